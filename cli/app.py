@@ -1,0 +1,89 @@
+"""The command line: every command by name, and the one place where an error becomes an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.check import check
+from cli.demo import demo
+from cli.gate import gate
+from cli.listing import listing
+from cli.mock import mock
+from cli.options import command
+from cli.perf import perf
+from cli.perf_settings import PerfSettings
+from cli.report import report
+from cli.sql import sql
+
+app = typer.Typer(
+    name="loadgen",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_RUNNING = "Measure"
+_READING = "Read a run"
+_TRYING = "Try it"
+
+app.command("perf", rich_help_panel=_RUNNING)(command(PerfSettings, perf))
+app.command(rich_help_panel=_RUNNING)(check)
+app.command(rich_help_panel=_READING)(report)
+app.command(rich_help_panel=_READING)(sql)
+app.command(rich_help_panel=_READING)(gate)
+app.command(rich_help_panel=_TRYING)(demo)
+app.command(rich_help_panel=_TRYING)(mock)
+app.command("list", rich_help_panel=_TRYING)(listing)
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"llm-loadgen {version('llm-loadgen')}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=lambda value: _print_version(wanted=value),
+            is_eager=True,
+            help="Print the version.",
+        ),
+    ] = False,
+) -> None:
+    """Measure LLM serving endpoints: load, a log of every event, a report, a verdict.
+
+    [bold]Start here[/bold]
+
+    loadgen demo
+
+    loadgen check --url http://127.0.0.1:8000 --model NAME
+
+    loadgen perf --url http://127.0.0.1:8000 --model NAME -c 16 -n 200
+
+    Exit codes: 0 pass, 1 a gate failed, 2 usage, 3 set-up failed, 4 run invalid, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the command line; errors that explain themselves get their exit code instead of a traceback."""
+    try:
+        app()
+    except Exception as error:
+        from cli.errors import exit_code
+
+        code = exit_code(error)
+        if code is None:
+            raise
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(code)

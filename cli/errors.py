@@ -1,0 +1,59 @@
+"""The border between errors and exit codes: what the user is told instead of a traceback.
+
+    2 settings                                      3 set-up                              4 the run
+    ├── cli.errors.UsageError                       ├── loadgen.probe.UnreachableError    └── recorder.errors
+    ├── loadgen.plan.PlanError                      ├── loadgen.mock_endpoint.errors          .WriterError
+    ├── loadgen.client.endpoint.EndpointError       │   .MockSetupError
+    ├── loadgen.probe.RejectedError                 └── OSError (folder, descriptors)
+    ├── loadgen.mock_endpoint.errors.MockOptionsError
+    ├── recorder.errors.RecorderError (all others)
+    ├── reporter.errors.ReporterError
+    ├── rulesets.errors.RulesetError
+    └── workloads.errors.WorkloadError
+
+Everything else is a bug of this program and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PASS: Final = 0
+GATE_FAILED: Final = 1
+USAGE: Final = 2
+SETUP: Final = 3
+INVALID: Final = 4
+INTERRUPTED: Final = 130
+
+
+class UsageError(Exception):
+    """The command line asks for something that cannot be done; the message says what and what to do."""
+
+
+def exit_code(error: BaseException) -> int | None:
+    """The exit code of an error that is explained by its message; None for a bug."""
+    from loadgen.client.endpoint import EndpointError
+    from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
+    from loadgen.plan import PlanError
+    from loadgen.probe import RejectedError, UnreachableError
+    from recorder.errors import RecorderError, WriterError
+    from reporter.errors import ReporterError
+    from rulesets.errors import RulesetError
+    from workloads.errors import WorkloadError
+
+    codes: dict[type[BaseException], int] = {
+        WriterError: INVALID,
+        UsageError: USAGE,
+        PlanError: USAGE,
+        EndpointError: USAGE,
+        RejectedError: USAGE,
+        MockOptionsError: USAGE,
+        WorkloadError: USAGE,
+        ReporterError: USAGE,
+        RulesetError: USAGE,
+        RecorderError: USAGE,
+        UnreachableError: SETUP,
+        MockSetupError: SETUP,
+        OSError: SETUP,
+    }
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), None)

@@ -1,0 +1,93 @@
+"""`loadgen list`: the words that the other commands and the log use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Kind = Literal["events", "failures", "loads", "metrics", "protocols", "views"]
+
+
+def listing(
+    kind: Annotated[Kind, typer.Argument(help="What to list.", show_default=False)],
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """List events, failures, loads, metrics, protocols or views.
+
+    [bold]Example[/bold]
+
+    loadgen list metrics
+    """
+    sources: Mapping[str, Callable[[], Mapping[str, str]]] = {
+        "events": events,
+        "failures": failures,
+        "loads": loads,
+        "metrics": metrics,
+        "protocols": protocols,
+        "views": views,
+    }
+    words = sources[kind]()
+    if json:
+        import orjson
+
+        print(orjson.dumps(words, option=orjson.OPT_INDENT_2).decode())
+        return
+    width = max(map(len, words))
+    for word, meaning in words.items():
+        print(f"{word:<{width}}  {meaning}".rstrip())
+
+
+def events() -> Mapping[str, str]:
+    """Event names of the log, with their codes."""
+    from recorder.event import EventType
+
+    return {kind.name: f"code {kind.value}" for kind in EventType}
+
+
+def failures() -> Mapping[str, str]:
+    """Failure names, with the side that each one blames."""
+    from loadgen.client.failure import Failure, blame
+
+    named = {name.value: f"blames the {blame(name)}" for name in Failure}
+    return named | {"http_<code>": "blames the server"}
+
+
+def loads() -> Mapping[str, str]:
+    """Kinds of load, with the options that choose them."""
+    from loadgen.plan import LoadKind
+
+    options = {
+        LoadKind.CLOSED: "--concurrency N",
+        LoadKind.CONSTANT: "--rate R --arrival constant",
+        LoadKind.POISSON: "--rate R",
+        LoadKind.OFFLINE: "--offline",
+    }
+    return {kind.value: options[kind] for kind in LoadKind}
+
+
+def metrics() -> Mapping[str, str]:
+    """Metrics that a target can name, with their units."""
+    from rulesets.target import METRICS
+
+    return {
+        name: ", ".join([quantity.kind, *filter(None, quantity.units)]) for name, quantity in METRICS.items()
+    }
+
+
+def protocols() -> Mapping[str, str]:
+    """Protocols, with their paths."""
+    from cli.wiring import CODECS
+
+    return {name: f"POST {codec.path}" for name, codec in CODECS.items()}
+
+
+def views() -> Mapping[str, str]:
+    """Views of the log that SQL can ask."""
+    from reporter.query import VIEWS
+
+    return dict.fromkeys(VIEWS, "docs/sql.md")

@@ -1,0 +1,141 @@
+"""`loadgen mock`: serve a mock endpoint until told to stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+_TIMING = "Timing and length"
+_SERVING = "Serving"
+_TRUTH = "Script and truth"
+
+
+def mock(
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.", rich_help_panel=_SERVING)] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(help="Port to listen on; 0 takes a free one.", rich_help_panel=_SERVING),
+    ] = 8000,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A known model name, repeatable; any other gets a 404. Without it every name is known.",
+            rich_help_panel=_SERVING,
+        ),
+    ] = None,
+    api_key: Annotated[
+        str | None,
+        typer.Option(
+            envvar="LOADGEN_MOCK_API_KEY",
+            help="Key that clients must send as `Authorization: Bearer …`, else they get a 401.",
+            rich_help_panel=_SERVING,
+        ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(help="Certificate chain (PEM): serve HTTPS.", rich_help_panel=_SERVING),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(
+            help="The certificate's private key (PEM), unless the certificate's file holds it.",
+            rich_help_panel=_SERVING,
+        ),
+    ] = None,
+    exit_with_parent: Annotated[
+        bool,
+        typer.Option(
+            "--exit-with-parent",
+            help="End when standard input ends, as it does when the program that started this one dies.",
+            rich_help_panel=_SERVING,
+        ),
+    ] = False,
+    ttft: Annotated[
+        str,
+        typer.Option(
+            help="Time to the first token: 50ms, uniform:10ms..90ms, normal:50ms,10ms (mean, deviation), "
+            "lognormal:50ms,0.5 (median, sigma) or exponential:50ms (mean).",
+            rich_help_panel=_TIMING,
+        ),
+    ] = "50ms",
+    itl: Annotated[
+        str,
+        typer.Option(help="Time from one token to the next, written like --ttft.", rich_help_panel=_TIMING),
+    ] = "10ms",
+    tokens: Annotated[
+        str,
+        typer.Option(
+            help="Length of a reply in tokens, written like --ttft without units: 64, uniform:16..128, …. "
+            "A request's max_tokens cuts it.",
+            rich_help_panel=_TIMING,
+        ),
+    ] = "64",
+    tokens_per_chunk: Annotated[
+        int,
+        typer.Option(help="Tokens that one event of a stream carries.", rich_help_panel=_TIMING),
+    ] = 1,
+    role_chunk: Annotated[
+        Literal["first", "early", "none"],
+        typer.Option(
+            help="When a chat stream sends the chunk that holds only the role: right before the first token "
+            "(as OpenAI and vLLM do), early (with the headers), or never.",
+            rich_help_panel=_TIMING,
+        ),
+    ] = "first",
+    slots: Annotated[
+        int,
+        typer.Option(
+            help="Requests that are served at once; others wait in order of arrival. 0 serves all at once.",
+            rich_help_panel=_TIMING,
+        ),
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Seeds every draw.", rich_help_panel=_TIMING)] = 0,
+    replies: Annotated[
+        Path | None,
+        typer.Option(
+            help='JSONL file of scripted replies, such as {"match": "2+2", "reply": "4"} or {"status": 503}.',
+            rich_help_panel=_TRUTH,
+        ),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSONL file that each request's true times go to, in ns of CLOCK_MONOTONIC; overwritten.",
+            rich_help_panel=_TRUTH,
+        ),
+    ] = None,
+) -> None:
+    """Serve an OpenAI-compatible endpoint whose timing you choose and which knows its own truth.
+
+    It prints one line, `listening on http://HOST:PORT/v1`, and serves until SIGTERM or Ctrl-C.
+
+    [bold]Example[/bold]
+
+    loadgen mock --ttft lognormal:80ms,0.4 --itl 12ms --tokens uniform:32..256 --slots 8
+    """
+    from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.server import serve
+
+    serve(
+        MockOptions(
+            host=host,
+            port=port,
+            models=tuple(model or ()),
+            api_key=api_key,
+            ttft=ttft,
+            itl=itl,
+            tokens=tokens,
+            tokens_per_chunk=tokens_per_chunk,
+            role_chunk=role_chunk,
+            slots=slots,
+            replies=replies,
+            truth=truth,
+            seed=seed,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            exit_with_parent=exit_with_parent,
+        ),
+    )

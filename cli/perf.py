@@ -1,0 +1,70 @@
+"""`loadgen perf`: one performance session, from the plan to the verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli import errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cli.perf_settings import PerfSettings
+    from reporter.report import Report
+
+
+def perf(settings: PerfSettings) -> None:
+    """Put load on an endpoint and report what it does.
+
+    Every event goes to a log while the session runs; the report is computed from it afterwards, and can be
+    computed again with [bold]loadgen report[/bold].
+
+    [bold]Examples[/bold]
+
+    loadgen perf --url http://127.0.0.1:8000 --model llama -c 32 -n 500 --max-tokens 128
+
+    loadgen perf --url $URL --model llama --rate 20 --duration 2m --require 'ttft:p(99)<500ms'
+
+    loadgen perf --url $URL --model llama --prompts gsm8k.jsonl.gz --prompt-column question --offline
+    """
+    report, folder = run(settings)
+    if settings.json:
+        from reporter.render.json import render
+
+        print(render(report))
+    else:
+        from cli.show import show
+
+        show(report)
+        print(f"\n{folder}: loadgen report | sql | gate", file=sys.stderr)
+    raise typer.Exit(outcome(report))
+
+
+def run(settings: PerfSettings) -> tuple[Report, Path]:
+    """Run a session and report it, the verdict included; `report.json` lies in the run's folder."""
+    from cli import run_folder
+    from cli.judging import read_rules, write_report
+    from cli.wiring import measure, prepare
+
+    rules = read_rules(settings.require, settings.ruleset)
+    prepared = prepare(settings)
+    folder = run_folder.new_run_folder(settings.out, settings.model)
+    asyncio.run(measure(prepared, folder, probe=settings.probe, quiet=settings.quiet))
+    return write_report(folder / run_folder.LOG, rules), folder
+
+
+def outcome(report: Report) -> int:
+    """The exit code that a report amounts to."""
+    if report.run["ended"] == "interrupted":
+        return errors.INTERRUPTED
+    if not report.validity.valid:
+        return errors.INVALID
+    if report.verdict is None:
+        return errors.PASS
+    from rulesets.verdict import EXIT_CODES
+
+    return EXIT_CODES[report.verdict["status"]]

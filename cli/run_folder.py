@@ -1,0 +1,45 @@
+"""A run is a folder: the log, and files that can be made again from it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from recorder.errors import LogExistsError
+
+LOG: Final = "events.db"
+REPORT: Final = "report.json"
+
+
+def new_run_folder(out: Path | None, model: str) -> Path:
+    """Choose the folder of a new run and make it; by default `runs/<time>-<model>`.
+
+    Raises:
+        LogExistsError: It holds a run already.
+    """
+    folder = out or Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_name(model)}"
+    if (folder / LOG).exists():
+        raise LogExistsError(
+            f"{folder} holds a run already, and a run is never overwritten: choose another --out, "
+            f"or look at it with `loadgen report {folder}`",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def log_of(run: Path) -> Path:
+    """The log of a run that is named by its folder or by the log itself."""
+    return run / LOG if run.is_dir() else run
+
+
+def folder_of(run: Path) -> Path:
+    """The folder of a run that is named by its folder or by its log."""
+    return run if run.is_dir() else run.parent
+
+
+def _name(model: str) -> str:
+    """A model's name as a part of a file name: its last part, without what a shell would mind."""
+    last = model.rstrip("/").rsplit("/", 1)[-1]
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.")[:60] or "model"

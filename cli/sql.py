@@ -1,0 +1,94 @@
+"""`loadgen sql`: questions of one's own to the log."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+
+from cli.report import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reporter.query import Answer
+
+MAX_ROWS: Final = 50
+"""A table shows so many; csv and json everything."""
+
+_PLAIN_WIDTH: Final = 200
+
+
+def sql(
+    run: Run,
+    query: Annotated[
+        str, typer.Argument(help="DuckDB SQL; `-` reads it from standard input.", show_default=False)
+    ],
+    *,
+    output: Annotated[
+        Literal["table", "csv", "json"],
+        typer.Option("--format", "-f", help="table, csv, or json (one object a line)."),
+    ] = "table",
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Ask the log by SQL.
+
+    The views are described in docs/sql.md and listed by [bold]loadgen list views[/bold]; [bold]samples[/bold]
+    has one row a request.
+
+    [bold]Examples[/bold]
+
+    loadgen sql RUN "select status, error, count(*) from samples group by all"
+
+    loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
+    """
+    from cli.run_folder import log_of
+    from reporter.query import query as ask
+
+    answer = ask(log_of(run), sys.stdin.read() if query == "-" else query)
+    writers: dict[str, Callable[[Answer], None]] = {"table": _table, "csv": _csv, "json": _json}
+    writers["json" if json else output](answer)
+
+
+def _table(answer: Answer) -> None:
+    """Print a table for the eye; what a model wrote cannot steer the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from reporter.render.page import clean
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in answer.columns:
+        table.add_column(Text(clean(name)), overflow="fold")
+    for row in answer.rows[:MAX_ROWS]:
+        table.add_row(*(Text(clean(_shown(value))) for value in row))
+    console = Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    console.print(table)
+    if len(answer.rows) > MAX_ROWS:
+        console.print(
+            f"… {len(answer.rows) - MAX_ROWS} more rows: all of them with --format csv", style="dim"
+        )
+
+
+def _csv(answer: Answer) -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout)
+    writer.writerow(answer.columns)
+    writer.writerows(answer.rows)
+
+
+def _json(answer: Answer) -> None:
+    import orjson
+
+    for row in answer.rows:
+        line = orjson.dumps(dict(zip(answer.columns, row, strict=True)), default=str)
+        sys.stdout.write(line.decode() + "\n")
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

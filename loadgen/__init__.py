@@ -1,0 +1,1 @@
+"""Doing: issue requests on a plan, stamp what happens, and put every event on the recorder's queue."""

@@ -1,0 +1,126 @@
+"""When bytes arrived: stamped by the kernel, not when Python gets round to reading them.
+
+This is the one place where platforms differ. On Linux a socket asks for receive stamps (SO_TIMESTAMPING,
+software; see Documentation/networking/timestamping.rst of the kernel) and every read goes through
+`recvmsg`, which carries the stamp of the last segment in the read. Elsewhere the stamp is the read's time.
+
+The kernel stamps in CLOCK_REALTIME; everything here is CLOCK_MONOTONIC. The offset between the two is sampled
+anew every 100 ms and whenever a stamp looks implausible, so a clock that is slewed or stepped does no harm.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SO_TIMESTAMPING: Final = 37
+_RX_SOFTWARE: Final = 1 << 3
+_REPORT_SOFTWARE: Final = 1 << 4
+_STAMPS: Final = struct.Struct("@qqqqqq")
+"""`struct scm_timestamping`: three timespecs, of which the first is the software stamp."""
+
+_ANCILLARY: Final = socket.CMSG_SPACE(_STAMPS.size)
+_RESAMPLE_NS: Final = 100_000_000
+_PLAUSIBLE_NS: Final = 1_000_000
+_SECOND: Final = 1_000_000_000
+_TRIES: Final = 10
+_PAUSE_S: Final = 0.001
+
+
+class WallOffset:
+    """The difference between CLOCK_REALTIME and CLOCK_MONOTONIC, kept fresh."""
+
+    def __init__(self) -> None:
+        self._offset_ns = 0
+        self._sampled_ns = 0
+        self._sample()
+
+    def monotonic(self, wall_ns: int, now_ns: int) -> int:
+        """Convert a recent moment of CLOCK_REALTIME; never later than `now_ns`."""
+        age_ns = now_ns - wall_ns + self._offset_ns
+        if now_ns - self._sampled_ns > _RESAMPLE_NS or not 0 <= age_ns < _PLAUSIBLE_NS:
+            self._sample()
+        return min(wall_ns - self._offset_ns, now_ns)
+
+    def _sample(self) -> None:
+        """Read the wall clock between two readings of the monotonic one; keep the tightest of three."""
+        tightest = None
+        for _ in range(3):
+            before = time.monotonic_ns()
+            wall = time.time_ns()
+            after = time.monotonic_ns()
+            if tightest is None or after - before < tightest:
+                tightest = after - before
+                self._offset_ns = wall - (before + after) // 2
+                self._sampled_ns = after
+
+
+_wall_offset = WallOffset()
+
+
+class StampingSocket(socket.socket):
+    """A TCP socket that remembers when the bytes of its last read arrived.
+
+    Works under asyncio, with TLS too: its transports read through `recv_into`.
+
+    Attributes:
+        arrival_ns: Arrival of the last segment of the last read, ns of CLOCK_MONOTONIC.
+    """
+
+    arrival_ns: int = 0
+
+    def stamp_arrivals(self) -> bool:
+        """Ask the kernel for stamps; tell whether it takes the request."""
+        if sys.platform != "linux":
+            return False
+        try:
+            self.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, _RX_SOFTWARE | _REPORT_SOFTWARE)
+        except OSError:
+            return False
+        return True
+
+    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
+        """Read as `socket.recv_into` does, and keep the stamp."""
+        if nbytes:
+            buffer = memoryview(buffer)[:nbytes]
+        count, ancillary, _, _ = self.recvmsg_into([buffer], _ANCILLARY, flags)
+        now_ns = time.monotonic_ns()
+        self.arrival_ns = _arrival(ancillary, now_ns) or now_ns
+        return count
+
+
+def _arrival(ancillary: Iterable[tuple[int, int, bytes]], now_ns: int) -> int | None:
+    """The kernel's stamp among what came beside the bytes, on our clock."""
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPING and len(data) >= _STAMPS.size:
+            seconds, nanoseconds, *_ = _STAMPS.unpack_from(data)
+            if seconds:
+                return _wall_offset.monotonic(seconds * _SECOND + nanoseconds, now_ns)
+    return None
+
+
+def timestamp_source() -> Literal["kernel", "read"]:
+    """Find out, on a loopback connection, who stamps arrivals on this machine."""
+    with socket.socket() as listener, StampingSocket() as receiver:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        if not receiver.stamp_arrivals():
+            return "read"
+        receiver.settimeout(1.0)
+        receiver.connect(listener.getsockname())
+        accepted, _ = listener.accept()
+        with accepted:
+            # The first socket to ask switches stamping on for the whole machine, which takes a moment.
+            for _ in range(_TRIES):
+                accepted.sendall(b"?")
+                _, ancillary, _, _ = receiver.recvmsg(1, _ANCILLARY)
+                if _arrival(ancillary, time.monotonic_ns()) is not None:
+                    return "kernel"
+                time.sleep(_PAUSE_S)
+    return "read"

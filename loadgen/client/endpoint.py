@@ -1,0 +1,122 @@
+"""Where requests go: the base URL, the headers that every request carries, and the bytes of a request."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit, urlunsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PORTS: Final = {"http": 80, "https": 443}
+_VERSIONED: Final = re.compile(r"/v\d+\w*$")
+_OPERATION: Final = re.compile(r"/(chat/completions|completions|models)$")
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_SHORTEST_SECRET: Final = 6
+"""Shorter header values are words such as `true`, which are no secrets and stand in any text."""
+
+_OURS: Final = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+
+
+class EndpointError(ValueError):
+    """A URL or a header that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server's base URL, taken apart.
+
+    Attributes:
+        scheme: `http` or `https`.
+        host: Name or address.
+        port: TCP port.
+        prefix: What stands before the operation in every path, e.g. `/v1`.
+        headers: Further headers; secrets live here and nowhere else.
+        verify: Whether the server's TLS certificate is verified.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str
+    headers: Mapping[str, str]
+    verify: bool = True
+
+    @property
+    def url(self) -> str:
+        """The base URL without user, password and query: fit for the log."""
+        return urlunsplit((self.scheme, self._authority, self.prefix, "", ""))
+
+    def request(self, method: str, path: str, request_id: str, body: bytes = b"") -> bytes:
+        """The bytes of one request.
+
+        Args:
+            method: `GET` or `POST`.
+            path: The operation, below the prefix.
+            request_id: Travels as `X-Request-Id`.
+            body: JSON.
+        """
+        lines = [
+            f"{method} {self.prefix}{path} HTTP/1.1",
+            f"Host: {self._authority}",
+            "Accept: text/event-stream, application/json",
+            # A compressed stream arrives when the compressor pleases, not when the model does.
+            "Accept-Encoding: identity",
+            f"X-Request-Id: {request_id}",
+            *(f"{name}: {value}" for name, value in self.headers.items()),
+        ]
+        if body:
+            lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+    def redact(self, text: str) -> str:
+        """Take every secret out of a text that a server sent: some repeat the key in their error messages."""
+        for value in self.headers.values():
+            secret = value.removeprefix("Bearer ")
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, "***")
+        return text
+
+    @property
+    def _authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def endpoint(url: str, headers: Mapping[str, str], *, verify: bool = True) -> Endpoint:
+    """Take a base URL as people write it: with or without scheme, `/v1`, a trailing slash or the operation.
+
+    Raises:
+        EndpointError: The URL or a header cannot be used; the message says which and why.
+    """
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if parts.scheme not in _PORTS:
+        raise EndpointError(f"--url {url}: the scheme is {parts.scheme!r}; use http:// or https://")
+    try:
+        host, port = parts.hostname, parts.port or _PORTS[parts.scheme]
+    except ValueError as error:
+        raise EndpointError(f"--url {url}: {error}") from error
+    if not host:
+        raise EndpointError(f"--url {url}: there is no host in it; write for instance http://127.0.0.1:8000")
+    if parts.username or parts.password or parts.query:
+        raise EndpointError(
+            "--url: leave user, password and query out; send secrets with --api-key or --header"
+        )
+    prefix = _OPERATION.sub("", parts.path.rstrip("/"))
+    if not _VERSIONED.search(prefix):
+        prefix += "/v1"
+    for name, value in headers.items():
+        _check_header(name, value)
+    return Endpoint(parts.scheme, host, port, prefix, dict(headers), verify)
+
+
+def _check_header(name: str, value: str) -> None:
+    if not _TOKEN.fullmatch(name):
+        raise EndpointError(f"--header {name!r}: not the name of an HTTP header")
+    if name.lower() in _OURS:
+        raise EndpointError(f"--header {name}: set by the client itself")
+    if _FORBIDDEN_IN_VALUE.search(value) or not value.isascii():
+        raise EndpointError(f"--header {name}: the value has a character that a header cannot carry")

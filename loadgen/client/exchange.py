@@ -1,0 +1,139 @@
+"""One request on the wire, and what was observed of it. Times are ns of CLOCK_MONOTONIC."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.client.stream import ResponseStream
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The start of a response.
+
+    Attributes:
+        status: The HTTP status.
+        headers: Header names in lower case; of a repeated one the last value.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+
+    @property
+    def event_stream(self) -> bool:
+        """Whether the body is server-sent events."""
+        return self.headers.get("content-type", "").lower().startswith("text/event-stream")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How the request came by its connection.
+
+    Attributes:
+        reused: It was open already.
+        dns_ms: Looking the host up; None when it was known.
+        connect_ms: The TCP handshake; None for a reused connection.
+        tls_ms: The TLS handshake; None without TLS and for a reused connection.
+    """
+
+    reused: bool
+    dns_ms: float | None = None
+    connect_ms: float | None = None
+    tls_ms: float | None = None
+
+
+class Observer(Protocol):
+    """Who is told what happens to a request, as it happens.
+
+    The calls come in this order: `sent`, `head`, any number of `body`, then `ended` or `failed`;
+    `failed` can come at any point, and a server may answer before it was `sent` everything.
+    """
+
+    def sent(self, at_ns: int) -> None:
+        """The last byte was handed to the kernel."""
+
+    def head(self, head: Head, at_ns: int) -> None:
+        """The response began at `at_ns`, and its head is complete."""
+
+    def body(self, data: bytes, at_ns: int) -> None:
+        """A piece of the body arrived."""
+
+    def ended(self, at_ns: int, *, framed: bool) -> None:
+        """The response is complete; `framed` unless only the end of the connection says so."""
+
+    def failed(self, failure: str, message: str, at_ns: int) -> None:
+        """There will be no complete response."""
+
+
+class Exchange:
+    """Keeps what a transport observes; an `Observer`.
+
+    Args:
+        stream: Takes the body.
+        on_sent: Called once, when the request is on the wire.
+        on_first_token: Called once, when the first token has arrived, with its time.
+
+    Attributes:
+        finished: Done when the response ended or failed.
+        failure: The failure's name, None for a response that came through whole.
+    """
+
+    def __init__(
+        self,
+        stream: ResponseStream,
+        on_sent: Callable[[Exchange], None],
+        on_first_token: Callable[[int], None],
+    ) -> None:
+        self.stream = stream
+        self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.setup: Setup | None = None
+        self.response: Head | None = None
+        self.sent_ns: int | None = None
+        self.first_byte_ns: int | None = None
+        self.ended_ns: int | None = None
+        self.framed = False
+        self.failure: str | None = None
+        self.message = ""
+        self._on_sent = on_sent
+        self._on_first_token = on_first_token
+
+    def sent(self, at_ns: int) -> None:
+        """Note the moment, unless the response came first and said so."""
+        if self.sent_ns is None:
+            self.sent_ns = at_ns
+            self._on_sent(self)
+
+    def head(self, head: Head, at_ns: int) -> None:
+        """Note the head; a response proves that the server has the request."""
+        self.sent(at_ns)
+        assert self.sent_ns is not None  # noqa: S101 (`sent` has just seen to it)
+        self.response = head
+        # The stamps before and after come from two clocks: their offset is known to about a microsecond.
+        self.first_byte_ns = max(at_ns, self.sent_ns)
+        self.stream.start(event_stream=head.event_stream)
+
+    def body(self, data: bytes, at_ns: int) -> None:
+        """Keep a piece of the body."""
+        at_ns = max(at_ns, self.first_byte_ns or 0)
+        if self.stream.receive(data, at_ns):
+            self._on_first_token(at_ns)
+
+    def ended(self, at_ns: int, *, framed: bool) -> None:
+        """Note the end of the response."""
+        self.framed = framed
+        self._finish(max(at_ns, self.stream.last_ns, self.first_byte_ns or 0))
+
+    def failed(self, failure: str, message: str, at_ns: int) -> None:
+        """Note that there will be no complete response."""
+        self.failure, self.message = failure, message
+        self._finish(at_ns)
+
+    def _finish(self, at_ns: int) -> None:
+        self.ended_ns = at_ns
+        if not self.finished.done():
+            self.finished.set_result(None)

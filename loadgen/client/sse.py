@@ -1,0 +1,92 @@
+"""Server-sent events, sans-IO: bytes in, complete frames out.
+
+Follows the event stream format of the WHATWG HTML standard (section 9.2.6): lines end in LF, CR or CRLF,
+a blank line ends a frame, a line that starts with a colon is a comment, several `data` lines are one
+payload joined by LF, and a byte order mark at the start is skipped. `id` and `retry` mean nothing here.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from loadgen.client.failure import Failure, RequestFailedError
+
+MAX_FRAME_BYTES: Final = 16 * 2**20
+"""A frame, or a line of it, of more than this is not kept."""
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class Frame(NamedTuple):
+    """One complete event: its payload, and its name where the server gave one."""
+
+    data: bytes
+    event: bytes = b""
+
+
+class SSEDecoder:
+    """Turns any split of the bytes of an event stream into the same frames."""
+
+    def __init__(self) -> None:
+        self._line = b""
+        self._data: list[bytes] = []
+        self._event = b""
+        self._size = 0
+        self._after_cr = False
+        self._at_start = True
+
+    def feed(self, received: bytes) -> list[Frame]:
+        """Take bytes; return the frames that they completed.
+
+        Raises:
+            RequestFailedError: `too_large`, a frame grew beyond `MAX_FRAME_BYTES`.
+        """
+        if self._after_cr and received:
+            self._after_cr = False
+            received = received.removeprefix(b"\n")
+        pending = self._line + received
+        if self._at_start:
+            if len(pending) < len(_BOM) and _BOM.startswith(pending):
+                self._line = pending
+                return []
+            self._at_start = False
+            pending = pending.removeprefix(_BOM)
+        lines = pending.splitlines(keepends=True)
+        self._line = b""
+        if lines and lines[-1][-1:] not in (b"\n", b"\r"):
+            self._line = lines.pop()
+        # A CR at the very end is a line end already; should an LF follow, it belongs to it.
+        self._after_cr = bool(lines) and not self._line and lines[-1].endswith(b"\r")
+        frames: list[Frame] = []
+        for line in lines:
+            self._take(line.rstrip(b"\r\n"), frames)
+        self._bound()
+        return frames
+
+    def close(self) -> list[Frame]:
+        """Take the end of the stream: a last frame may lack its blank line, some servers leave it out."""
+        frames: list[Frame] = []
+        if self._line:
+            self._take(self._line, frames)
+            self._line = b""
+        self._take(b"", frames)
+        return frames
+
+    def _take(self, line: bytes, frames: list[Frame]) -> None:
+        if not line:
+            if self._data:
+                frames.append(Frame(b"\n".join(self._data), self._event))
+                self._data = []
+                self._size = 0
+            self._event = b""
+            return
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value.removeprefix(b" "))
+            self._size += len(value)
+        elif name == b"event":
+            self._event = value.removeprefix(b" ")
+
+    def _bound(self) -> None:
+        if self._size + len(self._line) > MAX_FRAME_BYTES:
+            raise RequestFailedError(Failure.TOO_LARGE, f"a frame of more than {MAX_FRAME_BYTES} bytes")

@@ -1,0 +1,219 @@
+"""One response, from stamped bytes to an answer.
+
+Timing needs no JSON. While the response runs, its pieces are only kept with their stamps, but for the few up
+to the first token, which the log announces at once. The rest is decoded when the response is over, in slices,
+so that a long answer delays nobody else's request.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.client.codec import Codec, Delta, MalformedError, Usage, read_error
+from loadgen.client.failure import Failure, RequestFailedError
+from loadgen.client.sse import Frame, SSEDecoder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_BODY_BYTES: Final = 256 * 2**20
+"""A response of more than this is given up: memory is bounded whatever the server sends."""
+
+SLICE: Final = 64
+"""How many pieces are decoded before everybody else gets a turn: about 0.2 ms."""
+
+_DONE: Final = b"[DONE]"
+_EXCERPT: Final = 200
+_MAX_GAP_US: Final = 2**32 - 1
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a response said, and when.
+
+    Attributes:
+        token_ns: Arrival of every chunk that carried a token, ns of CLOCK_MONOTONIC.
+        first_output_ns: Arrival of the first token that is not reasoning; None without one.
+        done: Whether the stream said `[DONE]`.
+        error: An error that the server reported inside the body.
+    """
+
+    token_ns: list[int] = field(default_factory=list)
+    first_output_ns: int | None = None
+    content: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    finish_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    done: bool = False
+    error: str | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether the model generated nothing."""
+        return not (self.content or self.reasoning or self.tool_calls)
+
+    def add(self, delta: Delta, at_ns: int | None) -> None:
+        """Take in what one piece adds; a piece that is not of a stream has no time."""
+        if at_ns is not None and delta.carries_token:
+            self.token_ns.append(at_ns)
+            if self.first_output_ns is None and (delta.content or delta.tool_calls):
+                self.first_output_ns = at_ns
+        if delta.content:
+            self.content.append(delta.content)
+        if delta.reasoning:
+            self.reasoning.append(delta.reasoning)
+        for part in delta.tool_calls:
+            self._merge(part)
+        self.finish_reason = delta.finish_reason or self.finish_reason
+        self.usage = delta.usage or self.usage
+        self.error = self.error or delta.error
+
+    def gaps_us(self, sent_ns: int) -> bytes:
+        """The arrivals in the log's form (see `recorder.schema`)."""
+        offsets = [(at_ns - sent_ns + 500) // 1000 for at_ns in self.token_ns]
+        gaps = array("I", (min(b - a, _MAX_GAP_US) for a, b in zip([0, *offsets], offsets, strict=False)))
+        return gaps.tobytes()
+
+    def coalesced(self) -> int:
+        """How many chunks came in the same read as the one before: their gap of 0 is the client's view."""
+        return sum(a == b for a, b in zip(self.token_ns, self.token_ns[1:], strict=False))
+
+    def _merge(self, part: Any) -> None:
+        index = part.get("index")
+        if not isinstance(index, int) or not 0 <= index < len(self.tool_calls):
+            self.tool_calls.append(dict(part))
+            return
+        call = self.tool_calls[index]
+        for key, value in (part.get("function") or {}).items():
+            function = call.setdefault("function", {})
+            old = function.get(key)
+            function[key] = old + value if isinstance(old, str) and isinstance(value, str) else value
+
+
+class ResponseStream:
+    """The body of one response.
+
+    Args:
+        codec: The protocol.
+
+    Attributes:
+        answer: What has been decoded so far.
+        bytes: Of the body.
+        reads: How many reads it came in, told by their stamps.
+    """
+
+    def __init__(self, codec: Codec) -> None:
+        self.answer = Answer()
+        self.bytes = 0
+        self.reads = 0
+        self._codec = codec
+        self._sse: SSEDecoder | None = None
+        self._pieces: list[tuple[int, bytes]] = []
+        self._decoded = 0
+
+    def start(self, *, event_stream: bool) -> None:
+        """Take the head of the response: whether its body is an event stream or one JSON text."""
+        self._sse = SSEDecoder() if event_stream else None
+
+    def receive(self, data: bytes, at_ns: int) -> bool:
+        """Keep a piece of the body.
+
+        Returns:
+            Whether the first token was in it.
+
+        Raises:
+            RequestFailedError: `too_large`, or what the pieces up to the first token are.
+        """
+        self.bytes += len(data)
+        if self.bytes > MAX_BODY_BYTES:
+            raise RequestFailedError(Failure.TOO_LARGE, f"a response of more than {MAX_BODY_BYTES} bytes")
+        self.reads += at_ns != self.last_ns
+        self._pieces.append((at_ns, data))
+        if self._sse is None or self.answer.token_ns:
+            return False
+        self._decode(1)
+        return bool(self.answer.token_ns)
+
+    def decode(self) -> Iterator[None]:
+        """Decode what is left; yields after every slice so that the caller can let others run.
+
+        Raises:
+            RequestFailedError: `malformed_frame` or `too_large`.
+        """
+        while self._sse is not None and self._decoded < len(self._pieces):
+            self._decode(SLICE)
+            yield
+        if self._sse is not None:
+            for frame in self._sse.close():
+                self._take(frame, self.last_ns)
+        elif self._pieces:
+            self._take_whole(self.body())
+
+    @property
+    def last_ns(self) -> int:
+        """When the last piece arrived, 0 before the first."""
+        return self._pieces[-1][0] if self._pieces else 0
+
+    def body(self) -> bytes:
+        """The body as it came."""
+        return b"".join(data for _, data in self._pieces)
+
+    def error_text(self) -> str:
+        """What the body of an HTTP error says: the error's own message, or the start of the body."""
+        body = self.body()
+        try:
+            payload = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            return _excerpt(body)
+        said = read_error(payload) if isinstance(payload, dict) else None
+        return said or _excerpt(body)
+
+    def _decode(self, most: int) -> None:
+        sse = self._sse
+        if sse is None:
+            return
+        for at_ns, data in self._pieces[self._decoded : self._decoded + most]:
+            self._decoded += 1
+            for frame in sse.feed(data):
+                self._take(frame, at_ns)
+
+    def _take(self, frame: Frame, at_ns: int) -> None:
+        if frame.data == _DONE:
+            self.answer.done = True
+            return
+        try:
+            payload = orjson.loads(frame.data)
+            delta = self._codec.chunk(payload)
+        except (orjson.JSONDecodeError, MalformedError) as error:
+            # An `event: error` frame may carry plain text.
+            if frame.event == b"error":
+                self.answer.error = _excerpt(frame.data)
+                return
+            raise RequestFailedError(
+                Failure.MALFORMED_FRAME,
+                f"a frame that the protocol does not know ({error}): {_excerpt(frame.data)}",
+            ) from error
+        if frame.event == b"error" and delta.error is None:
+            delta = delta._replace(error=_excerpt(frame.data))
+        self.answer.add(delta, at_ns)
+
+    def _take_whole(self, body: bytes) -> None:
+        try:
+            delta = self._codec.whole(orjson.loads(body))
+        except (orjson.JSONDecodeError, MalformedError) as error:
+            raise RequestFailedError(
+                Failure.MALFORMED_FRAME,
+                f"a response that the protocol does not know ({error}): {_excerpt(body)}",
+            ) from error
+        self.answer.add(delta, None)
+
+
+def _excerpt(data: bytes) -> str:
+    """The start of a piece of the body, for a message."""
+    shown = data[:_EXCERPT].decode(errors="replace")
+    return shown + "…" if len(data) > _EXCERPT else shown

@@ -1,0 +1,100 @@
+"""Time: the one clock that stamps, and a way to wait for a moment of it precisely.
+
+The event loop's own timers are late by up to a millisecond (`epoll` counts in milliseconds), so on Linux a
+timerfd wakes the loop; elsewhere the loop's timer wakes it a little early and it yields until the moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import sys
+import time
+from typing import Final, Protocol
+
+_SECOND: Final = 1_000_000_000
+_EARLY_S: Final = 0.0015
+_ABSOLUTE: Final = 1
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now_ns(self) -> int:
+        """The time, in ns of CLOCK_MONOTONIC."""
+
+    async def sleep_until(self, at_ns: int) -> None:
+        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+
+    def close(self) -> None:
+        """Give back what waiting needs."""
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
+
+
+class _Timer(ctypes.Structure):
+    _fields_ = (("interval", _Timespec), ("value", _Timespec))
+
+
+class TimerClock:
+    """The machine's clock, with a timerfd to wait on. One task waits at a time. Linux."""
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._fd: int = self._libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._fd < 0:
+            raise OSError(ctypes.get_errno(), "timerfd_create")
+
+    def now_ns(self) -> int:
+        """The time, in ns of CLOCK_MONOTONIC."""
+        return time.monotonic_ns()
+
+    async def sleep_until(self, at_ns: int) -> None:
+        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+        if at_ns <= time.monotonic_ns():
+            await asyncio.sleep(0)
+            return
+        loop = asyncio.get_running_loop()
+        due = loop.create_future()
+        timer = _Timer(value=_Timespec(at_ns // _SECOND, at_ns % _SECOND))
+        self._libc.timerfd_settime(self._fd, _ABSOLUTE, ctypes.byref(timer), None)
+        loop.add_reader(self._fd, _wake, due, self._fd)
+        try:
+            await due
+        finally:
+            loop.remove_reader(self._fd)
+
+    def close(self) -> None:
+        """Close the timerfd."""
+        os.close(self._fd)
+
+
+class LoopClock:
+    """The machine's clock, waiting by the event loop's own timer. Any platform."""
+
+    def now_ns(self) -> int:
+        """The time, in ns of CLOCK_MONOTONIC."""
+        return time.monotonic_ns()
+
+    async def sleep_until(self, at_ns: int) -> None:
+        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+        await asyncio.sleep(max(0.0, (at_ns - time.monotonic_ns()) / _SECOND - _EARLY_S))
+        while time.monotonic_ns() < at_ns:  # noqa: ASYNC110 (it is the moment that is awaited)
+            await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def system_clock() -> Clock:
+    """The best clock that this platform has."""
+    return TimerClock() if sys.platform == "linux" else LoopClock()
+
+
+def _wake(due: asyncio.Future[None], fd: int) -> None:
+    os.read(fd, 8)
+    if not due.done():
+        due.set_result(None)

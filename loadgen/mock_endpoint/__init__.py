@@ -1,0 +1,19 @@
+"""An OpenAI-compatible endpoint that runs in its own process and knows its own truth.
+
+Start it from Python with `start_mock`, from a shell with `loadgen mock`. docs/mock.md describes it.
+"""
+
+from loadgen.mock_endpoint.errors import MockError, MockOptionsError, MockSetupError
+from loadgen.mock_endpoint.options import MockOptions
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.mock_endpoint.truth import Truth
+
+__all__ = [
+    "MockError",
+    "MockOptions",
+    "MockOptionsError",
+    "MockProcess",
+    "MockSetupError",
+    "Truth",
+    "start_mock",
+]

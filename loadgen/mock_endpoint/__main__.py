@@ -1,0 +1,26 @@
+"""`python -m loadgen.mock_endpoint '{"port": 0, "ttft": "5ms"}'`: the server, with its options as JSON."""
+
+from __future__ import annotations
+
+import sys
+
+from loadgen.mock_endpoint.errors import MockError, MockOptionsError
+from loadgen.mock_endpoint.options import MockOptions
+from loadgen.mock_endpoint.server import serve
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until told to stop.
+
+    Returns:
+        The exit code: 0, 2 for options that cannot be used, 3 when the server cannot start.
+    """
+    try:
+        serve(MockOptions.from_json(arguments[0] if arguments else "{}"))
+    except MockError as error:
+        print(f"mock endpoint: {error}", file=sys.stderr)  # noqa: T201 (a program's error goes to the terminal)
+        return 2 if isinstance(error, MockOptionsError) else 3
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,122 @@
+"""Sending an answer on time: the one place where tokens meet the clock.
+
+Every piece is awaited until its own moment, counted from the start of service, so that being late with one
+never delays the next. An event loop on epoll counts in milliseconds: a piece leaves up to 1 ms late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from aiohttp import web
+
+from loadgen.mock_endpoint import wire
+
+if TYPE_CHECKING:
+    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.script import Answer
+    from loadgen.mock_endpoint.slots import Slots
+    from loadgen.mock_endpoint.truth import Truth
+
+_OK: Final = 200
+_EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request with the answer that was decided on, and what is known of both."""
+
+    request: web.BaseRequest
+    dialect: wire.Dialect
+    ask: Ask
+    answer: Answer
+    truth: Truth
+
+
+class Delivery:
+    """Sends answers.
+
+    Args:
+        options: In what shape.
+        slots: Where each waits for its turn.
+    """
+
+    def __init__(self, options: MockOptions, slots: Slots) -> None:
+        self._options = options
+        self._slots = slots
+
+    async def deliver(self, exchange: Exchange) -> web.StreamResponse:
+        """Send an answer.
+
+        Raises:
+            Refusal: The answer is a scripted failure; it is raised when it is due, and takes no slot.
+        """
+        if exchange.answer.refusal:
+            await _until(_start_s(exchange.truth) + exchange.answer.ttft_s)
+            raise exchange.answer.refusal
+        return await (self._stream(exchange) if exchange.ask.stream else self._whole(exchange))
+
+    async def _whole(self, exchange: Exchange) -> web.Response:
+        """Send an answer in one piece, when its last token is due."""
+        ask, answer, truth = exchange.ask, exchange.answer, exchange.truth
+        async with self._slots.taken(truth.received_ns) as truth.queued_ns:
+            await _until(_start_s(truth) + answer.last_due_s())
+            counts = wire.usage(ask.input_tokens, len(answer.tokens))
+            body = wire.whole(exchange.dialect, ask, "".join(answer.tokens), answer.finish_reason, counts)
+            response = await send(exchange.request, body, _OK, truth)
+            truth.tokens = len(answer.tokens)
+            return response
+
+    async def _stream(self, exchange: Exchange) -> web.StreamResponse:
+        """Send an answer as a stream of events. The headers go out at once, as those of vLLM do."""
+        answer, truth = exchange.answer, exchange.truth
+        response = web.StreamResponse(headers=_EVENTS | _echo(truth))
+        await response.prepare(exchange.request)
+        truth.status = _OK
+        frames = wire.Frames(exchange.dialect, exchange.ask)
+        lead = b"" if self._options.role_chunk == "none" else frames.role()
+        if self._options.role_chunk == "early":
+            await response.write(lead)
+            lead = b""
+        async with self._slots.taken(truth.received_ns) as truth.queued_ns:
+            start_s = _start_s(truth)
+            for due_s, text, tokens in answer.pieces(self._options.tokens_per_chunk):
+                await _until(start_s + due_s)
+                if lead:
+                    await response.write(lead)
+                    lead = b""
+                event = frames.piece(text)
+                truth.chunk_ns.append(time.monotonic_ns())
+                await response.write(event)
+                truth.tokens += tokens
+            if not answer.tokens:
+                await _until(start_s + answer.ttft_s)
+            counts = wire.usage(exchange.ask.input_tokens, truth.tokens)
+            await response.write_eof(lead + frames.end(answer.finish_reason, counts))
+        return response
+
+
+async def send(request: web.BaseRequest, body: bytes, status: int, truth: Truth) -> web.Response:
+    """Send JSON in one piece."""
+    response = web.Response(body=body, status=status, content_type="application/json", headers=_echo(truth))
+    await response.prepare(request)
+    await response.write_eof()
+    truth.status = status
+    return response
+
+
+def _start_s(truth: Truth) -> float:
+    """When service began, on the event loop's clock: CLOCK_MONOTONIC in seconds."""
+    return (truth.received_ns + truth.queued_ns) / 1e9
+
+
+async def _until(due_s: float) -> None:
+    await asyncio.sleep(due_s - time.monotonic())
+
+
+def _echo(truth: Truth) -> dict[str, str]:
+    return {} if truth.request_id is None else {"X-Request-Id": truth.request_id}

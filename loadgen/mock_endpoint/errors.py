@@ -1,0 +1,32 @@
+"""What can be wrong with a mock endpoint.
+
+    MockError
+    ├── MockOptionsError     an option that cannot be used (also a ValueError)
+    │   ├── DistributionError  a distribution that cannot be read
+    │   └── RepliesError       a replies file that cannot be read
+    └── MockSetupError       the options are sound, but the server cannot start: the port is taken, for one
+
+What a client did wrong is none of these but a `Refusal` (see `ask`), which becomes an answer.
+"""
+
+from __future__ import annotations
+
+
+class MockError(Exception):
+    """Anything that the mock endpoint raises."""
+
+
+class MockOptionsError(MockError, ValueError):
+    """An option cannot be used."""
+
+
+class DistributionError(MockOptionsError):
+    """A distribution cannot be read."""
+
+
+class RepliesError(MockOptionsError):
+    """A replies file cannot be read."""
+
+
+class MockSetupError(MockError):
+    """The server cannot start."""

@@ -1,0 +1,101 @@
+"""Everything that can be chosen about a mock endpoint, as one value that travels as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import orjson
+
+from loadgen.mock_endpoint.errors import MockOptionsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT_MODEL: Final = "mock"
+"""The name that a mock endpoint without `models` answers with when a request names none."""
+
+LISTENING: Final = "listening on "
+"""What the server's one line on standard output starts with; its base URL follows."""
+
+_MAX_PORT: Final = 65535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MockOptions:
+    """How a mock endpoint behaves.
+
+    Attributes:
+        host: The address to listen on.
+        port: The port to listen on; 0 takes a free one.
+        models: The model names that are known; any other gets a 404. Empty: every name is known.
+        api_key: The bearer token that clients must send; None asks for none.
+        ttft: Distribution of the time from a request (or its slot, if it had to wait) to its first token.
+        itl: Distribution of the time from one token to the next.
+        tokens: Distribution of the length of a reply.
+        tokens_per_chunk: How many tokens one event of a stream carries.
+        role_chunk: When a chat stream sends the chunk that holds only the role: right before the `first`
+            token, `early` (with the response's headers), or never (`none`).
+        slots: How many requests are served at once, others wait in order; 0 serves all at once.
+        replies: A JSONL file of scripted replies.
+        truth: The JSONL file that the server's own record of each request goes to; overwritten.
+        seed: Seeds every draw. Request n (in order of arrival) draws the same under the same seed.
+        tls_cert: Certificate chain (PEM); with it the server speaks TLS.
+        tls_key: The certificate's private key (PEM), unless the certificate's file holds it.
+        exit_with_parent: End when standard input ends, as it does when the process that holds it dies.
+
+    Raises:
+        MockOptionsError: A number is out of its range, or a key has no certificate.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    models: tuple[str, ...] = ()
+    api_key: str | None = None
+    ttft: str = "50ms"
+    itl: str = "10ms"
+    tokens: str = "64"
+    tokens_per_chunk: int = 1
+    role_chunk: Literal["first", "early", "none"] = "first"
+    slots: int = 0
+    replies: str | Path | None = None
+    truth: str | Path | None = None
+    seed: int = 0
+    tls_cert: str | Path | None = None
+    tls_key: str | Path | None = None
+    exit_with_parent: bool = False
+
+    def __post_init__(self) -> None:
+        checks = (
+            (0 <= self.port <= _MAX_PORT, f"port {self.port} does not exist: choose 0 to {_MAX_PORT}"),
+            (
+                self.tokens_per_chunk >= 1,
+                f"{self.tokens_per_chunk} tokens a chunk is no chunk: choose at least 1",
+            ),
+            (self.slots >= 0, f"{self.slots} slots cannot be: choose 0 for no limit, or a positive number"),
+            (
+                self.role_chunk in ("first", "early", "none"),
+                f"there is no role chunk {self.role_chunk!r}: choose first, early or none",
+            ),
+            (self.tls_cert or not self.tls_key, "a TLS key needs its certificate: give the certificate too"),
+        )
+        for sound, complaint in checks:
+            if not sound:
+                raise MockOptionsError(complaint)
+
+    def to_json(self) -> str:
+        """The options as a JSON object; `from_json` reads it back."""
+        return orjson.dumps(self, default=str).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> MockOptions:
+        """Read what `to_json` wrote.
+
+        Raises:
+            MockOptionsError: It is not a JSON object, or names an option that does not exist.
+        """
+        try:
+            fields = orjson.loads(text)
+            return cls(**(fields | {"models": tuple(fields.get("models", ()))}))
+        except (orjson.JSONDecodeError, AttributeError, TypeError) as error:
+            raise MockOptionsError(f"{text!r} is not a JSON object of mock options: {error}") from error

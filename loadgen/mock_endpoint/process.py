@@ -1,0 +1,127 @@
+"""A mock endpoint as a child process, for tests, demonstrations and calibration."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import weakref
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.mock_endpoint.errors import MockSetupError
+from loadgen.mock_endpoint.options import LISTENING, MockOptions
+from loadgen.mock_endpoint.truth import read
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from loadgen.mock_endpoint.truth import Truth
+
+_TIMEOUT_S: Final = 10.0
+_LOOK_AGAIN_S: Final = 0.005
+
+
+def start_mock(**options: Any) -> MockProcess:
+    """Start a mock endpoint and wait until it listens.
+
+    It takes a free port unless one is named, and ends with this process however this process ends.
+
+        with start_mock(ttft="20ms", itl="5ms", tokens="32") as mock:
+            ...  # talk to mock.url
+        records = mock.truth()
+
+    Args:
+        **options: The fields of `MockOptions`.
+
+    Raises:
+        MockOptionsError: A number is out of its range.
+        MockSetupError: It did not start; the message is the child's.
+    """
+    return MockProcess(MockOptions(**{"port": 0, "exit_with_parent": True, **options}))
+
+
+class MockProcess:
+    """A running mock endpoint. A context manager that stops it.
+
+    Attributes:
+        url: Its base URL, with `/v1`.
+        pid: Its process id.
+    """
+
+    def __init__(self, options: MockOptions) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="loadgen-mock-"))
+        weakref.finalize(self, shutil.rmtree, folder)
+        self._truth = Path(options.truth or folder / "truth.jsonl").absolute()
+        self._errors = folder / "errors.txt"
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(  # noqa: S603 (this very program)
+                [
+                    sys.executable,
+                    "-m",
+                    "loadgen.mock_endpoint",
+                    replace(options, truth=self._truth).to_json(),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,  # a Ctrl-C for who measures must not end what is measured
+            )
+        self.pid = self._process.pid
+        self.url = self._listening()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def truth(self, requests: int = 0) -> list[Truth]:
+        """What the server has told so far; also after it was stopped.
+
+        Args:
+            requests: Wait until this many requests have ended: a client knows the end of an answer a moment
+                before the server has written it down.
+
+        Raises:
+            TimeoutError: They have not ended within 10 s.
+        """
+        give_up_at = time.monotonic() + _TIMEOUT_S
+        while len(known := read(self._truth)) < requests:
+            if time.monotonic() > give_up_at:
+                raise TimeoutError(f"{len(known)} of {requests} requests have ended in the mock endpoint")
+            time.sleep(_LOOK_AGAIN_S)
+        return known
+
+    def stop(self) -> int:
+        """Stop the server, cutting off open streams. Stopping twice is harmless.
+
+        Returns:
+            Its exit code, 0 for an orderly end.
+        """
+        if self._process.returncode is None:
+            self._process.terminate()
+            try:
+                self._process.communicate(timeout=_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.communicate()
+        return self._process.returncode
+
+    def _listening(self) -> str:
+        """Wait for the line that says where the server listens, or for its end."""
+        said = self._process.stdout.readline().decode() if self._process.stdout else ""
+        if said.startswith(LISTENING):
+            return said.removeprefix(LISTENING).strip()
+        self._process.communicate()
+        why = self._errors.read_text().strip() or f"exit code {self._process.returncode}"
+        raise MockSetupError(f"the mock endpoint did not start: {why}")

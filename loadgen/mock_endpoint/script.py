@@ -1,0 +1,113 @@
+"""What is answered to which request, decided before anything is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import cycle, islice
+from random import Random
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
+
+from loadgen.mock_endpoint import distribution, replies
+from loadgen.mock_endpoint.ask import Refusal
+from loadgen.mock_endpoint.errors import MockOptionsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.options import MockOptions
+
+_T = TypeVar("_T")
+
+_WORDS: Final = replies.split(
+    " A mock endpoint answers every question with the same few words, for its purpose is not to be right but"
+    " to be on time: it knows when each token left, and so it can tell whether a measurement of it is true.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one request gets.
+
+    Attributes:
+        tokens: The text in tokens; joined they are the text.
+        finish_reason: `length` when the client's limit cut the text, else `stop`.
+        ttft_s: Time to the first token, from the start of service.
+        itl: Draws the seconds between two tokens.
+        rng: What `itl` draws from; belongs to this answer alone.
+        refusal: Fail with this, `ttft_s` after the start, instead of answering.
+    """
+
+    tokens: Sequence[str]
+    finish_reason: Literal["stop", "length"]
+    ttft_s: float
+    itl: distribution.Sampler
+    rng: Random
+    refusal: Refusal | None = None
+
+    def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, str, int]]:
+        """Cut the answer into pieces, each due when the first of its tokens is.
+
+        Token k is due `ttft_s` and k gaps after the start, whatever became of the tokens before it.
+
+        Yields:
+            The time at which a piece is due, in seconds from the start; its text; its number of tokens.
+        """
+        due_s = self.ttft_s
+        for begin in range(0, len(self.tokens), tokens_per_piece):
+            if begin:
+                due_s += sum(self.itl(self.rng) for _ in range(tokens_per_piece))
+            piece = self.tokens[begin : begin + tokens_per_piece]
+            yield due_s, "".join(piece), len(piece)
+
+    def last_due_s(self) -> float:
+        """When the last token is due, in seconds from the start; for an answer without tokens, `ttft_s`."""
+        return self.ttft_s + sum(self.itl(self.rng) for _ in self.tokens[1:])
+
+
+class Script:
+    """Decides what is answered. Request n, in the order of the calls, draws the same under the same seed.
+
+    Raises:
+        MockOptionsError: A distribution or the replies file cannot be used.
+    """
+
+    def __init__(self, options: MockOptions) -> None:
+        self._ttft = _named("ttft", distribution.duration, options.ttft)
+        self._itl = _named("itl", distribution.duration, options.itl)
+        self._length = _named("tokens", distribution.length, options.tokens)
+        self._replies = replies.load(options.replies) if options.replies else []
+        self._seed = options.seed
+        self._asked = 0
+
+    def answer(self, ask: Ask) -> Answer:
+        """Decide what one request gets."""
+        rng = Random(f"{self._seed}:{self._asked}")  # noqa: S311 (reproducible draws, no secrets)
+        self._asked += 1
+        reply = next((reply for reply in self._replies if reply.match in ask.question), None)
+        if reply is None:
+            ttft_s, length = self._ttft(rng), self._length(rng)
+            return _cut(list(islice(cycle(_WORDS), length)), ask.max_tokens, ttft_s, self._itl, rng)
+        if reply.status is not None:
+            refusal = Refusal(reply.status, reply.error, kind="scripted_failure")
+            return Answer((), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal)
+        ttft_s = (reply.ttft or self._ttft)(rng)
+        return _cut(reply.tokens, ask.max_tokens, ttft_s, reply.itl or self._itl, rng)
+
+
+def _cut(
+    tokens: Sequence[str],
+    limit: int | None,
+    ttft_s: float,
+    itl: distribution.Sampler,
+    rng: Random,
+) -> Answer:
+    too_long = limit is not None and len(tokens) > limit
+    return Answer(tokens[:limit], "length" if too_long else "stop", ttft_s, itl, rng)
+
+
+def _named(name: str, parse: Callable[[str], _T], spec: str) -> _T:
+    try:
+        return parse(spec)
+    except MockOptionsError as error:
+        raise MockOptionsError(f"{name}: {error}") from error

@@ -1,0 +1,109 @@
+"""Running the mock endpoint: listen, say where, and end when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import resource
+import signal
+import ssl
+import threading
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, Final
+
+from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
+from loadgen.mock_endpoint.options import LISTENING
+from loadgen.mock_endpoint.script import Script
+from loadgen.mock_endpoint.truth import TruthFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.truth import Truth
+
+_BACKLOG: Final = 4096
+_CANCEL_S: Final = 0.05
+"""How long a stop waits for the streams that it cuts off."""
+
+
+def serve(options: MockOptions) -> None:
+    """Serve until SIGTERM or SIGINT (or the end of standard input, with `exit_with_parent`).
+
+    Prints one line, `listening on http://HOST:PORT/v1`, when it can be connected to.
+
+    Raises:
+        MockOptionsError: An option cannot be used.
+        MockSetupError: The port cannot be listened on.
+    """
+    script = Script(options)
+    tls = _tls(options)
+    _allow_many_connections()
+    with closing(TruthFile(options.truth)) if options.truth else nullcontext() as file:
+        asyncio.run(_serve(options, script, tls, file.write if file else _keep_quiet))
+
+
+def _keep_quiet(_: Truth) -> None:
+    """Tell nobody the truth."""
+
+
+async def _serve(
+    options: MockOptions,
+    script: Script,
+    tls: ssl.SSLContext | None,
+    tell: Callable[[Truth], None],
+) -> None:
+    from loadgen.mock_endpoint.connection import Server
+    from loadgen.mock_endpoint.handler import Handler
+
+    loop = asyncio.get_running_loop()
+    told_to_stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told_to_stop.set)
+    if options.exit_with_parent:
+        _watch_standard_input(lambda: loop.call_soon_threadsafe(told_to_stop.set))
+    server = Server(Handler(options, script, tell))
+    try:
+        listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=_BACKLOG)
+    except OSError as error:
+        why = str(error.strerror).rpartition(": ")[2]
+        raise MockSetupError(
+            f"cannot listen on {options.host}, port {options.port}: {why}. "
+            "Choose another host or port; port 0 takes a free one",
+        ) from error
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    port = listener.sockets[0].getsockname()[1]
+    print(f"{LISTENING}{'https' if tls else 'http'}://{host}:{port}/v1", flush=True)  # noqa: T201 (its interface)
+    gc.collect()
+    gc.freeze()  # what lives now lives on; a collection that walked it would hold up tokens for milliseconds
+    await told_to_stop.wait()
+    listener.close()
+    await server.shutdown(_CANCEL_S)
+
+
+def _tls(options: MockOptions) -> ssl.SSLContext | None:
+    if options.tls_cert is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(options.tls_cert, options.tls_key)
+    except OSError as error:
+        files = " and ".join(str(file) for file in (options.tls_cert, options.tls_key) if file)
+        raise MockOptionsError(f"no certificate with its key can be read from {files}: {error}") from error
+    return context
+
+
+def _allow_many_connections() -> None:
+    """Raise the soft limit of open files, often 1024, to the hard one: a connection takes one."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _watch_standard_input(ended: Callable[[], object]) -> None:
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        ended()
+
+    threading.Thread(target=watch, name="standard-input", daemon=True).start()

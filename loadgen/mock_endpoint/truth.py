@@ -1,0 +1,86 @@
+"""What the server knows of each request, and the file that it tells it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import orjson
+
+from loadgen.mock_endpoint.errors import MockOptionsError
+
+if TYPE_CHECKING:
+    from io import BufferedWriter
+
+CLIENT_CLOSED_REQUEST = 499
+"""The status of a request whose client went away before it was answered (nginx's convention; never sent)."""
+
+
+@dataclass(slots=True, eq=False)
+class Truth:
+    """What the server knows of one request; filled in while it is served, a line of the file when it ends.
+
+    Every time is in ns of CLOCK_MONOTONIC, which all processes of a machine share.
+
+    Attributes:
+        request_id: The request's X-Request-Id header; None without one.
+        path: What was asked for, e.g. `/v1/chat/completions`.
+        received_ns: When the read that completed the request returned.
+        queued_ns: How long it waited for a slot; a span, not a time. 0 when one was free.
+        chunk_ns: For each event that carried tokens, the time right before it was written. Empty for an
+            answer in one piece.
+        done_ns: Right after the last byte was written; for an aborted request, when the server noticed.
+        input_tokens: The prompt's tokens, as in `usage`; 0 for a request that was refused.
+        tokens: The tokens that were written.
+        finish_reason: `stop`, or `length` for an answer that was cut at the client's limit; None for one
+            that did not end.
+        status: The HTTP status that was sent, or 499 when none was.
+        outcome: `completed`; `failed` (answered with an error); or `aborted`: the client went away, or the
+            server was stopped.
+    """
+
+    request_id: str | None
+    path: str
+    received_ns: int
+    queued_ns: int = 0
+    chunk_ns: list[int] = field(default_factory=list)
+    done_ns: int = 0
+    input_tokens: int = 0
+    tokens: int = 0
+    finish_reason: str | None = None
+    status: int = CLIENT_CLOSED_REQUEST
+    outcome: Literal["completed", "aborted", "failed"] = "aborted"
+
+
+class TruthFile:
+    """Where the truth goes, one JSON object a line, each flushed as it is written."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Begin the file anew.
+
+        Raises:
+            MockOptionsError: It cannot be written.
+        """
+        try:
+            self._file: BufferedWriter = Path(path).open("wb")  # noqa: SIM115 (`close` closes it)
+        except OSError as error:
+            raise MockOptionsError(f"the truth cannot be written to {path}: {error.strerror}") from error
+
+    def write(self, truth: Truth) -> None:
+        """Append what is known of a request."""
+        self._file.write(orjson.dumps(truth, option=orjson.OPT_APPEND_NEWLINE))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read(path: Path) -> list[Truth]:
+    """Read a truth file that may still be growing: a last line without its end is left out."""
+    return [
+        Truth(**orjson.loads(line))
+        for line in path.read_bytes().splitlines(keepends=True)
+        if line.endswith(b"\n")
+    ]

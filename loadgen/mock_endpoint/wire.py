@@ -1,0 +1,126 @@
+"""The bytes of an answer: the JSON of OpenAI's two protocols, and the events of a stream.
+
+A stream's events differ in their text alone, so the JSON around the text is encoded once a request.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.mock_endpoint.ask import Ask
+
+DONE: Final = b"data: [DONE]\n\n"
+"""What ends every stream."""
+
+_HOLE: Final = b'"\\u0000"'
+"""How JSON writes the text that marks the place of the token's text."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What differs between the two protocols.
+
+    Attributes:
+        id_prefix: What the ids of its answers start with.
+        chunk_object: The `object` of a chunk.
+        whole_object: The `object` of an answer in one piece.
+        role: What a chunk that holds only the role has in its choice; None where there is none.
+        piece: What a choice holds for a text, in a stream.
+        end: What a stream's last choice holds beside its finish reason.
+        whole: What the choice of an answer in one piece holds for the text.
+    """
+
+    id_prefix: str
+    chunk_object: str
+    whole_object: str
+    role: Json | None
+    piece: Callable[[str], Json]
+    end: Json
+    whole: Callable[[str], Json]
+
+
+CHAT: Final = Dialect(
+    id_prefix="chatcmpl-",
+    chunk_object="chat.completion.chunk",
+    whole_object="chat.completion",
+    role={"delta": {"role": "assistant", "content": ""}},
+    piece=lambda text: {"delta": {"content": text}},
+    end={"delta": {}},
+    whole=lambda text: {"message": {"role": "assistant", "content": text}},
+)
+
+COMPLETION: Final = Dialect(
+    id_prefix="cmpl-",
+    chunk_object="text_completion",
+    whole_object="text_completion",
+    role=None,
+    piece=lambda text: {"text": text},
+    end={"text": ""},
+    whole=lambda text: {"text": text},
+)
+
+
+def usage(input_tokens: int, output_tokens: int) -> Json:
+    """The token counts of an answer."""
+    return {
+        "prompt_tokens": input_tokens,
+        "completion_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+    }
+
+
+class Frames:
+    """The events of one stream."""
+
+    def __init__(self, dialect: Dialect, ask: Ask) -> None:
+        self._dialect = dialect
+        self._common = _common(dialect.id_prefix, dialect.chunk_object, ask.model)
+        # With usage, OpenAI's chunks other than the last carry the key too, as null.
+        self._usage: Json = {"usage": None} if ask.include_usage else {}
+        self._before, self._after = self._event(dialect.piece("\0")).rsplit(_HOLE, 1)
+
+    def role(self) -> bytes:
+        """The event that holds only the role; empty in a protocol without roles."""
+        return self._event(self._dialect.role) if self._dialect.role else b""
+
+    def piece(self, text: str) -> bytes:
+        """The event that carries a text."""
+        return self._before + orjson.dumps(text) + self._after
+
+    def end(self, finish_reason: str, counts: Json) -> bytes:
+        """The events after the last token: the finish reason, the usage if it was asked for, and the end."""
+        finish = self._event(self._dialect.end, finish_reason)
+        if not self._usage:
+            return finish + DONE
+        return finish + _sse({**self._common, "choices": [], "usage": counts}) + DONE
+
+    def _event(self, choice: Json, finish_reason: str | None = None) -> bytes:
+        return _sse({**self._common, "choices": [_choice(choice, finish_reason)], **self._usage})
+
+
+def whole(dialect: Dialect, ask: Ask, text: str, finish_reason: str, counts: Json) -> bytes:
+    """The JSON of an answer in one piece."""
+    common = _common(dialect.id_prefix, dialect.whole_object, ask.model)
+    return orjson.dumps({**common, "choices": [_choice(dialect.whole(text), finish_reason)], "usage": counts})
+
+
+def _common(id_prefix: str, kind: str, model: str) -> Json:
+    return {"id": f"{id_prefix}{uuid4().hex}", "object": kind, "created": int(time.time()), "model": model}
+
+
+def _choice(content: Json, finish_reason: str | None) -> Json:
+    return {"index": 0, **content, "logprobs": None, "finish_reason": finish_reason}
+
+
+def _sse(event: Json) -> bytes:
+    return b"data: " + orjson.dumps(event) + b"\n\n"

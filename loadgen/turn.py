@@ -1,0 +1,218 @@
+"""One measured request, from its schedule to its terminal event."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import orjson
+
+from loadgen.client.exchange import Exchange
+from loadgen.client.failure import Failure, RequestFailedError, http
+from loadgen.client.stream import ResponseStream
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.client.codec import Codec, Generation
+    from loadgen.client.endpoint import Endpoint
+    from workloads.sample import Sample
+
+    Emit = Callable[[Event], None]
+    """Where events go."""
+
+
+_OK: Final = 200
+
+
+class Transport(Protocol):
+    """Who carries requests."""
+
+    endpoint: Endpoint
+
+    async def send(self, request: bytes, exchange: Exchange) -> None:
+        """Send one request; return when the exchange is finished. Cancelling gives the request up."""
+
+    async def close(self) -> None:
+        """Close what is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a turn ended, for the live view.
+
+    Attributes:
+        failure: None for a success.
+        ttft_ms: From `sent` to the first token.
+        output_tokens: By the server's count, else chunks.
+    """
+
+    failure: str | None
+    ttft_ms: float | None
+    output_tokens: int
+
+
+class Asker:
+    """Takes turns: asks one sample at a time and emits what happens to it.
+
+    Args:
+        transport: Carries the requests.
+        codec: The protocol.
+        generation: What each request asks for.
+        emit: Where events go.
+    """
+
+    def __init__(self, transport: Transport, codec: Codec, generation: Generation, emit: Emit) -> None:
+        self._transport = transport
+        self._codec = codec
+        self._generation = generation
+        self._emit = emit
+        self._asked: set[int] = set()
+
+    def prepare(self, sample: Sample) -> bytes:
+        """Encode the request's body ahead of its time."""
+        return orjson.dumps(self._codec.request(sample, self._generation))
+
+    async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
+        """Issue one request now and see it through.
+
+        Raises:
+            asyncio.CancelledError: The request was given up; its CANCELLED event is emitted.
+        """
+        sample_uuid = token_hex(16)
+        self._emit(
+            Event(
+                EventType.LOADGEN_ISSUE_CALLED,
+                time.monotonic_ns(),
+                sample_uuid,
+                self._issue_data(sample, scheduled_ns, phase),
+            ),
+        )
+        exchange = Exchange(
+            ResponseStream(self._codec),
+            on_sent=lambda sent: self._emit_sent(sample_uuid, sent),
+            on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
+        )
+        request = self._transport.endpoint.request("POST", self._codec.path, sample_uuid, body)
+        try:
+            failure = await self._carry(request, exchange)
+        except asyncio.CancelledError:
+            with suppress(RequestFailedError):
+                deque(exchange.stream.decode(), maxlen=0)
+            data = _evidence(exchange) | {"reason": "given up by a second interrupt"}
+            self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
+            raise
+        self._emit_end(sample_uuid, exchange, failure)
+        return _outcome(exchange, failure)
+
+    async def _carry(self, request: bytes, exchange: Exchange) -> RequestFailedError | None:
+        """Have the request sent and read the response; return why it is no success."""
+        try:
+            await self._transport.send(request, exchange)
+            await _require_success(exchange)
+        except RequestFailedError as error:
+            return error
+        except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
+            return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")
+        return None
+
+    def _issue_data(self, sample: Sample, scheduled_ns: int, phase: str) -> dict[str, Any]:
+        data: dict[str, Any] = {"scheduled_ns": scheduled_ns, "phase": phase, "prompt_id": sample.index}
+        if sample.index not in self._asked:
+            self._asked.add(sample.index)
+            data["texts"] = self._codec.asked(sample)
+        return data
+
+    def _emit_sent(self, sample_uuid: str, exchange: Exchange) -> None:
+        setup = exchange.setup
+        data: dict[str, Any] = {}
+        if setup is not None:
+            data["reused"] = setup.reused
+            if not setup.reused:
+                data |= {
+                    "dns_ms": setup.dns_ms,
+                    "connect_ms": setup.connect_ms,
+                    "tls_ms": setup.tls_ms,
+                }
+        assert exchange.sent_ns is not None  # noqa: S101 (this is what was just stamped)
+        self._emit(Event(EventType.REQUEST_SENT, exchange.sent_ns, sample_uuid, data))
+
+    def _emit_end(self, sample_uuid: str, exchange: Exchange, failure: RequestFailedError | None) -> None:
+        at_ns = exchange.ended_ns or time.monotonic_ns()
+        data = _evidence(exchange)
+        if failure is None:
+            self._emit(Event(EventType.COMPLETE, at_ns, sample_uuid, data))
+        else:
+            message = self._transport.endpoint.redact(str(failure))
+            data |= {"error": failure.failure, "message": message}
+            self._emit(Event(EventType.ERROR, at_ns, sample_uuid, data))
+
+
+async def _require_success(exchange: Exchange) -> None:
+    """Decode the response, and demand a success: status 200, a token, and an end that the protocol allows.
+
+    Raises:
+        RequestFailedError: It is none.
+    """
+    if exchange.response is not None and exchange.response.status != _OK:
+        raise RequestFailedError(http(exchange.response.status), exchange.stream.error_text())
+    try:
+        for _ in exchange.stream.decode():
+            await asyncio.sleep(0)
+    except RequestFailedError:
+        # A cut leaves half a frame behind: then the cut is the news, not the half.
+        if exchange.failure is None:
+            raise
+    answer = exchange.stream.answer
+    if answer.error is not None:
+        raise RequestFailedError(Failure.ERROR_FRAME, answer.error)
+    if exchange.failure is not None and not answer.done:
+        raise RequestFailedError(exchange.failure, exchange.message)
+    if not (exchange.framed or answer.finish_reason or answer.done):
+        raise RequestFailedError(Failure.TRUNCATED, "the connection closed before a finish reason or [DONE]")
+    if answer.empty:
+        raise RequestFailedError(Failure.EMPTY_RESPONSE, "the response is complete, but has no token in it")
+
+
+def _evidence(exchange: Exchange) -> dict[str, Any]:
+    """Everything that is known of an exchange, in the log's form."""
+    answer, stream, response = exchange.stream.answer, exchange.stream, exchange.response
+    data: dict[str, Any] = {
+        "status": response.status if response else None,
+        "stream": response.event_stream if response else None,
+        "first_byte_ns": exchange.first_byte_ns,
+        "first_token_ns": answer.token_ns[0] if answer.token_ns else None,
+        "first_output_ns": answer.first_output_ns,
+        "last_token_ns": answer.token_ns[-1] if answer.token_ns else None,
+        "chunks": len(answer.token_ns),
+        "reads": stream.reads,
+        "coalesced": answer.coalesced(),
+        "bytes": stream.bytes,
+        "finish_reason": answer.finish_reason,
+        **answer.usage._asdict(),
+    }
+    if not answer.empty:
+        data["texts"] = {
+            "output": "".join(answer.content),
+            "reasoning": "".join(answer.reasoning) or None,
+            "tool_calls": answer.tool_calls or None,
+        }
+    if answer.token_ns and exchange.sent_ns is not None:
+        data["chunk_gaps_us"] = answer.gaps_us(exchange.sent_ns)
+    return data
+
+
+def _outcome(exchange: Exchange, failure: RequestFailedError | None) -> Outcome:
+    answer = exchange.stream.answer
+    ttft_ms = None
+    if answer.token_ns and exchange.sent_ns is not None:
+        ttft_ms = (answer.token_ns[0] - exchange.sent_ns) / 1e6
+    return Outcome(
+        failure.failure if failure else None, ttft_ms, answer.usage.output_tokens or len(answer.token_ns)
+    )

@@ -1,0 +1,40 @@
+"""How the recorder itself is doing: its figures travel in the log and stand in every report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(slots=True)
+class RecorderHealth:
+    """What the writer knows about itself.
+
+    Attributes:
+        events: Events written so far.
+        commits: Transactions committed so far.
+        lost: Events that could not be written. Anything but 0 invalidates a run.
+        high_water: The most events that ever waited in the queue.
+        slowest_commit_ms: The longest a batch took from its insertion to the end of its commit.
+        longest_wait_ms: The longest from taking the first event of a batch to the end of its commit; a
+            `kill -9` can lose at most what is younger than this.
+    """
+
+    events: int = 0
+    commits: int = 0
+    lost: int = 0
+    high_water: int = 0
+    slowest_commit_ms: float = 0.0
+    longest_wait_ms: float = 0.0
+
+    def reading(self) -> dict[str, Any]:
+        """The TELEMETRY payload of these figures."""
+        return {
+            "source": "recorder",
+            "events": self.events,
+            "commits": self.commits,
+            "lost": self.lost,
+            "high_water": self.high_water,
+            "slowest_commit_ms": round(self.slowest_commit_ms, 3),
+            "longest_wait_ms": round(self.longest_wait_ms, 3),
+        }

@@ -1,0 +1,88 @@
+"""Which event may follow which, as tables; the code only interprets them.
+
+The documentation's diagrams are drawn from the same tables (`diagram`), and every run that the test
+suite makes is held against them (`violations`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recorder.event import EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from recorder.event import Event
+
+START = None
+"""The state before the first event."""
+
+REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
+    START: frozenset({EventType.LOADGEN_ISSUE_CALLED}),
+    EventType.LOADGEN_ISSUE_CALLED: frozenset(
+        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED},
+    ),
+    # A response that is not a stream has no first chunk.
+    EventType.REQUEST_SENT: frozenset(
+        {EventType.FIRST_CHUNK, EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED},
+    ),
+    EventType.FIRST_CHUNK: frozenset({EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED}),
+    EventType.COMPLETE: frozenset({EventType.SCORED}),
+    EventType.ERROR: frozenset({EventType.SCORED}),
+    EventType.CANCELLED: frozenset(),
+    EventType.SCORED: frozenset({EventType.SCORED}),
+}
+
+SESSION: Mapping[EventType | None, frozenset[EventType]] = {
+    START: frozenset({EventType.TEST_STARTED}),
+    EventType.TEST_STARTED: frozenset({EventType.PHASE_STARTED, EventType.TEST_ENDED}),
+    EventType.PHASE_STARTED: frozenset({EventType.PHASE_ENDED, EventType.STOP_PERFORMANCE_TRACKING}),
+    EventType.STOP_PERFORMANCE_TRACKING: frozenset({EventType.PHASE_ENDED}),
+    EventType.PHASE_ENDED: frozenset({EventType.PHASE_STARTED, EventType.TEST_ENDED}),
+    EventType.TEST_ENDED: frozenset(),
+}
+
+ANYWHERE = frozenset({EventType.FINDING, EventType.TELEMETRY})
+"""Session events that have no place in the order."""
+
+TERMINAL = frozenset({EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED})
+"""Events that end a request; each request has exactly one."""
+
+
+def is_request_event(kind: EventType) -> bool:
+    """Tell whether an event concerns one request rather than the session."""
+    return kind in REQUEST
+
+
+def violations(events: Iterable[Event]) -> list[str]:
+    """Hold the events of a whole log, in the order in which they were written, against the tables.
+
+    Returns:
+        One sentence for each illegal step, naming the event, the request and the state; empty when the
+        log is lawful. A log that was cut off is lawful.
+    """
+    found: list[str] = []
+    states: dict[str | None, EventType] = {}
+    for event in events:
+        if event.type in ANYWHERE:
+            continue
+        table = REQUEST if is_request_event(event.type) else SESSION
+        state = states.get(event.sample_uuid, START)
+        if event.type not in table[state]:
+            where = "the session" if event.sample_uuid is None else f"request {event.sample_uuid}"
+            before = "the start" if state is None else state.name
+            found.append(f"{event.type.name} may not follow {before} in {where}")
+        states[event.sample_uuid] = event.type
+    return found
+
+
+def diagram(table: Mapping[EventType | None, frozenset[EventType]]) -> str:
+    """Draw a table as a Mermaid state diagram."""
+    lines = ["stateDiagram-v2"]
+    for state, successors in table.items():
+        origin = "[*]" if state is None else state.name
+        lines += [f"    {origin} --> {after.name}" for after in sorted(successors)]
+        if not successors:
+            lines.append(f"    {origin} --> [*]")
+    return "\n".join(lines)

@@ -1,0 +1,89 @@
+"""The file format: tables, version, and how one event becomes one row.
+
+Times are integer nanoseconds of CLOCK_MONOTONIC; the `session` row anchors them to wall time. Big values
+stand last in `events`, where SQLite does not have to touch them to read the columns before.
+
+`chunk_gaps_us` is the arrival of every chunk that carried a token: little-endian uint32, in microseconds;
+the first is counted from REQUEST_SENT, each other from the chunk before. Gaps are differences of rounded
+offsets, so their running sum is within 0.5 us of the truth everywhere, and only a single gap of more than
+71 minutes would not fit (it is stored as the greatest value).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from recorder.event import EventType
+
+if TYPE_CHECKING:
+    from recorder.event import Event
+
+APPLICATION_ID: Final = 0x4C4F4447
+"""`LODG` in SQLite's application_id marks a file as a log of this program."""
+
+VERSION: Final = 1
+"""The schema's version, in SQLite's user_version. A reader accepts its own version and older ones."""
+
+DDL: Final = """
+CREATE TABLE session (
+    session_id      TEXT PRIMARY KEY,
+    started_at_ns   INTEGER NOT NULL,
+    started_wall_ns INTEGER NOT NULL,
+    settings        TEXT NOT NULL,
+    environment     TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE event_types (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE events (
+    seq           INTEGER PRIMARY KEY,
+    code          INTEGER NOT NULL REFERENCES event_types (code),
+    at_ns         INTEGER NOT NULL,
+    sample_uuid   TEXT,
+    data          TEXT,
+    texts         TEXT,
+    chunk_gaps_us BLOB
+);
+"""
+
+COLUMNS: Final = ("code", "at_ns", "sample_uuid", "data", "texts", "chunk_gaps_us")
+"""What the writer fills in; `seq` is the order of writing, by SQLite."""
+
+type_rows: Final = [(kind.value, kind.name) for kind in EventType]
+
+Row = tuple[int, int, str | None, str | None, str | None, bytes | None]
+
+
+def encode(value: Any) -> str:
+    """Encode a payload as JSON text.
+
+    Raises:
+        TypeError: orjson knows no JSON for a part of it.
+    """
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def row(event: Event) -> Row:
+    """Turn an event into the values of `COLUMNS`; runs on the writer's thread.
+
+    A payload that cannot be encoded is an error in this program, not a reason to lose the event: the row
+    then carries `encode_error` instead.
+    """
+    data, texts, gaps = event.data, None, None
+    try:
+        if data is not None:
+            if "texts" in data or "chunk_gaps_us" in data:
+                data = dict(data)
+                gaps = data.pop("chunk_gaps_us", None)
+                texts = encode(data.pop("texts")) if "texts" in data else None
+            encoded = encode(data) if data else None
+        else:
+            encoded = None
+    except TypeError as error:
+        encoded = encode({"encode_error": str(error)})
+    return event.type.value, event.at_ns, event.sample_uuid, encoded, texts, gaps

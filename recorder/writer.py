@@ -1,0 +1,289 @@
+"""EventRecorder: a queue in front of the one thread that owns the one write connection."""
+
+from __future__ import annotations
+
+import atexit
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from uuid import uuid4
+
+from recorder import schema
+from recorder.errors import AlreadyRecordingError, NotRecordingError, WriterError
+from recorder.event import Event, EventType
+from recorder.health import RecorderHealth
+from recorder.store import Session, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+COMMIT_EVENTS: Final = 4096
+"""A batch of this many events is committed at once."""
+
+COMMIT_INTERVAL_S: Final = 0.025
+"""A smaller batch is committed after this time: with the commit itself, well within 50 ms."""
+
+HEALTH_INTERVAL_S: Final = 5.0
+"""How often the recorder logs its own health, so that a log that was cut off has it too."""
+
+_GATHER_S: Final = 0.005
+_CLOSE_TIMEOUT_S: Final = 60.0
+
+
+class _Flush:
+    """Asks the writer to commit what came before it, and to say so."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+
+
+class _Stop(_Flush):
+    """The sentinel: drains the queue and ends the writer."""
+
+
+class EventRecorder:
+    """Records events without ever blocking or encoding on the caller's thread.
+
+    Use it as a context manager. One recorder is active in a process at a time; it stands in `LIVE`.
+
+    Args:
+        session_id: Names the session; made up when missing.
+        path: Where the log is made; by default `db_path(session_id)`.
+        settings: Goes into the session row (see `recorder.store.Session`).
+        environment: Likewise.
+        on_failure: Called once, on the writer's thread, when the log cannot be written any more.
+    """
+
+    LIVE: ClassVar[EventRecorder | None] = None
+
+    def __init__(
+        self,
+        session_id: str | None = None,
+        *,
+        path: Path | None = None,
+        settings: Mapping[str, Any] | None = None,
+        environment: Mapping[str, Any] | None = None,
+        on_failure: Callable[[WriterError], None] | None = None,
+    ) -> None:
+        self.session = Session(
+            session_id=session_id or uuid4().hex,
+            settings=settings or {},
+            environment=environment or {},
+        )
+        self.path = path or self.db_path(self.session.session_id)
+        self.health = RecorderHealth()
+        self.failure: WriterError | None = None
+        self._on_failure = on_failure
+        self._queue: SimpleQueue[Event | _Flush] = SimpleQueue()
+        self._hurry = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @staticmethod
+    def db_path(session_id: str) -> Path:
+        """Where the log of a session lies unless another place is chosen."""
+        return Path("runs") / session_id / "events.db"
+
+    # Recording…
+
+    def put(self, event: Event, *, force_commit: bool = False) -> None:
+        """Queue an event. Thread-safe, never blocks.
+
+        Args:
+            event: What happened; encoded later, on the writer's thread.
+            force_commit: Commit at once rather than within 50 ms.
+        """
+        self._queue.put(event)
+        if force_commit:
+            self._hurry.set()
+
+    @classmethod
+    def record_event(
+        cls,
+        ev_type: EventType,
+        timestamp_ns: int,
+        sample_uuid: str | None = None,
+        force_commit: bool = False,  # noqa: FBT001, FBT002 (the published interface)
+        assert_active: bool = True,  # noqa: FBT001, FBT002 (the published interface)
+        data: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Queue an event for the active recorder. Thread-safe, never blocks.
+
+        Args:
+            ev_type: What happened.
+            timestamp_ns: When, in ns of CLOCK_MONOTONIC.
+            sample_uuid: The request that it happened to, None for the session.
+            force_commit: Commit at once rather than within 50 ms.
+            assert_active: Raise when no recorder is active rather than return False.
+            data: What else is known; encoded later, on the writer's thread.
+
+        Returns:
+            Whether the event was queued.
+
+        Raises:
+            NotRecordingError: No recorder is active, and `assert_active` is set.
+        """
+        live = cls.LIVE
+        if live is None:
+            if assert_active:
+                raise NotRecordingError(f"{ev_type.name} came while no EventRecorder was active")
+            return False
+        live.put(Event(ev_type, timestamp_ns, sample_uuid, data), force_commit=force_commit)
+        return True
+
+    def wait_for_writes(self, force_commit: bool = True) -> None:  # noqa: FBT001, FBT002 (the published interface)
+        """Block until every event queued so far is committed.
+
+        Args:
+            force_commit: Commit at once rather than within 50 ms.
+
+        Raises:
+            WriterError: The log could not be written.
+        """
+        flush = _Flush()
+        self._queue.put(flush)
+        if force_commit:
+            self._hurry.set()
+        while not flush.done.wait(timeout=1.0):
+            if self._thread is None or not self._thread.is_alive():
+                break
+        if self.failure:
+            raise self.failure
+
+    # The life of the writer…
+
+    def __enter__(self) -> Self:
+        if EventRecorder.LIVE is not None:
+            raise AlreadyRecordingError(
+                f"session {EventRecorder.LIVE.session.session_id} is being recorded in this process already",
+            )
+        EventRecorder.LIVE = self
+        made = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(made,), name="event-writer", daemon=True)
+        self._thread.start()
+        made.wait()
+        if self.failure:
+            EventRecorder.LIVE = None
+            raise self.failure.__cause__ or self.failure
+        atexit.register(self.close)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what is queued, close the log, and end the writer. Closing twice is harmless.
+
+        Raises:
+            WriterError: Something could not be written, or the writer did not end in time.
+        """
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        EventRecorder.LIVE = None
+        atexit.unregister(self.close)
+        self._queue.put(_Stop())
+        self._hurry.set()
+        thread.join(_CLOSE_TIMEOUT_S)
+        if thread.is_alive():
+            raise WriterError(
+                f"{self.path}: the writer did not end within {_CLOSE_TIMEOUT_S:.0f} s, "
+                f"about {self._queue.qsize()} events are not written",
+            )
+        if self.failure:
+            raise self.failure
+
+    # On the writer's thread…
+
+    def _run(self, made: threading.Event) -> None:
+        try:
+            store = Store.create(self.path, self.session)
+        except Exception as error:  # noqa: BLE001 (handed to the thread that is waiting for it)
+            self.failure = WriterError(str(error))
+            self.failure.__cause__ = error
+            return
+        finally:
+            made.set()
+        next_reading = time.monotonic() + HEALTH_INTERVAL_S
+        stopped = False
+        while not stopped:
+            first = self._queue.get()
+            taken_at = time.monotonic()
+            self._gather(taken_at)
+            stopped = self._write(store, first, taken_at)
+            if taken_at >= next_reading and not stopped:
+                next_reading = taken_at + HEALTH_INTERVAL_S
+                self._queue.put(self._reading())
+        if self.failure is None:
+            self._append(store, [schema.row(self._reading())])
+        store.close()
+
+    def _gather(self, since: float) -> None:
+        """Let events come together, until the batch is full, its time is up, or somebody is in a hurry."""
+        while self._queue.qsize() < COMMIT_EVENTS:
+            left = since + COMMIT_INTERVAL_S - time.monotonic()
+            if left <= 0 or self._hurry.wait(min(left, _GATHER_S)):
+                break
+        self._hurry.clear()
+
+    def _write(self, store: Store, first: Event | _Flush, taken_at: float) -> bool:
+        """Write what is in the queue, one batch after the other; tell whether the sentinel was among it."""
+        self.health.high_water = max(self.health.high_water, self._queue.qsize() + 1)
+        rows: list[schema.Row] = []
+        flushes: list[_Flush] = []
+        item: Event | _Flush | None = first
+        while item is not None:
+            if isinstance(item, _Flush):
+                flushes.append(item)
+            else:
+                rows.append(schema.row(item))
+            if len(rows) >= COMMIT_EVENTS:
+                break
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                item = None
+        self._append(store, rows)
+        self.health.longest_wait_ms = max(
+            self.health.longest_wait_ms,
+            (time.monotonic() - taken_at) * 1e3,
+        )
+        for flush in flushes:
+            flush.done.set()
+        return any(isinstance(flush, _Stop) for flush in flushes)
+
+    def _append(self, store: Store, rows: list[schema.Row]) -> None:
+        if not rows:
+            return
+        if self.failure is not None:
+            self.health.lost += len(rows)
+            return
+        started = time.monotonic()
+        try:
+            store.append(rows)
+        except sqlite3.Error as error:
+            self.health.lost += len(rows)
+            self.failure = WriterError(
+                f"{self.path}: the log cannot be written ({error}); what was committed before is intact. "
+                "Make room on the disk or choose another --out, and run again",
+            )
+            if self._on_failure:
+                self._on_failure(self.failure)
+            return
+        self.health.events += len(rows)
+        self.health.commits += 1
+        self.health.slowest_commit_ms = max(
+            self.health.slowest_commit_ms,
+            (time.monotonic() - started) * 1e3,
+        )
+
+    def _reading(self) -> Event:
+        return Event(EventType.TELEMETRY, time.monotonic_ns(), data=self.health.reading())

@@ -1,0 +1,22 @@
+"""What can be wrong with a question to the reporter.
+
+    ReporterError
+    ├── QueryError    the SQL is wrong, or asks for more than there is room for
+    └── OptionError   an option of the report that there is none of
+
+What is wrong with a log is told by `recorder.errors.LogError`.
+"""
+
+from __future__ import annotations
+
+
+class ReporterError(Exception):
+    """Anything that the reporter raises of its own."""
+
+
+class QueryError(ReporterError):
+    """The SQL is wrong, or asks for more than there is room for."""
+
+
+class OptionError(ReporterError):
+    """An option of the report that there is none of."""

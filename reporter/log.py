@@ -1,0 +1,231 @@
+"""The one bridge from the log, which is SQLite, to SQL that can count: Arrow streams into DuckDB.
+
+`reporter/sql/` holds one file a table or view; docs/sql.md describes the public ones. Tables are made when
+the log is opened, and what they need of its payloads is parsed while it streams, so that no JSON is kept. The
+texts and the raw events are big and are only loaded where they are asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from recorder.errors import LogError
+from reporter.source import log_path, readable
+from reporter.window import Timeline, window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from duckdb import DuckDBPyConnection
+
+MEMORY_LIMIT: Final = "600MB"
+"""What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
+
+# The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
+_TABLES: Final[Mapping[str, str | None]] = {
+    "session_events": """
+        SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
+        WHERE code < 20""",
+    "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
+    "phases": None,
+    "telemetry": None,
+    "findings": None,
+    "marks": """
+        SELECT seq, code, at_ns, sample_uuid FROM events
+        WHERE code BETWEEN 20 AND 25 AND sample_uuid <> ''""",
+    "issues": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 20",
+    "sends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 21",
+    "endings": """
+        SELECT seq, code, coalesce(data, '') AS data,
+            CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
+        FROM events WHERE code BETWEEN 23 AND 25""",
+    "requests": None,
+    "measured_window": None,
+    "samples": None,
+    "chunks": None,
+    "violations": None,
+    "gap_counts": None,
+}
+"""What is made when a log is opened, in this order, and what SQLite streams to it."""
+
+BIG_TABLES: Final[Mapping[str, str]] = {
+    "events": """
+        SELECT seq, name AS type, at_ns, coalesce(sample_uuid, '') AS sample_uuid, coalesce(data, '') AS data
+        FROM events JOIN event_types USING (code)""",
+    "outputs": """
+        SELECT seq, sample_uuid, texts FROM events
+        WHERE code BETWEEN 23 AND 25 AND sample_uuid <> '' AND texts IS NOT NULL""",
+    "prompts": """
+        SELECT coalesce(data, '') AS data, texts FROM events WHERE code = 20 AND texts IS NOT NULL""",
+}
+"""What is made on demand."""
+
+_EVERYTHING: Final = """
+    SELECT coalesce(sample_uuid, '') AS sample_uuid, name AS type, at_ns, coalesce(data, '') AS data,
+        coalesce(texts, '') AS texts, coalesce(chunk_gaps_us, x'') AS chunk_gaps_us
+    FROM events JOIN event_types USING (code) ORDER BY seq"""
+
+# A column of one batch must stay below 2 GiB.
+_BATCH_ROWS: Final = 16_384
+_BATCH_ROWS_OF_TEXT: Final = 1_024
+
+
+def open_log(run: Path, also: Iterable[str] = ()) -> DuckDBPyConnection:
+    """Load a log into a DuckDB of its own, in memory, with the views of docs/sql.md.
+
+    The log may be finished, still being written, or cut off; it is only read. The figures are those of the
+    moment at which it is opened.
+
+    Args:
+        run: The run's folder, or the log itself.
+        also: Names of `BIG_TABLES` to load.
+
+    Raises:
+        LogError: It is not a log that this version reads, or it is damaged.
+    """
+    import duckdb
+
+    connection = duckdb.connect(
+        config={
+            "memory_limit": MEMORY_LIMIT,
+            # DuckDB makes the folder when it needs it, and removes it.
+            "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+        },
+    )
+    try:
+        _load(connection, run, _TABLES)
+        _measure(connection)
+        load_big_tables(connection, run, also)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Iterable[str]) -> None:
+    """Load those `BIG_TABLES` that an opened log does not have yet.
+
+    Raises:
+        LogError: As for `open_log`.
+    """
+    there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    missing = {name: BIG_TABLES[name] for name in names if name not in there}
+    if missing:
+        _load(connection, run, missing)
+
+
+def big_tables_in(query: str) -> set[str]:
+    """The `BIG_TABLES` that a query may be about: those whose names occur in it as words."""
+    return BIG_TABLES.keys() & set(re.findall(r"\w+", query.lower()))
+
+
+def figures(connection: DuckDBPyConnection, name: str) -> dict[str, Any]:
+    """The one row that a query of `reporter/sql/figures/` has for an opened log, by its columns' names."""
+    answer = connection.execute(_sql(f"figures/{name}"))
+    columns = [column[0] for column in answer.description or ()]
+    return dict(zip(columns, answer.fetchall()[0], strict=True))
+
+
+def rows(run: Path) -> Iterator[dict[str, Any]]:
+    """Every event of a log, in the order in which they were written; see `recorder.schema` for the columns.
+
+    Raises:
+        LogError: As for `open_log`.
+    """
+    log = log_path(run)
+    with readable(log) as uri, _reading(log, uri) as source, _streamed(source, _EVERYTHING) as stream:
+        for batch in stream:
+            yield from batch.to_pylist()
+
+
+def _load(connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None]) -> None:
+    log = log_path(run)
+    with readable(log) as uri, _reading(log, uri) as source:
+        for name, selection in tables.items():
+            if selection is None:
+                connection.execute(_sql(name))
+            else:
+                with _streamed(source, selection) as stream:
+                    connection.register("stream", stream)
+                    connection.execute(_sql(name))
+                    connection.unregister("stream")
+
+
+def _measure(connection: DuckDBPyConnection) -> None:
+    found = window(Timeline(**figures(connection, "timeline")))
+    connection.execute(
+        "INSERT INTO measured_window VALUES (?, ?, ?, ?)",
+        [found.kind, found.duration_s, found.start_ns, found.end_ns],
+    )
+
+
+def _sql(name: str) -> str:
+    return (files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@contextmanager
+def _reading(log: Path, uri: str) -> Iterator[Any]:
+    """SQLite through its Arrow driver: one transaction, so that a log that grows is read as of one moment."""
+    import duckdb
+    from adbc_driver_sqlite import dbapi
+
+    try:
+        with dbapi.connect(uri) as source:
+            yield source
+    except (dbapi.Error, duckdb.InvalidInputException, duckdb.ConversionException, OSError) as error:
+        raise LogError(f"{log}: the log is damaged and cannot be read ({_first_line(error)})") from error
+
+
+@contextmanager
+def _streamed(source: Any, selection: str) -> Iterator[Any]:
+    """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists."""
+    few = "texts" in selection
+    with source.cursor() as cursor:
+        cursor.adbc_statement.set_options(
+            **{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS_OF_TEXT if few else _BATCH_ROWS)},
+        )
+        cursor.execute(selection)
+        yield _with_gap_lists(cursor.fetch_record_batch())
+
+
+def _with_gap_lists(stream: Any) -> Any:
+    """Let a stream's column `chunk_gaps_us`, if it has one, hold lists of uint32 where it had their bytes."""
+    import pyarrow as pa
+
+    place = stream.schema.get_field_index("chunk_gaps_us")
+    if place < 0:
+        return stream
+    schema = stream.schema.set(place, pa.field("chunk_gaps_us", pa.list_(pa.uint32())))
+
+    def batches() -> Iterator[Any]:
+        for batch in stream:
+            if not len(batch):
+                continue
+            columns = batch.columns
+            columns[place] = _gap_lists(columns[place])
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _gap_lists(blobs: Any) -> Any:
+    """See the same memory as lists of numbers: the offsets count four bytes each, nothing else changes."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    _, offsets, content = blobs.buffers()
+    in_bytes = pa.Array.from_buffers(pa.int32(), len(blobs) + 1, [None, offsets], offset=blobs.offset)
+    numbers = pa.Array.from_buffers(pa.uint32(), content.size // 4, [None, content])
+    return pa.ListArray.from_arrays(compute.divide(in_bytes, 4), numbers)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0]

@@ -1,0 +1,152 @@
+"""From an opened log to a Report. docs/metrics.md defines every figure; `reporter/sql/` computes it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from reporter.distribution import summary
+from reporter.findings import Evidence, Violation, findings, validity
+from reporter.log import figures
+from reporter.report import Counts, Finding, Report, Throughput, Tokens, Window
+from reporter.session import client_health, recorder_health, run_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.quantile import PercentileMethod
+
+COLUMNS: Final = (
+    "ttft_ms",
+    "ttfo_ms",
+    "ttfb_ms",
+    "latency_ms",
+    "latency_from_schedule_ms",
+    "ttft_from_schedule_ms",
+    "last_token_ms",
+    "issue_lag_ms",
+    "send_lag_ms",
+    "connect_ms",
+)
+"""The metrics that are a column of `samples`, summarised over the measured requests that completed."""
+
+
+class TPOTReportingMode(StrEnum):
+    """What the distribution of TPOT is a distribution over."""
+
+    REQUEST_WEIGHTED = "request_weighted"
+    """Over requests: each has one TPOT."""
+    TOKEN_WEIGHTED = "token_weighted"  # noqa: S105 (not a password)
+    """Over tokens: each request's TPOT counts once for every token after its first."""
+
+
+def compute(
+    connection: DuckDBPyConnection,
+    *,
+    tpot_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
+    percentile_method: PercentileMethod = "linear",
+) -> Report:
+    """Compute the report of a log from `open_log`."""
+    run, counts, window = run_facts(connection), _counts(connection), _window(connection)
+    summaries = _summaries(connection, tpot_mode, percentile_method)
+    token_totals = figures(connection, "tokens")
+    tokens = _tokens(token_totals)
+    recorder = recorder_health(connection)
+    found = findings(
+        Evidence(
+            ended=run["ended"],
+            load=run["load"],
+            counts=counts,
+            ttft_ms=summaries["ttft_ms"],
+            latency_ms=summaries["latency_ms"],
+            issue_lag_ms=summaries["issue_lag_ms"],
+            token_sources={name: token_totals[name] for name in (*_SOURCES, "unknown")},
+            recorder=recorder,
+            violations=_violations(connection),
+            logged=_logged(connection),
+            **figures(connection, "issuing"),
+        ),
+    )
+    return Report(
+        run={**run, "percentile_method": percentile_method, "tpot_mode": tpot_mode.value},
+        validity=validity(found),
+        counts=counts,
+        window=window,
+        throughput=_throughput(connection, window, counts, tokens),
+        tokens=tokens,
+        recorder=recorder,
+        client=client_health(connection),
+        findings=found,
+        **summaries,
+    )
+
+
+Source = Literal["server_usage", "client_tokenizer", "chunks"]
+_SOURCES: Final[tuple[Source, ...]] = get_args(Source)
+
+
+def _counts(connection: DuckDBPyConnection) -> Counts:
+    by_error = connection.execute(
+        "SELECT error, count(*) AS n FROM requests WHERE measured AND status = 'failed' "
+        "GROUP BY error ORDER BY n DESC, error",
+    ).fetchall()
+    return Counts(by_error=dict(by_error), **figures(connection, "counts"))
+
+
+def _window(connection: DuckDBPyConnection) -> Window:
+    return Window(*connection.execute("FROM measured_window").fetchall()[0])
+
+
+def _summaries(
+    connection: DuckDBPyConnection,
+    tpot_mode: TPOTReportingMode,
+    method: PercentileMethod,
+) -> dict[str, Any]:
+    """The summaries of the measured requests that completed, by the Report's fields."""
+    completed = connection.sql("FROM samples WHERE measured AND status = 'completed'")
+    weight = ", output_tokens - 1 AS weight" if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED else ""
+    return {
+        **{name: summary(completed.project(f"{name} AS value"), method) for name in COLUMNS},
+        "tpot_ms": summary(completed.project(f"tpot_ms AS value{weight}"), method),
+        "itl_ms": summary(connection.table("gap_counts"), method),
+    }
+
+
+def _throughput(connection: DuckDBPyConnection, window: Window, counts: Counts, tokens: Tokens) -> Throughput:
+    """Rates over the window; None for those of tokens where requests completed, but nobody counted tokens."""
+    if not window.duration_s:
+        return Throughput(None, None, None)
+    arrived = figures(connection, "arrivals")
+    qps = arrived["completions"] / window.duration_s
+    output_tps = arrived["output_tokens"] / window.duration_s
+    input_tps = arrived["input_tokens"] / window.duration_s
+    counted = not counts.completed or tokens.output is not None
+    counted_all = counted and (not counts.completed or tokens.input is not None)
+    return Throughput(qps, output_tps if counted else None, output_tps + input_tps if counted_all else None)
+
+
+def _tokens(totals: Mapping[str, Any]) -> Tokens:
+    sources = [source for source in _SOURCES if totals[source]]
+    return Tokens(
+        input=totals["input"],
+        output=totals["output"],
+        source="mixed" if len(sources) > 1 else next(iter(sources), None),
+    )
+
+
+def _violations(connection: DuckDBPyConnection) -> tuple[Violation, ...]:
+    broken = connection.execute(
+        "SELECT violation, count(*), min(sample_uuid) FROM violations GROUP BY violation ORDER BY violation",
+    ).fetchall()
+    return tuple(Violation(*row) for row in broken)
+
+
+def _logged(connection: DuckDBPyConnection) -> tuple[Finding, ...]:
+    """The load generator's own findings; a severity that there is none of counts as a warning."""
+    logged = connection.execute(
+        "SELECT coalesce(code, 'unknown'), if(severity IN ('error', 'info'), severity, 'warning'), "
+        "coalesce(message, ''), coalesce(remedy, '') FROM findings",
+    ).fetchall()
+    return tuple(Finding(*row) for row in logged)

@@ -1,0 +1,83 @@
+"""Percentiles by three methods that are all called percentile: which one was used is part of the figure.
+
+On the integers 1 to 100 the 99th percentile is 99.01, 100 or 99, depending on the method.
+Ranks count from 0 in ascending order; p is an exact fraction, so that no rounding moves a rank.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from reporter.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PercentileMethod = Literal["linear", "loadgen_floor", "nearest_rank"]
+
+PERCENTILES: Final[Mapping[str, Fraction]] = {
+    "p50": Fraction(50, 100),
+    "p90": Fraction(90, 100),
+    "p95": Fraction(95, 100),
+    "p99": Fraction(99, 100),
+    "p999": Fraction(999, 1000),
+}
+"""The percentiles of a Summary, by the name of its field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a percentile lies: a `fraction` of the way from the value of rank `below` to that of `above`."""
+
+    below: int
+    above: int
+    fraction: float = 0.0
+
+    def between(self, below: float, above: float) -> float:
+        """The percentile, from the values of the two ranks; never outside them."""
+        return below if below == above else min(above, below + (above - below) * self.fraction)
+
+
+def position(method: PercentileMethod, count: int, p: Fraction) -> Position:
+    """Where the percentile p of so many values lies."""
+    return _METHODS[method](count, p)
+
+
+def method_named(name: str) -> PercentileMethod:
+    """Make sure that there is a method of that name.
+
+    Raises:
+        OptionError: There is none.
+    """
+    if name not in _METHODS:
+        raise OptionError(f"there is no percentile method {name!r}; choose one of {', '.join(_METHODS)}")
+    return cast("PercentileMethod", name)
+
+
+def _linear(count: int, p: Fraction) -> Position:
+    """(n - 1) * p, interpolated: Hyndman and Fan's type 7, the default of numpy, vLLM and k6."""
+    rank = (count - 1) * p
+    below = math.floor(rank)
+    return Position(below, math.ceil(rank), float(rank - below))
+
+
+def _loadgen_floor(count: int, p: Fraction) -> Position:
+    """floor(n * p): MLPerf LoadGen, results.cc, PerformanceSummary::ProcessLatencies."""
+    rank = math.floor(count * p)
+    return Position(rank, rank)
+
+
+def _nearest_rank(count: int, p: Fraction) -> Position:
+    """ceil(n * p) counted from 1: the smallest value that at least the share p does not exceed."""
+    rank = max(math.ceil(count * p), 1) - 1
+    return Position(rank, rank)
+
+
+_METHODS: Final[Mapping[str, Callable[[int, Fraction], Position]]] = {
+    "linear": _linear,
+    "loadgen_floor": _loadgen_floor,
+    "nearest_rank": _nearest_rank,
+}

@@ -1,0 +1,60 @@
+"""One SQL query over the log of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.errors import QueryError
+from reporter.log import big_tables_in, open_log
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+VIEWS: Final = (
+    "session",
+    "phases",
+    "samples",
+    "chunks",
+    "events",
+    "outputs",
+    "prompts",
+    "telemetry",
+    "findings",
+    "measured_window",
+    "violations",
+)
+"""The public views; docs/sql.md describes each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query answers: the names of its columns, and its rows as Python values."""
+
+    columns: Sequence[str]
+    rows: Sequence[tuple[Any, ...]]
+
+
+def query(run: Path, sql: str) -> Answer:
+    """Ask the log of a run, in DuckDB's SQL.
+
+    Args:
+        run: The run's folder, or the log itself.
+        sql: One or several statements over `VIEWS`; the last one answers.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+        QueryError: The SQL is wrong, or asks for more than there is room for.
+    """
+    import duckdb
+
+    connection = open_log(run, also=big_tables_in(sql))
+    try:
+        answer = connection.execute(sql)
+        columns = [column[0] for column in answer.description or ()]
+        return Answer(columns, answer.fetchall() if columns else [])
+    except duckdb.Error as error:
+        raise QueryError(f"{error}\nThere are the views {', '.join(VIEWS)}.") from error
+    finally:
+        connection.close()

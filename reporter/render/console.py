@@ -1,0 +1,140 @@
+"""The report that a person reads at a glance: is it valid, did it pass, what failed, how fast was it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from reporter.render import latency, verdict
+from reporter.render.figures import NOTHING, figure, percent, reading, whole
+from reporter.render.heading import heading
+from reporter.render.page import block, draw, sentence, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from reporter.report import Finding, Report
+
+_SEVERITY_STYLES: Final = {"error": "bold red", "warning": "bold yellow", "info": "dim"}
+_SOURCES: Final = {
+    "server_usage": "counted by the server",
+    "client_tokenizer": "counted by a local tokenizer",
+    "chunks": "one chunk taken for one token",
+    "mixed": "counted partly by the server, partly here",
+}
+_NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
+
+
+def render(report: Report, *, width: int = 100, color: bool = False, summary_only: bool = False) -> str:
+    """The report as lines of text.
+
+    Args:
+        report: What to tell.
+        width: Columns of the page; at least 40.
+        color: Whether to use ANSI colours; without them the text is plain ASCII but for what others wrote.
+        summary_only: Only what the run was, whether it is valid, counts, throughput, and three latencies.
+    """
+    whole_page = _summary(report, width) if summary_only else _whole(report, width)
+    return draw(whole_page, width=width, color=color)
+
+
+def _summary(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
+    yield heading(report)
+    yield list(_head(report))
+    yield from _latency(report, latency.SHORT, width=width)
+
+
+def _whole(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
+    yield heading(report)
+    yield list(_head(report))
+    yield from _latency(report, latency.SERVER, latency.CLIENT, width=width)
+    yield list(_health(report))
+    yield [_finding(finding) for finding in _of(report, "warning") + _of(report, "info")]
+    if report.verdict:
+        yield from verdict.sections(report.verdict, width=width)
+
+
+def _head(report: Report) -> Iterator[RenderableType]:
+    """The result and what makes the run invalid, then what the run amounts to."""
+    errors = _of(report, "error")
+    told = {finding.message for finding in errors}
+    others = (text(reason) for reason in report.validity.reasons if reason not in told)
+    yield block("Result", _result(report), *others)
+    yield from map(_finding, errors)
+    yield block("Requests", _requests(report))
+    if report.counts.by_error:
+        yield block("Errors", *_errors(report))
+    yield block("Throughput", _throughput(report))
+    yield block("Tokens", _tokens(report))
+
+
+def _result(report: Report) -> Text:
+    valid = Text("VALID", style="bold green") if report.validity.valid else Text("INVALID", style="bold red")
+    cut_off = text("CUT OFF", "bold yellow") if report.window.kind == "cut_off" else ""
+    return sentence(
+        valid, cut_off, verdict.headline(report.verdict) if report.verdict else "", separator="   "
+    )
+
+
+def _requests(report: Report) -> Text:
+    counts = report.counts
+    failed = f"{whole(counts.failed)} failed"
+    return sentence(
+        f"{whole(counts.completed)} of {whole(counts.issued)} completed",
+        text(f"{failed} ({percent(counts.failed, counts.issued)})", "red") if counts.failed else failed,
+        f"{whole(counts.cancelled)} cancelled" if counts.cancelled else "",
+        f"{whole(counts.in_flight)} still in flight" if counts.in_flight else "",
+        f"{whole(counts.scheduled - counts.issued)} never issued" if counts.scheduled > counts.issued else "",
+    )
+
+
+def _errors(report: Report) -> Iterator[Text]:
+    by_count = sorted(report.counts.by_error.items(), key=lambda item: (-item[1], item[0]))
+    room = len(whole(by_count[0][1]))
+    for name, count in by_count:
+        yield sentence(Text(f"{whole(count):>{room}}"), text(name), separator="  ")
+
+
+def _throughput(report: Report) -> Text:
+    rates = report.throughput
+    units = {"requests/s": rates.qps, "output tokens/s": rates.output_tps, "total tokens/s": rates.total_tps}
+    known = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
+    return sentence(*known or [NOTHING])
+
+
+def _tokens(report: Report) -> Text:
+    tokens = report.tokens
+    known = [
+        f"{whole(n)} {kind}"
+        for kind, n in (("output", tokens.output), ("input", tokens.input))
+        if n is not None
+    ]
+    return sentence(*known or [NOTHING], _SOURCES.get(tokens.source or "", ""))
+
+
+def _latency(
+    report: Report, *groups: Sequence[latency.Line], width: int
+) -> Iterator[Sequence[RenderableType]]:
+    if report.latency_ms is None:
+        yield [_NO_LATENCY]
+    if table := latency.table(report, *groups, width=width):
+        yield [table]
+
+
+def _health(report: Report) -> Iterator[RenderableType]:
+    for label, readings in (("Client", report.client), ("Recorder", report.recorder)):
+        if readings:
+            yield block(label, sentence(*(reading(*item) for item in readings.items())))
+
+
+def _of(report: Report, severity: str) -> list[Finding]:
+    return [finding for finding in report.findings if finding.severity == severity]
+
+
+def _finding(finding: Finding) -> RenderableType:
+    label = Text(finding.severity.capitalize(), style=_SEVERITY_STYLES[finding.severity])
+    remedy = [text(finding.remedy)] if finding.remedy else []
+    return block(label, text(finding.message), *remedy)

@@ -1,0 +1,78 @@
+"""Figures as a person reads them: the digits that mean something, and no more."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+NOTHING: Final = "-"
+"""What stands where there is no figure."""
+
+_MOST_DECIMALS: Final = 9
+_UNITS: Final = ("ns", "us", "ms", "s", "bytes")
+
+
+def decimals(value: float, digits: int = 3, most: int = 3) -> int:
+    """How many decimals show a value with so many significant digits: from 0 to `most`."""
+    if value == 0 or not math.isfinite(value):
+        return 0
+    return min(most, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+
+
+def fixed(value: float | None, places: int) -> str:
+    """A value with so many decimals and its thousands apart."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{value:,.{places}f}"
+
+
+def figure(value: float | None, digits: int = 3) -> str:
+    """A value by itself, with so many significant digits or more, and three decimals at most."""
+    return NOTHING if value is None else fixed(value, decimals(value, digits))
+
+
+def whole(value: int | None) -> str:
+    """A count with its thousands apart."""
+    return NOTHING if value is None else f"{value:,}"
+
+
+def given(value: float | None) -> str:
+    """A number as somebody wrote it down, with its thousands apart."""
+    return NOTHING if value is None else f"{value:,.10g}"
+
+
+def percent(part: float, of: float) -> str:
+    """A share in percent, with two digits of it or of what it lacks: only all of them is 100 %."""
+    if not of:
+        return NOTHING
+    telling = min(100 * part / of, 100 * (of - part) / of, key=abs)
+    return f"{fixed(100 * part / of, decimals(telling, 2, most=_MOST_DECIMALS))} %"
+
+
+def reading(name: str, value: Any) -> str:
+    """A sensor's reading in words: its name, and the unit that the name ends with beside the value."""
+    stem, _, suffix = name.rpartition("_")
+    if value is None or isinstance(value, str):
+        return f"{_words(name)} {value or NOTHING}"
+    if suffix == "share":
+        return f"{_words(stem)} {percent(value, 1)}"
+    if suffix in _UNITS:
+        return f"{_words(stem)} {figure(value)} {suffix}"
+    return f"{_words(name)} {whole(value) if isinstance(value, int) else figure(value)}"
+
+
+def seconds(value: float | None) -> str:
+    """A span of time: seconds to a tenth below ten minutes, then minutes, then hours."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value < 1:
+        return f"{figure(value * 1e3)} ms"
+    if round(value, 1) < 600:  # noqa: PLR2004 (ten minutes)
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,150 @@
+"""The page that the console renderers write on: labelled blocks, aligned tables, and nothing unsafe in them.
+
+Whatever a server or a user wrote goes through `clean`, so that no control sequence reaches a terminal and no
+markup is taken for ours. There are no frames and all that is ours is ASCII, so that the page survives a log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, Final, Literal
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+    from rich.text import TextType
+
+LABEL_WIDTH: Final = 15
+"""Where the body of every block begins, and the second column of every table."""
+
+_GAP: Final = 2
+_NARROWEST: Final = 40
+_FOLDED: Final = 24
+"""What a column that folds asks for before others are left out."""
+_GLUED: Final = 24
+"""A part of a sentence up to this length stays on one line: the body of a block has that much room."""
+_GLUE: Final = "\ue000"
+"""A space that no line is broken at. rich breaks at U+00A0; this one `clean` lets nobody else write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        title: Its heading.
+        rank: 0 is never left out; of the others the highest goes first when the page is too narrow.
+        justify: `left` for words, `right` for figures.
+        folds: Its cells may be broken into several lines.
+    """
+
+    title: str
+    rank: int = 0
+    justify: Literal["left", "right"] = "right"
+    folds: bool = False
+
+
+def clean(value: object) -> str:
+    """One line of printable characters: white space runs together, the rest is shown as its escape.
+
+    Unprintable are control characters, terminal escapes, bidirectional overrides, lone surrogates.
+    """
+    spaced = " ".join(str(value).split())
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in spaced
+    )
+
+
+def text(value: object, style: str = "") -> Text:
+    """A value that may come from anywhere, made safe to print."""
+    return Text(clean(value), style=style, overflow="fold")
+
+
+def sentence(*parts: TextType, separator: str = ", ") -> Text:
+    """The parts that have something in them, side by side; a short part is never broken."""
+    return Text(separator, overflow="fold").join(_glued(part) for part in parts if part)
+
+
+def block(label: TextType, *lines: TextType) -> Table:
+    """A label in the margin and lines beside it."""
+    table = Table.grid()
+    table.add_column(width=LABEL_WIDTH, no_wrap=True)
+    table.add_column(overflow="fold")
+    margin = label if isinstance(label, Text) else Text(label, style="dim")
+    for line in lines:
+        table.add_row(margin, line if isinstance(line, Text) else text(line))
+        margin = Text()
+    return table
+
+
+def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: int) -> Table:
+    """Rows under headings, without the columns that the page has no room for. Figures are never cut short."""
+    widths = [_needed(column, [row[index] for row in rows]) for index, column in enumerate(columns)]
+    widths[0] = max(widths[0], LABEL_WIDTH - _GAP)
+    kept = _fitting(columns, widths, max(width, _NARROWEST))
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+    for index in kept:
+        column = columns[index]
+        table.add_column(
+            Text(column.title),
+            justify=column.justify,
+            min_width=None if column.folds else widths[index],
+            no_wrap=not column.folds,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(row[index] for index in kept))
+    return table
+
+
+def draw(sections: Iterable[Sequence[RenderableType]], *, width: int, color: bool) -> str:
+    """Print the sections that have something in them, with a blank line between two.
+
+    Everything that rich would ask the environment for is given, so that a page depends on its sections alone.
+    """
+    page = StringIO()
+    console = Console(
+        file=page,
+        width=max(width, _NARROWEST),
+        height=25,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        no_color=False,
+        legacy_windows=False,
+        highlight=False,
+    )
+    for number, section in enumerate(filter(None, sections)):
+        if number:
+            console.print()
+        console.print(*section, sep="\n", crop=False)
+    lines = page.getvalue().replace(_GLUE, " ").split("\n")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _glued(part: TextType) -> Text:
+    whole = part.copy() if isinstance(part, Text) else text(part)
+    if whole.cell_len <= _GLUED:
+        whole.plain = whole.plain.replace(" ", _GLUE)
+    return whole
+
+
+def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
+    """The indices of the columns that stay."""
+    kept = list(range(len(columns)))
+    for index in sorted(kept, key=lambda index: -columns[index].rank):
+        if not columns[index].rank or sum(widths[index] + _GAP for index in kept) - _GAP <= room:
+            break
+        kept.remove(index)
+    return kept
+
+
+def _needed(column: Column, cells: Sequence[Text]) -> int:
+    needed = max([cell_len(column.title), *(cell.cell_len for cell in cells)])
+    return min(needed, _FOLDED) if column.folds else needed

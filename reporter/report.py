@@ -1,0 +1,163 @@
+"""What a run amounts to: the one value that every renderer and every ruleset takes.
+
+`report.json` is this value, key by key; its JSON schema is published in `docs/report.schema.json`.
+Times are milliseconds, `*_s` seconds, `*_tps` tokens a second. A figure without samples is None, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+SCHEMA_VERSION: Final = 1
+"""Of `report.json`; grows when a key changes its meaning or goes away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The distribution of one metric over the measured requests (over gaps, for ITL).
+
+    Percentiles follow the method named in `Report.run`. `std` is the sample standard deviation, None for a
+    single sample.
+    """
+
+    count: int
+    mean: float
+    std: float | None
+    min: float
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    p999: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a reader of the figures should know.
+
+    Attributes:
+        code: A stable name, e.g. `tokens_from_chunks`.
+        severity: `error` findings make the run invalid; `warning` and `info` do not.
+        message: What was found, with the figures.
+        remedy: What to do about it.
+    """
+
+    code: str
+    severity: Literal["error", "warning", "info"]
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """Whether the figures can stand for the server; `reasons` says why not."""
+
+    valid: bool
+    reasons: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Requests of the measured phase. `in_flight` is not 0 only when a run was cut off.
+
+    scheduled = issued + what was planned but never issued;
+    issued = completed + failed + cancelled + in_flight.
+    """
+
+    scheduled: int
+    issued: int
+    completed: int
+    failed: int
+    cancelled: int
+    in_flight: int
+    by_error: dict[str, int]
+    warmup: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The span that throughput is counted over.
+
+    Attributes:
+        kind: `duration` (the time that was asked for), `requests` (first issue to last completion), or
+            `cut_off` (first issue to the last event of a run that did not end in order).
+        duration_s: Its length, None when nothing was issued.
+        start_ns: Where it starts, CLOCK_MONOTONIC.
+        end_ns: Where it ends.
+    """
+
+    kind: Literal["duration", "requests", "cut_off"]
+    duration_s: float | None
+    start_ns: int | None
+    end_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Rates over the window: what completed, and the tokens that arrived, inside it."""
+
+    qps: float | None
+    output_tps: float | None
+    total_tps: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Token totals of the completed requests, and where the counts come from."""
+
+    input: int | None
+    output: int | None
+    source: Literal["server_usage", "client_tokenizer", "chunks", "mixed"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run in figures. See the module docstring for units and docs/metrics.md for definitions."""
+
+    run: dict[str, Any]
+    validity: Validity
+    counts: Counts
+    window: Window
+    throughput: Throughput
+    ttft_ms: Summary | None
+    ttfo_ms: Summary | None
+    ttfb_ms: Summary | None
+    tpot_ms: Summary | None
+    itl_ms: Summary | None
+    latency_ms: Summary | None
+    latency_from_schedule_ms: Summary | None
+    ttft_from_schedule_ms: Summary | None
+    last_token_ms: Summary | None
+    issue_lag_ms: Summary | None
+    send_lag_ms: Summary | None
+    connect_ms: Summary | None
+    tokens: Tokens
+    recorder: dict[str, Any]
+    client: dict[str, Any]
+    findings: list[Finding]
+    verdict: dict[str, Any] | None = None
+    schema_version: int = field(default=SCHEMA_VERSION)
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """The report as plain JSON-able values."""
+        return asdict(self)
+
+    def display(
+        self,
+        fn: Callable[[str], Any] = print,
+        summary_only: bool = False,  # noqa: FBT001, FBT002 (the published interface)
+    ) -> None:
+        """Show the report as plain text.
+
+        Args:
+            fn: What takes the text.
+            summary_only: Show only what a reader looks at first.
+        """
+        from reporter.render.console import render
+
+        fn(render(self, summary_only=summary_only))

@@ -1,0 +1,119 @@
+"""MetricsReporter: the reporter's interface for Python, kept from the metrics specification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from reporter.errors import OptionError
+from reporter.log import load_big_tables, open_log, rows
+from reporter.metrics import TPOTReportingMode, compute
+from reporter.quantile import method_named
+from reporter.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.report import Report
+    from reporter.tokens import Tokenizer
+
+
+class MetricsReporter:
+    """Reports on the log of one run. Use it as a context manager, or close it.
+
+    The log is loaded once, when it is first needed: the reports of one reporter are of the same moment.
+
+    Args:
+        connection_name: The run's folder, or the log itself.
+        client_type: What computes; there is `duckdb`.
+
+    Raises:
+        OptionError: There is no such client type.
+    """
+
+    def __init__(self, connection_name: str | Path, client_type: str = "duckdb") -> None:
+        if client_type != "duckdb":
+            raise OptionError(f"there is no client type {client_type!r}; use 'duckdb'")
+        self._run = Path(connection_name)
+        self._connection: DuckDBPyConnection | None = None
+
+    def create_report(
+        self,
+        tokenizer: Tokenizer | None = None,
+        tpot_reporting_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
+        *,
+        percentile_method: str = "linear",
+    ) -> Report:
+        """Compute the report.
+
+        Args:
+            tokenizer: Counts tokens from the stored texts where the server sent no counts; without one,
+                chunks are counted, and a finding says so.
+            tpot_reporting_mode: Whether TPOT is distributed over requests or over tokens.
+            percentile_method: `linear`, `loadgen_floor` or `nearest_rank` (see `reporter.quantile`).
+
+        Raises:
+            LogError: There is no log that this version reads, or it is damaged.
+            OptionError: There is no such percentile method.
+        """
+        method = method_named(percentile_method)
+        connection = self._opened()
+        if tokenizer is not None:
+            load_big_tables(connection, self._run, ("outputs", "prompts"))
+        count_tokens(connection, tokenizer)
+        return compute(connection, tpot_mode=tpot_reporting_mode, percentile_method=method)
+
+    def dump_to_json(self, path: str | Path) -> None:
+        """Write every event as one JSON object a line: `sample_uuid`, `event_type`, `timestamp_ns`, `data`.
+
+        `data` is the whole payload: with the texts, and the gaps between chunks as a list of microseconds.
+
+        Raises:
+            LogError: There is no log that this version reads, or it is damaged.
+            OSError: The file cannot be written.
+        """
+        with Path(path).open("wb") as file:
+            file.writelines(_line(row) for row in rows(self._run))
+
+    def close(self) -> None:
+        """Give back the memory. Closing twice is harmless."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _opened(self) -> DuckDBPyConnection:
+        if self._connection is None:
+            self._connection = open_log(self._run)
+        return self._connection
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    data = orjson.loads(row["data"]) if row["data"] else None
+    if row["texts"]:
+        data = {**(data or {}), "texts": orjson.loads(row["texts"])}
+    if row["chunk_gaps_us"]:
+        data = {**(data or {}), "chunk_gaps_us": row["chunk_gaps_us"]}
+    return orjson.dumps(
+        {
+            "sample_uuid": row["sample_uuid"] or None,
+            "event_type": row["type"],
+            "timestamp_ns": row["at_ns"],
+            "data": data,
+        },
+        option=orjson.OPT_APPEND_NEWLINE,
+    )

@@ -1,0 +1,37 @@
+"""The JSON schema of `report.json`, made from the Report itself.
+
+The published one is docs/report.schema.json: `python -m reporter.schema > docs/report.schema.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from reporter.report import Report
+
+
+def report_schema() -> dict[str, Any]:
+    """The schema that every report of this version is valid by."""
+    from pydantic import TypeAdapter
+
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "report.json of llm-loadgen",
+        **_strict(TypeAdapter(Report).json_schema(mode="serialization")),
+    }
+
+
+def _strict(schema: Any) -> Any:
+    """Require every key, for a report has them all; leave out titles that only repeat the keys."""
+    if isinstance(schema, list):
+        return [_strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {key: _strict(part) for key, part in schema.items() if key not in {"title", "default"}}
+    return {**parts, "required": list(parts["properties"])} if "properties" in parts else parts
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(report_schema(), indent=2) + "\n")

@@ -1,0 +1,66 @@
+"""Where a run's log can be read from, whatever state it is in: finished, being written, killed, read-only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from recorder.errors import LogError
+from recorder.store import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE_NAME: Final = "events.db"
+"""The log's name in a run folder."""
+
+
+def log_path(run: Path) -> Path:
+    """The log of a run that is named by its folder or by the log itself."""
+    return run / FILE_NAME if run.is_dir() else run
+
+
+@contextmanager
+def readable(log: Path) -> Iterator[str]:
+    """A URI by which SQLite can read a log, for as long as the context lasts.
+
+    To read a log that is being written, or was killed, SQLite makes an index beside it. Where the folder
+    cannot be written to, the log is therefore read from a copy; and a finished log is called immutable, so
+    that reading it leaves no files behind.
+
+    Raises:
+        NotALogError, NewerLogError: As for `recorder.store.verify`.
+    """
+    real = log.resolve()
+    finished = not _write_ahead(real).exists()
+    if os.access(real.parent, os.W_OK) or not real.is_file():
+        verify(log)
+        yield _uri(real, "immutable=1" if finished else "mode=ro")
+    else:
+        with TemporaryDirectory(prefix="loadgen-") as folder:
+            yield _uri(_copy(real, Path(folder)), "mode=ro")
+
+
+def _copy(log: Path, folder: Path) -> Path:
+    copy = folder / log.name
+    shutil.copyfile(log, copy)
+    if _write_ahead(log).exists():
+        shutil.copyfile(_write_ahead(log), _write_ahead(copy))
+    try:
+        verify(copy)
+    except LogError as error:
+        raise type(error)(str(error).replace(str(copy), str(log))) from error
+    return copy
+
+
+def _write_ahead(log: Path) -> Path:
+    """Where SQLite keeps what is not folded into the log yet; there is none beside a finished log."""
+    return log.with_name(f"{log.name}-wal")
+
+
+def _uri(log: Path, how: str) -> str:
+    return f"{log.as_uri()}?{how}"

@@ -1,0 +1,23 @@
+-- What COMPLETE, ERROR and CANCELLED tell.
+CREATE TABLE endings AS
+SELECT seq, code, chunk_gaps_us, unnest(from_json(nullif(data::VARCHAR, ''), '{
+    "error": "VARCHAR",
+    "message": "VARCHAR",
+    "reason": "VARCHAR",
+    "status": "INTEGER",
+    "first_byte_ns": "BIGINT",
+    "first_token_ns": "BIGINT",
+    "first_output_ns": "BIGINT",
+    "last_token_ns": "BIGINT",
+    "chunks": "BIGINT",
+    "reads": "BIGINT",
+    "coalesced": "BIGINT",
+    "bytes": "BIGINT",
+    "finish_reason": "VARCHAR",
+    "input_tokens": "BIGINT",
+    "output_tokens": "BIGINT",
+    "reasoning_tokens": "BIGINT",
+    "cached_tokens": "BIGINT",
+    "stream": "BOOLEAN"
+}'))
+FROM stream;

@@ -1,0 +1,10 @@
+-- Token totals of the measured requests that completed, and where the counts come from.
+SELECT
+    sum(input_tokens) AS input,
+    sum(output_tokens) AS output,
+    count(*) FILTER (token_source = 'server_usage') AS server_usage,
+    count(*) FILTER (token_source = 'client_tokenizer') AS client_tokenizer,
+    count(*) FILTER (token_source = 'chunks') AS chunks,
+    count(*) FILTER (token_source IS NULL) AS unknown
+FROM samples
+WHERE measured AND status = 'completed';

@@ -1,0 +1,9 @@
+-- One row a response that brought something.
+CREATE TABLE outputs AS
+SELECT sample_uuid::VARCHAR AS sample_uuid, unnest(from_json(texts::VARCHAR, '{
+    "output": "VARCHAR",
+    "reasoning": "VARCHAR",
+    "tool_calls": "JSON"
+}'))
+FROM stream
+WHERE seq IN (SELECT ended_seq FROM requests);

@@ -1,0 +1,65 @@
+-- One row a request: its stamps, and every figure that follows from them.
+-- The report is about `WHERE measured AND status = 'completed'`.
+CREATE VIEW samples AS
+SELECT
+    sample_uuid,
+    prompt_id,
+    phase,
+    measured,
+    coalesce(
+        measured AND status = 'completed'
+        AND ended_ns BETWEEN (SELECT start_ns FROM measured_window) AND (SELECT end_ns FROM measured_window),
+        false
+    ) AS in_window,
+    status,
+    error,
+    error_message,
+    http_status,
+    scheduled_ns,
+    issued_ns,
+    sent_ns,
+    first_byte_ns,
+    first_token_ns,
+    first_output_ns,
+    last_token_ns,
+    CASE status WHEN 'completed' THEN ended_ns END AS complete_ns,
+    ended_ns,
+    (first_token_ns - sent_ns) / 1e6 AS ttft_ms,
+    (first_output_ns - sent_ns) / 1e6 AS ttfo_ms,
+    (first_byte_ns - sent_ns) / 1e6 AS ttfb_ms,
+    CASE WHEN tokens.output > 1 THEN (last_token_ns - first_token_ns) / 1e6 / (tokens.output - 1) END AS tpot_ms,
+    (complete_ns - issued_ns) / 1e6 AS latency_ms,
+    (complete_ns - scheduled_ns) / 1e6 AS latency_from_schedule_ms,
+    (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,
+    (last_token_ns - sent_ns) / 1e6 AS last_token_ms,
+    (issued_ns - scheduled_ns) / 1e6 AS issue_lag_ms,
+    (sent_ns - issued_ns) / 1e6 - coalesce(dns_ms, 0) - coalesce(connect_ms, 0) - coalesce(tls_ms, 0) AS send_lag_ms,
+    reused,
+    dns_ms,
+    connect_ms,
+    tls_ms,
+    tokens.input AS input_tokens,
+    tokens.output AS output_tokens,
+    reasoning_tokens,
+    cached_tokens,
+    tokens.source AS token_source,
+    chunks,
+    reads,
+    coalesced,
+    bytes,
+    finish_reason,
+    stream AS streamed
+FROM (
+    SELECT
+        requests.*,
+        {
+            'input': coalesce(input_tokens, client_tokens.input),
+            'output': coalesce(output_tokens, client_tokens.output, CASE WHEN stream IS NOT false THEN chunks END),
+            'source': CASE
+                WHEN output_tokens IS NOT NULL THEN 'server_usage'
+                WHEN client_tokens.output IS NOT NULL THEN 'client_tokenizer'
+                WHEN stream IS NOT false AND chunks IS NOT NULL THEN 'chunks'
+            END
+        } AS tokens
+    FROM requests LEFT JOIN client_tokens USING (sample_uuid)
+);

@@ -1,0 +1,9 @@
+-- What REQUEST_SENT tells.
+CREATE TABLE sends AS
+SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
+    "reused": "BOOLEAN",
+    "connect_ms": "DOUBLE",
+    "tls_ms": "DOUBLE",
+    "dns_ms": "DOUBLE"
+}'))
+FROM stream;

@@ -1,0 +1,15 @@
+-- One row: what the log opens with, and how the session ended.
+CREATE TABLE session AS
+SELECT
+    session_id::VARCHAR AS session_id,
+    started_at_ns,
+    started_wall_ns,
+    make_timestamp(started_wall_ns // 1000) AS started_at,
+    coalesce((SELECT min(data ->> '$.reason') FROM session_events WHERE type = 'TEST_ENDED'), 'cut_off') AS ended,
+    settings::JSON AS settings,
+    environment::JSON AS environment
+FROM stream;
+
+-- Wall time of a moment of CLOCK_MONOTONIC, in UTC.
+CREATE MACRO wall_time(moment_ns) AS
+    make_timestamp((moment_ns + (SELECT started_wall_ns - started_at_ns FROM session)) // 1000);

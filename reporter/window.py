@@ -1,0 +1,77 @@
+"""The window: the span of time that throughput is counted over.
+
+Latencies are about every measured request that completed, also in the drain after the window: to leave out
+what the window's end interrupted would leave out the slow ones. Rates need a span, and this is it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from reporter.report import Window
+
+TIMER_NS: Final = 1_000_000
+"""How much too early the timer that ends a duration may go off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The moments of a run that the window follows from, in ns of CLOCK_MONOTONIC; None is what never came.
+
+    Attributes:
+        ended: `completed`, `interrupted`, or `cut_off` for a log without TEST_ENDED.
+        started_ns: PHASE_STARTED of the performance phase.
+        duration_s: The duration that was asked for.
+        stopped_ns: STOP_PERFORMANCE_TRACKING: issuing ended.
+        first_issue_ns: When the first measured request was issued.
+        last_completion_ns: When the last measured request completed.
+        last_end_ns: When the last measured request ended, in whatever way.
+        last_event_ns: The last that the log knows of.
+    """
+
+    ended: str
+    started_ns: int | None
+    duration_s: float | None
+    stopped_ns: int | None
+    first_issue_ns: int | None
+    last_completion_ns: int | None
+    last_end_ns: int | None
+    last_event_ns: int | None
+
+
+def window(run: Timeline) -> Window:
+    """Decide the window.
+
+    - A run that was cut off: from the first issue to the last event, or to where its duration ended.
+    - A duration that was used up, or that an interrupt shortened: from the start of the performance phase,
+      for that duration, or until the interrupt.
+    - Else, also where the requests ran out before the duration: from the first issue to the last completion
+      (to the last failure where nothing completed).
+    """
+    kind, start_ns, end_ns = _span(run)
+    if run.first_issue_ns is None or start_ns is None or end_ns is None:
+        return Window(kind, None, None, None)
+    return Window(kind, (end_ns - start_ns) / 1e9, start_ns, end_ns)
+
+
+def _span(run: Timeline) -> tuple[Literal["duration", "requests", "cut_off"], int | None, int | None]:
+    due_ns = _due_ns(run)
+    if run.ended == "cut_off":
+        return "cut_off", run.first_issue_ns, _earliest(run.last_event_ns, due_ns)
+    if due_ns is not None and (run.stopped_ns is None or run.stopped_ns >= due_ns - TIMER_NS):
+        return "duration", run.started_ns, due_ns
+    if due_ns is not None and run.ended == "interrupted":
+        return "duration", run.started_ns, run.stopped_ns
+    last_ns = run.last_end_ns if run.last_completion_ns is None else run.last_completion_ns
+    return "requests", run.first_issue_ns, last_ns
+
+
+def _due_ns(run: Timeline) -> int | None:
+    if run.started_ns is None or run.duration_s is None:
+        return None
+    return run.started_ns + round(run.duration_s * 1e9)
+
+
+def _earliest(*moments: int | None) -> int | None:
+    return min((moment for moment in moments if moment is not None), default=None)

@@ -1,0 +1,56 @@
+"""What can be wrong with a ruleset.
+
+RulesetError
+├── TargetError        a target asks for what does not exist or makes no sense
+├── ExpressionError    a short form cannot be read
+└── RulesetFileError   a ruleset file cannot be read
+"""
+
+from __future__ import annotations
+
+
+class RulesetError(Exception):
+    """Anything that this package raises. The message is a sentence for the person who wrote the ruleset."""
+
+
+class TargetError(RulesetError):
+    """A target asks for what does not exist or makes no sense.
+
+    Attributes:
+        part: The field of the target that is wrong: `metric`, `stat`, `op`, `value`, `unit` or `severity`.
+    """
+
+    def __init__(self, part: str, message: str) -> None:
+        super().__init__(message)
+        self.part = part
+
+
+class ExpressionError(RulesetError):
+    """A short form cannot be read.
+
+    Attributes:
+        expression: The short form as it was written.
+        column: Where it goes wrong, counted from 1.
+    """
+
+    def __init__(self, expression: str, column: int, message: str) -> None:
+        super().__init__(f"{expression!r}, column {column}: {message}")
+        self.expression = expression
+        self.column = column
+
+
+class RulesetFileError(RulesetError):
+    """A ruleset file cannot be read.
+
+    Attributes:
+        file: Its path.
+        line: Where it goes wrong, counted from 1; None when it concerns the whole file.
+        key: The key that is wrong, e.g. `targets[1].unit`; empty when it concerns no key.
+    """
+
+    def __init__(self, file: str, line: int | None, key: str, message: str) -> None:
+        place = file if line is None else f"{file}:{line}"
+        super().__init__(": ".join(part for part in (place, key, message) if part))
+        self.file = file
+        self.line = line
+        self.key = key

@@ -1,0 +1,74 @@
+"""Plans that cannot be carried out are refused before anything is sent, naming the option."""
+
+from typing import Any
+
+import pytest
+
+from loadgen.client.codec import Generation
+from loadgen.plan import Load, LoadKind, Plan, PlanError
+
+
+def plan(load: Load | None = None, generation: Generation | None = None, **changes: Any) -> Plan:
+    """A plan that is sound but for the changes."""
+    settings = {
+        "requests": 10,
+        "duration_s": None,
+        "warmup": 0,
+        "protocol": "chat",
+        "seed": 0,
+        "timeout_s": 60.0,
+    }
+    return Plan(
+        load=load or Load(LoadKind.CLOSED, concurrency=2),
+        generation=generation or Generation("m"),
+        **(settings | changes),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"requests": None}, "nothing ends the run: give --requests or --duration"),
+        ({"requests": 0}, "--requests 0: must be more than 0"),
+        ({"requests": None, "duration_s": -1.0}, "--duration -1: must be more than 0"),
+        ({"requests": None, "duration_s": float("inf")}, "--duration inf: must be more than 0"),
+        ({"warmup": -1}, "--warmup -1: must not be negative"),
+        ({"timeout_s": 0.0}, "--timeout 0: must be more than 0"),
+        ({"load": Load(LoadKind.CLOSED, concurrency=0)}, "--concurrency 0: must be more than 0"),
+        ({"load": Load(LoadKind.POISSON, rate=-2.0)}, "--rate -2: must be more than 0"),
+        ({"load": Load(LoadKind.POISSON, rate=float("nan"))}, "--rate nan: must be more than 0"),
+        ({"generation": Generation("m", max_tokens=0)}, "--max-tokens 0: must be more than 0"),
+        ({"generation": Generation("m", temperature=-0.1)}, "--temperature -0.1: must not be negative"),
+        (
+            {"load": Load(LoadKind.OFFLINE), "requests": None, "duration_s": 5.0},
+            "--offline sends a fixed number of requests at once: give --requests",
+        ),
+    ],
+)
+def test_an_impossible_plan_names_the_option(changes: dict[str, Any], complaint: str) -> None:
+    """Each message says which option and what it must be."""
+    with pytest.raises(PlanError) as caught:
+        plan(**changes)
+    assert str(caught.value) == complaint
+
+
+def test_the_log_keeps_all_that_is_needed_to_repeat_the_run() -> None:
+    """Every field of the plan is among the settings."""
+    kept = plan(generation=Generation("m", 5, 0.5, extra_body={"top_p": 1})).settings()
+    assert kept["load"] == {"kind": "closed", "concurrency": 2, "rate": None}
+    assert (kept["model"], kept["max_tokens"], kept["temperature"]) == ("m", 5, 0.5)
+    assert kept["extra_body"] == {"top_p": 1}
+    assert {"protocol", "requests", "duration_s", "warmup", "seed", "timeout_s", "stream"} <= set(kept)
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        (Load(LoadKind.CLOSED, concurrency=4), "closed loop, 4 in flight"),
+        (Load(LoadKind.POISSON, rate=2.5), "open loop, 2.5 requests/s, poisson"),
+        (Load(LoadKind.OFFLINE), "offline, all at once"),
+    ],
+)
+def test_a_load_says_what_it_is(load: Load, words: str) -> None:
+    """In the words that people use."""
+    assert str(load) == words

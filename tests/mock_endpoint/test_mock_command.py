@@ -1,0 +1,66 @@
+"""`loadgen mock`, and the page that describes it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+import pytest
+
+from cli.mock import mock
+from loadgen.mock_endpoint import MockOptions, Truth
+
+PAGE = Path(__file__).parents[2] / "docs" / "mock.md"
+RUN = "import typer; from cli.mock import mock; typer.run(mock)"
+
+
+def test_the_defaults_are_those_of_the_options() -> None:
+    """The command says the same defaults as the options that it fills in."""
+    declared = {name: parameter.default for name, parameter in inspect.signature(mock).parameters.items()}
+    expected = {field.name: field.default for field in fields(MockOptions)}
+    assert expected.pop("models") == ()
+    assert declared.pop("model") is None
+    assert declared == expected
+
+
+def test_the_command_serves() -> None:
+    """The command passes its options on: the key from the environment, two models, a slot."""
+    arguments = ["--port", "0", "--model", "a", "--model", "b", "--role-chunk", "early", "--slots", "1"]
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "LOADGEN_MOCK_API_KEY": "k"},
+    ) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().removeprefix("listening on ").strip()
+        with urlopen(f"http://{urlsplit(url).netloc}/metrics") as response:
+            assert b'model_name="a"' in response.read()
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=30)
+    assert server.returncode == 0
+
+
+@pytest.mark.parametrize("name", [name.replace("_", "-") for name in inspect.signature(mock).parameters])
+def test_every_option_is_documented(name: str) -> None:
+    """The page names every option of the command."""
+    assert f"`--{name}`" in PAGE.read_text()
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Truth)])
+def test_every_field_of_the_truth_is_documented(name: str) -> None:
+    """The page names every field of the truth file."""
+    assert f"`{name}`" in PAGE.read_text()
+
+
+@pytest.mark.parametrize("name", ["match", "reply", "ttft", "itl", "status", "error"])
+def test_every_key_of_a_reply_is_documented(name: str) -> None:
+    """The page names every key of the replies file."""
+    assert f"`{name}`" in PAGE.read_text()

@@ -1,0 +1,80 @@
+"""The tables of what may follow what."""
+
+from recorder.event import Event, EventType
+from recorder.lifecycle import REQUEST, SESSION, TERMINAL, diagram, violations
+
+
+def events(*kinds: EventType, uuid: str | None = "r") -> list[Event]:
+    """Events of one request (or of the session), in this order."""
+    return [Event(kind, at_ns, uuid) for at_ns, kind in enumerate(kinds)]
+
+
+def test_an_orderly_request_is_lawful() -> None:
+    """The usual way, and the ways that end early."""
+    start = (EventType.LOADGEN_ISSUE_CALLED, EventType.REQUEST_SENT)
+    for end in (
+        (EventType.FIRST_CHUNK, EventType.COMPLETE),
+        (EventType.COMPLETE, EventType.SCORED),
+        (EventType.ERROR,),
+        (EventType.FIRST_CHUNK, EventType.CANCELLED),
+        (),
+    ):
+        assert violations(events(*start, *end)) == []
+
+
+def test_a_second_ending_names_event_request_and_state() -> None:
+    """A request ends once."""
+    steps = events(
+        EventType.LOADGEN_ISSUE_CALLED,
+        EventType.REQUEST_SENT,
+        EventType.COMPLETE,
+        EventType.ERROR,
+    )
+    assert violations(steps) == ["ERROR may not follow COMPLETE in request r"]
+
+
+def test_a_request_does_not_begin_in_the_middle() -> None:
+    """The first event of a request is its issue."""
+    assert violations(events(EventType.REQUEST_SENT)) == [
+        "REQUEST_SENT may not follow the start in request r"
+    ]
+
+
+def test_a_session_has_its_order_too() -> None:
+    """Phases lie between start and end; findings and telemetry may stand anywhere."""
+    steps = events(
+        EventType.TEST_STARTED,
+        EventType.TELEMETRY,
+        EventType.PHASE_STARTED,
+        EventType.STOP_PERFORMANCE_TRACKING,
+        EventType.FINDING,
+        EventType.PHASE_ENDED,
+        EventType.TEST_ENDED,
+        uuid=None,
+    )
+    assert violations(steps) == []
+    backwards = violations(list(reversed(steps)))
+    assert backwards[0] == "TEST_ENDED may not follow the start in the session"
+
+
+def test_interleaved_requests_do_not_disturb_each_other() -> None:
+    """Each request has a state of its own."""
+    kinds = (EventType.LOADGEN_ISSUE_CALLED, EventType.REQUEST_SENT, EventType.COMPLETE)
+    both = [event for kind in kinds for event in (*events(kind, uuid="a"), *events(kind, uuid="b"))]
+    assert violations(both) == []
+
+
+def test_the_tables_know_every_event() -> None:
+    """No event is forgotten, and only what is terminal ends a request."""
+    free = {EventType.FINDING, EventType.TELEMETRY}
+    assert set(EventType) == ({*REQUEST, *SESSION} - {None}) | free
+    assert {kind for kind, after in REQUEST.items() if after <= {EventType.SCORED} and kind} == TERMINAL | {
+        EventType.SCORED,
+    }
+
+
+def test_the_diagram_draws_every_arrow() -> None:
+    """The documentation's picture is the table."""
+    drawn = diagram(REQUEST)
+    assert drawn.startswith("stateDiagram-v2\n    [*] --> LOADGEN_ISSUE_CALLED")
+    assert drawn.count("-->") == sum(len(after) or 1 for after in REQUEST.values())

@@ -1,0 +1,211 @@
+"""The recorder: what is queued is written, in order, without the caller waiting for it."""
+
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from recorder.errors import AlreadyRecordingError, LogExistsError, NotRecordingError, WriterError
+from recorder.event import Event, EventType
+from recorder.writer import COMMIT_EVENTS, EventRecorder
+
+
+def rows(
+    path: Path, query: str = "SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq"
+) -> list[tuple]:
+    """What a reader of the log sees, but for the recorder's own telemetry."""
+    connection = sqlite3.connect(path)
+    try:
+        return [row for row in connection.execute(query).fetchall() if row[0] != EventType.TELEMETRY]
+    finally:
+        connection.close()
+
+
+def test_events_are_written_in_the_order_of_their_recording(tmp_path: Path) -> None:
+    """What is recorded first has the lower sequence number."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path):
+        for at_ns in range(3 * COMMIT_EVENTS):
+            EventRecorder.record_event(EventType.FIRST_CHUNK, at_ns, "a")
+    assert [at_ns for _, at_ns, _, _ in rows(path)] == list(range(3 * COMMIT_EVENTS))
+
+
+def test_no_event_of_many_threads_is_lost(tmp_path: Path) -> None:
+    """Every event of every thread is in the log, each thread's in its own order."""
+    path = tmp_path / "events.db"
+
+    def record(name: str) -> None:
+        for at_ns in range(5000):
+            EventRecorder.record_event(EventType.FIRST_CHUNK, at_ns, name)
+
+    with EventRecorder(path=path) as recorder:
+        threads = [threading.Thread(target=record, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for name in "abcd":
+        assert [at_ns for _, at_ns, uuid, _ in rows(path) if uuid == name] == list(range(5000))
+    assert recorder.health.lost == 0
+    assert recorder.health.events == 20_001  # with the last reading of the recorder's health
+
+
+def test_force_commit_makes_an_event_visible_to_another_connection(tmp_path: Path) -> None:
+    """After `wait_for_writes` a reader sees the event while the recorder goes on."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path) as recorder:
+        EventRecorder.record_event(EventType.TEST_STARTED, 1, force_commit=True)
+        recorder.wait_for_writes()
+        assert rows(path) == [(EventType.TEST_STARTED, 1, None, None)]
+
+
+def test_an_event_is_committed_without_being_asked_for(tmp_path: Path) -> None:
+    """`wait_for_writes(force_commit=False)` only waits for the writer's own interval."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path) as recorder:
+        recorder.put(Event(EventType.TEST_STARTED, 7))
+        recorder.wait_for_writes(force_commit=False)
+        assert rows(path) == [(EventType.TEST_STARTED, 7, None, None)]
+
+
+def test_a_payload_is_encoded_on_the_writers_thread(tmp_path: Path) -> None:
+    """Encoding happens where it costs the caller nothing."""
+    encoders: list[str] = []
+
+    class Payload(dict):
+        """Tells which thread reads it."""
+
+        def __contains__(self, key: object) -> bool:
+            encoders.append(threading.current_thread().name)
+            return super().__contains__(key)
+
+    with EventRecorder(path=tmp_path / "events.db"):
+        EventRecorder.record_event(EventType.COMPLETE, 1, "a", data=Payload(status=200))
+    assert set(encoders) == {"event-writer"}
+
+
+def test_a_payload_that_cannot_be_encoded_does_not_lose_the_event(tmp_path: Path) -> None:
+    """The event stands in the log and says what was wrong with its payload."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path):
+        EventRecorder.record_event(EventType.COMPLETE, 1, "a", data={"bad": object()})
+    ((code, at_ns, uuid, data),) = rows(path)
+    assert (code, at_ns, uuid) == (EventType.COMPLETE, 1, "a")
+    assert "encode_error" in data
+
+
+def test_only_one_recorder_is_active(tmp_path: Path) -> None:
+    """A second one in the same process is refused, and a later one is not."""
+    with (
+        EventRecorder(path=tmp_path / "a.db"),
+        pytest.raises(AlreadyRecordingError),
+        EventRecorder(path=tmp_path / "b.db"),
+    ):
+        pass
+    with EventRecorder(path=tmp_path / "c.db") as recorder:
+        assert EventRecorder.LIVE is recorder
+    assert EventRecorder.LIVE is None
+
+
+def test_recording_without_a_recorder(tmp_path: Path) -> None:
+    """It raises, or returns False where the caller says that it may."""
+    with pytest.raises(NotRecordingError):
+        EventRecorder.record_event(EventType.TEST_STARTED, 1)
+    assert not EventRecorder.record_event(EventType.TEST_STARTED, 1, assert_active=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_is_never_overwritten(tmp_path: Path) -> None:
+    """Where there is a file already, there is no recorder."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path):
+        pass
+    with pytest.raises(LogExistsError), EventRecorder(path=path):
+        pass
+    assert EventRecorder.LIVE is None
+
+
+def test_the_path_follows_from_the_session_id() -> None:
+    """The published interface: a session's log can be found by its id."""
+    assert EventRecorder.db_path("abc") == Path("runs/abc/events.db")
+    assert EventRecorder("abc").path == Path("runs/abc/events.db")
+
+
+def test_the_recorder_reports_its_own_health(tmp_path: Path) -> None:
+    """The last row of an orderly log is the recorder's reading of itself."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path):
+        for at_ns in range(100):
+            EventRecorder.record_event(EventType.FIRST_CHUNK, at_ns, "a")
+    connection = sqlite3.connect(path)
+    code, data = connection.execute("SELECT code, data FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+    connection.close()
+    assert code == EventType.TELEMETRY
+    assert '"source":"recorder"' in data
+    assert '"events":100' in data
+    assert '"lost":0' in data
+
+
+def test_a_log_that_cannot_be_written_any_more_says_so(tmp_path: Path) -> None:
+    """What was committed stays, the failure is handed on once, and what comes later counts as lost."""
+    path = tmp_path / "events.db"
+    failures: list[WriterError] = []
+    recorder = EventRecorder(path=path, on_failure=failures.append)
+    recorder.__enter__()
+    EventRecorder.record_event(EventType.TEST_STARTED, 1)
+    recorder.wait_for_writes()
+    blocker = sqlite3.connect(path, isolation_level=None)
+    blocker.execute("DROP TABLE events")
+    EventRecorder.record_event(EventType.FIRST_CHUNK, 2, "a")
+    with pytest.raises(WriterError, match="cannot be written"):
+        recorder.wait_for_writes()
+    EventRecorder.record_event(EventType.FIRST_CHUNK, 3, "a")
+    with pytest.raises(WriterError):
+        recorder.close()
+    blocker.close()
+    assert len(failures) == 1
+    assert recorder.health.lost == 2
+    assert EventRecorder.LIVE is None
+
+
+def test_record_event_does_not_wait_for_a_writer_that_is_held_up(tmp_path: Path) -> None:
+    """While another connection holds the write lock, recording goes on; nothing is lost afterwards."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path) as recorder:
+        recorder.wait_for_writes()
+        blocker = sqlite3.connect(path, isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        for at_ns in range(10_000):
+            EventRecorder.record_event(EventType.FIRST_CHUNK, at_ns, "a")
+        assert rows(path) == []
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        recorder.wait_for_writes()
+        assert len(rows(path)) == 10_000
+    assert recorder.health.high_water >= 1
+    assert recorder.health.lost == 0
+
+
+def test_closing_twice_is_harmless(tmp_path: Path) -> None:
+    """The second close finds nothing to do."""
+    with EventRecorder(path=tmp_path / "events.db") as recorder:
+        recorder.close()
+        recorder.close()
+    assert threading.active_count() == 1 or not any(
+        thread.name == "event-writer" for thread in threading.enumerate()
+    )
+
+
+def test_the_session_row_anchors_monotonic_time_to_wall_time(tmp_path: Path) -> None:
+    """Both clocks of the session row were read at the same moment."""
+    path = tmp_path / "events.db"
+    with EventRecorder("named", path=path, settings={"model": "m"}, environment={"host": "h"}):
+        pass
+    connection = sqlite3.connect(path)
+    name, mono_ns, wall_ns, settings, environment = connection.execute("SELECT * FROM session").fetchone()
+    connection.close()
+    assert (name, settings, environment) == ("named", '{"model":"m"}', '{"host":"h"}')
+    now_offset = time.time_ns() - time.monotonic_ns()
+    assert abs((wall_ns - mono_ns) - now_offset) < 1_000_000_000

@@ -1,0 +1,164 @@
+"""Runs to report on, written by hand: `a_run().answers(50, 60, 70).ends()` is a run of one streamed answer."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+
+from recorder import Event, EventType, schema
+from recorder.store import Session, Store
+from reporter import MetricsReporter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reporter import Report
+
+BASE_NS = 5_000_000_000_000_000_000
+"""Where the runs begin: far above 2**53, so that a detour through floats would show."""
+
+WALL_NS = 1_767_323_045_678_901_234
+
+
+def ns(ms: float) -> int:
+    """A moment of a run, in ms since its start, as the log has it."""
+    return BASE_NS + round(ms * 1e6)
+
+
+@dataclass
+class Run:
+    """A run in the making; all moments are ms since its start."""
+
+    folder: Path
+    settings: dict[str, Any] = field(default_factory=lambda: {"load": {"kind": "closed", "concurrency": 1}})
+    environment: dict[str, Any] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    requests: int = 0
+
+    def session(self, kind: EventType, at: float, **data: Any) -> Self:
+        """A session event."""
+        self.events.append(Event(kind, ns(at), None, data))
+        return self
+
+    def begins(self, at: float = 0, *, duration_s: float | None = None) -> Self:
+        """The performance phase starts."""
+        return self.session(EventType.PHASE_STARTED, at, phase="performance", duration_s=duration_s)
+
+    def stops(self, at: float, scheduled: int | None = None) -> Self:
+        """Issuing stops."""
+        scheduled = self.requests if scheduled is None else scheduled
+        return self.session(EventType.STOP_PERFORMANCE_TRACKING, at, scheduled=scheduled)
+
+    def ends(self, at: float = 1000, reason: str = "completed") -> Self:
+        """The run ends in order."""
+        return self.session(EventType.TEST_ENDED, at, reason=reason)
+
+    def happens(self, kind: EventType, at: float, uuid: str | None = None, **data: Any) -> Self:
+        """One event of one request."""
+        self.events.append(Event(kind, ns(at), uuid or f"request {self.requests}", data))
+        return self
+
+    def issues(
+        self,
+        at: float = 0,
+        *,
+        uuid: str | None = None,
+        scheduled: float | None = None,
+        phase: str = "performance",
+        prompt: dict[str, Any] | None = None,
+        sent: float | None = None,
+        **sending: Any,
+    ) -> Self:
+        """A request is issued, and sent unless `sent` is negative."""
+        self.requests += 1
+        data = {
+            "scheduled_ns": ns(at if scheduled is None else scheduled),
+            "phase": phase,
+            "prompt_id": self.requests,
+            **({} if prompt is None else {"texts": prompt}),
+        }
+        self.happens(EventType.LOADGEN_ISSUE_CALLED, at, uuid, **data)
+        if sent is None or sent >= 0:
+            self.happens(EventType.REQUEST_SENT, at if sent is None else sent, uuid, **sending)
+        return self
+
+    def answers(
+        self,
+        *arrivals: float,
+        at: float = 0,
+        complete: float | None = None,
+        usage: tuple[int | None, int | None] | None = None,
+        kind: EventType = EventType.COMPLETE,
+        uuid: str | None = None,
+        texts: dict[str, Any] | None = None,
+        issue: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> Self:
+        """A request is issued, and chunks with a token arrive at these moments; then it is over."""
+        issue = {"sent": at, **(issue or {})}
+        self.issues(at, uuid=uuid, **issue)
+        over = complete if complete is not None else max(arrivals, default=at)
+        if arrivals:
+            self.happens(EventType.FIRST_CHUNK, arrivals[0], uuid)
+        stamps = (
+            {"first_token_ns": ns(arrivals[0]), "first_output_ns": ns(arrivals[0]), "last_token_ns": ns(arrivals[-1])}
+            if arrivals
+            else {}
+        )
+        data = {
+            "status": 200,
+            "first_byte_ns": ns(arrivals[0] if arrivals else over),
+            **stamps,
+            "chunks": len(arrivals),
+            "reads": len(arrivals),
+            "coalesced": 0,
+            "bytes": 100,
+            "finish_reason": "stop",
+            "stream": True,
+            **({"input_tokens": usage[0], "output_tokens": usage[1]} if usage else {}),
+            "chunk_gaps_us": gaps_us(ns(issue["sent"]), [ns(moment) for moment in arrivals]),
+            **({} if texts is None else {"texts": texts}),
+            **more,
+        }
+        return self.happens(kind, over, uuid, **data)
+
+    def fails(self, error: str = "reset", *, at: float = 0, failed: float = 10, **more: Any) -> Self:
+        """A request is issued, and fails."""
+        return self.issues(at).happens(EventType.ERROR, failed, error=error, message=f"{error}!", **more)
+
+    def write(self) -> Path:
+        """The run's folder, with the log of all this."""
+        session = Session("a session", BASE_NS, WALL_NS, self.settings, self.environment)
+        store = Store.create(self.folder / "events.db", session)
+        store.append([schema.row(event) for event in self.events])
+        store.close()
+        return self.folder
+
+    def report(self, **options: Any) -> Report:
+        """What the reporter makes of it."""
+        with MetricsReporter(self.write()) as reporter:
+            return reporter.create_report(**options)
+
+
+def gaps_us(sent_ns: int, arrivals_ns: list[int]) -> bytes:
+    """Arrivals as `recorder.schema` stores them."""
+    offsets = [0, *(round((arrival - sent_ns) / 1000) for arrival in arrivals_ns)]
+    return array("I", [after - before for before, after in pairwise(offsets)]).tobytes()
+
+
+@pytest.fixture(scope="session")
+def a_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
+    """Start describing a run."""
+
+    def new(**load: Any) -> Run:
+        run = Run(tmp_path_factory.mktemp("run"))
+        if load:
+            run.settings["load"] = load
+        return run.begins()
+
+    return new

@@ -1,0 +1,144 @@
+"""A report to change, and golden files to hold what is rendered against."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reporter.report import Counts, Report, Summary, Throughput, Tokens, Validity, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def summary(middle: float, spread: float = 1.2, count: int = 7435) -> Summary:
+    """A distribution around a median: `spread` is how much higher p90 is."""
+    return Summary(
+        count=count,
+        mean=middle * 1.02,
+        std=middle * 0.1,
+        min=middle * 0.8,
+        p50=middle,
+        p90=middle * spread,
+        p95=middle * spread * 1.05,
+        p99=middle * spread * 1.2,
+        p999=middle * spread * 1.5,
+        max=middle * spread * 1.7,
+    )
+
+
+GOOD = Report(
+    run={
+        "model": "meta-llama/Llama-3.1-8B-Instruct",
+        "url": "http://127.0.0.1:8000/v1",
+        "protocol": "chat",
+        "stream": True,
+        "load": {"kind": "closed", "concurrency": 64, "rate": None},
+        "max_tokens": 128,
+        "dataset": {"name": "gsm8k.jsonl", "sha256": "", "rows": 1319, "synthetic": False},
+    },
+    validity=Validity(valid=True, reasons=[]),
+    counts=Counts(
+        scheduled=7435,
+        issued=7435,
+        completed=7435,
+        failed=0,
+        cancelled=0,
+        in_flight=0,
+        by_error={},
+        warmup=64,
+    ),
+    window=Window(kind="duration", duration_s=60.0, start_ns=1_000_000_000, end_ns=61_000_000_000),
+    throughput=Throughput(qps=123.866666, output_tps=15859.266667, total_tps=31204.4),
+    ttft_ms=summary(51.83, 1.4),
+    ttfo_ms=summary(51.83, 1.4),
+    ttfb_ms=summary(51.2, 1.4),
+    tpot_ms=summary(7.98),
+    itl_ms=summary(7.97, 1.3, count=944_245),
+    latency_ms=summary(1068.0, 1.1),
+    latency_from_schedule_ms=summary(1068.2, 1.1),
+    ttft_from_schedule_ms=summary(51.9, 1.4),
+    last_token_ms=summary(1067.9, 1.1),
+    issue_lag_ms=summary(0.021, 3.0),
+    send_lag_ms=summary(0.012, 4.0),
+    connect_ms=summary(0.31, 2.0, count=64),
+    tokens=Tokens(input=920_707, output=951_680, source="server_usage"),
+    recorder={
+        "events": 29996,
+        "commits": 2404,
+        "lost": 0,
+        "high_water": 312,
+        "slowest_commit_ms": 3.125,
+        "longest_wait_ms": 31.25,
+    },
+    client={
+        "loop_lag_p50_ms": 0.031,
+        "loop_lag_max_ms": 2.125,
+        "cpu_share": 0.31,
+        "gc_pause_max_ms": 4.125,
+        "in_flight_max": 64,
+    },
+    findings=[],
+)
+
+
+@pytest.fixture(scope="session")
+def a_report() -> Callable[..., Report]:
+    """Make the report of a good run, with some fields changed."""
+    return lambda **changes: replace(GOOD, **changes)
+
+
+@pytest.fixture(scope="session")
+def a_rule() -> Callable[..., dict[str, Any]]:
+    """Make a row of a verdict that passes, with some keys changed."""
+
+    def make(target: str = "ttft:p(99)<500ms", **changes: Any) -> dict[str, Any]:
+        passed = {"observed": 87.07, "bound": 500.0, "unit": "ms", "n": 7435, "status": "PASS"}
+        return {
+            "id": target,
+            "target": target,
+            **passed,
+            "severity": "fail",
+            "margin": 0.82586,
+            "reason": "",
+        } | changes
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def a_verdict() -> Callable[..., dict[str, Any]]:
+    """Make a verdict of some rows."""
+
+    def make(status: str, *rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
+        return {
+            "status": status,
+            "ruleset": "chat",
+            "version": "1",
+            "source": [],
+            "rows": list(rows),
+            "reasons": [],
+        } | changes
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def golden() -> Callable[[str, str], None]:
+    """Hold a text against a golden file; with UPDATE_GOLDEN=1 in the environment, write the file instead."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if os.environ.get("UPDATE_GOLDEN") == "1":
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8"), (
+            f"{name}: UPDATE_GOLDEN=1 accepts what is rendered now"
+        )
+
+    return compare

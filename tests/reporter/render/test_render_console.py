@@ -1,0 +1,312 @@
+"""The console report: golden files for what people see, and properties for what they must never see."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from reporter.render import console
+from reporter.report import Counts, Finding, Report, Summary, Throughput, Tokens, Validity, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    MakeReport = Callable[..., Report]
+    MakeRow = Callable[..., dict[str, Any]]
+    Golden = Callable[[str, str], None]
+
+NO_LATENCY = {field.name: None for field in fields(Report) if field.name.endswith("_ms")}
+
+SLOW = Summary(7435, 360.0, 20.0, 280.0, 351.83, 420.0, 440.0, 500.0, 620.0, 700.0)
+
+hostile = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(
+        [
+            "\x1b[31mred\x1b[0m",
+            "\x9b2J",
+            "a\r\nb\tc\x00d\x07",
+            "[red]markup[/red] [link=x]",
+            "\u202eright to left",
+            "\ud800 lone",
+            "\ue000",
+            "\u2028",
+            "模型" * 30,
+            "w" * 300,
+            ":smile:",
+            "",
+        ]
+    ),
+)
+figures = st.floats(0, 1e5) | st.sampled_from([float("nan"), float("inf"), 5e-324, 0.0])
+counts = st.integers(0, 10_000_000)
+summaries = st.none() | st.builds(Summary, counts, figures, st.none() | figures, *[figures] * 7)
+runs = st.fixed_dictionaries(
+    {},
+    optional={
+        "model": hostile | st.none(),
+        "url": hostile,
+        "protocol": hostile,
+        "stream": st.booleans(),
+        "load": st.none()
+        | st.fixed_dictionaries(
+            {"kind": st.sampled_from(["closed", "constant", "poisson", "offline", None]) | hostile},
+            optional={"concurrency": counts | st.none(), "rate": figures | st.none()},
+        ),
+        "max_tokens": counts | st.none(),
+        "dataset": st.none()
+        | st.fixed_dictionaries({"name": hostile, "rows": counts, "synthetic": st.booleans()}),
+    },
+)
+rows = st.fixed_dictionaries(
+    {
+        "id": hostile,
+        "target": hostile,
+        "observed": st.none() | st.floats(0, 1e5),
+        "bound": st.floats(0, 1e5),
+        "unit": st.sampled_from(["", "ms", "%", "req/s"]),
+        "n": counts,
+        "status": st.sampled_from(["PASS", "FAIL", "INVALID"]),
+        "severity": st.sampled_from(["fail", "warn", "info"]),
+        "margin": st.none() | st.floats(-1e3, 1e3),
+        "reason": hostile,
+    }
+)
+verdicts = st.fixed_dictionaries(
+    {
+        "status": st.sampled_from(["PASS", "FAIL", "INVALID"]),
+        "ruleset": hostile,
+        "version": hostile,
+        "rows": st.lists(rows, max_size=4),
+        "reasons": st.lists(hostile, max_size=2),
+    }
+)
+readings = st.dictionaries(
+    st.sampled_from(["loop_lag_max_ms", "cpu_share", "lost", "slowest_commit_ms"]) | hostile,
+    figures | counts | hostile | st.none() | st.booleans(),
+    max_size=5,
+)
+reports = st.builds(
+    Report,
+    run=runs,
+    validity=st.builds(Validity, st.booleans(), st.lists(hostile, max_size=2)),
+    counts=st.builds(Counts, *[counts] * 6, st.dictionaries(hostile, counts, max_size=4), counts),
+    window=st.builds(
+        Window,
+        st.sampled_from(["duration", "requests", "cut_off"]),
+        st.none() | figures,
+        st.none(),
+        st.none(),
+    ),
+    throughput=st.builds(Throughput, *[st.none() | figures] * 3),
+    tokens=st.builds(
+        Tokens,
+        st.none() | counts,
+        st.none() | counts,
+        st.sampled_from(["server_usage", "client_tokenizer", "chunks", "mixed", None]),
+    ),
+    recorder=readings,
+    client=readings,
+    findings=st.lists(
+        st.builds(Finding, hostile, st.sampled_from(["error", "warning", "info"]), hostile, hostile),
+        max_size=3,
+    ),
+    verdict=st.none() | verdicts,
+    **dict.fromkeys(NO_LATENCY, summaries),
+)
+
+
+def plain(text: str) -> str:
+    """The text without colours and without what colours keep at the ends of lines."""
+    return "\n".join(line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", text).split("\n"))
+
+
+@pytest.fixture(scope="module")
+def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report:
+    """A run with failures, findings, and a verdict that fails."""
+    return a_report(
+        counts=Counts(7435, 7435, 7380, 55, 0, 0, {"reset": 2, "http_429": 41, "first_byte_timeout": 12}, 64),
+        tokens=Tokens(None, 951_296, "chunks"),
+        ttfo_ms=replace(SLOW, count=7380),
+        findings=[
+            Finding("coalesced", "info", "12 reads held more than one chunk."),
+            Finding(
+                "tokens_from_chunks",
+                "warning",
+                "The server sent no usage for 7,380 of 7,380 requests: one chunk was taken for one token.",
+                "Count them with a tokenizer: loadgen report RUN --tokenizer NAME.",
+            ),
+        ],
+        verdict=a_verdict(
+            "FAIL",
+            a_rule(),
+            a_rule(
+                "ttft:p(99)<87ms",
+                observed=87.0744,
+                bound=87.0,
+                status="FAIL",
+                margin=-0.000855,
+                reason="ttft is 87.0744 ms, and < 87 ms is asked for",
+            ),
+            a_rule(
+                "error:rate<=0.5%!warn",
+                observed=0.73974,
+                bound=0.5,
+                unit="%",
+                status="FAIL",
+                severity="warn",
+                margin=-0.47948,
+                reason="error is 0.73974%, and <= 0.5% is asked for",
+            ),
+            a_rule(
+                "connect:p(99)<1s",
+                observed=None,
+                bound=1.0,
+                unit="s",
+                n=0,
+                status="FAIL",
+                margin=None,
+                reason="the run has no samples of connect, and what was not measured is not met",
+            ),
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def all_failed(a_report: MakeReport) -> Report:
+    """A run in which no request completed."""
+    return a_report(
+        **NO_LATENCY,
+        validity=Validity(
+            valid=False, reasons=["All 100 requests failed.", "The client was late by 12.5 ms."]
+        ),
+        counts=Counts(100, 100, 0, 100, 0, 0, {"refused": 100}, 0),
+        window=Window("requests", 0.31, 0, 310_000_000),
+        throughput=Throughput(0.0, 0.0, None),
+        tokens=Tokens(None, None, None),
+        findings=[
+            Finding(
+                "all_failed",
+                "error",
+                "All 100 requests failed.",
+                "Ask the endpoint first: loadgen check --url http://127.0.0.1:8000/v1 --model NAME.",
+            ),
+        ],
+    )
+
+
+@pytest.fixture(scope="module")
+def cut_off(a_report: MakeReport) -> Report:
+    """A run at a Poisson rate that was killed."""
+    return a_report(
+        run={
+            "model": "tiny",
+            "load": {"kind": "poisson", "rate": 250.0},
+            "dataset": {"rows": 64, "synthetic": True},
+        },
+        counts=Counts(3000, 2400, 2310, 0, 0, 90, {}, 0),
+        window=Window("cut_off", 12.31, 0, 12_310_000_000),
+        client={},
+        findings=[
+            Finding(
+                "cut_off",
+                "warning",
+                "The run was cut off: its log has no end, and 90 requests were in flight.",
+                "The figures cover what had completed; run it again for the whole.",
+            ),
+        ],
+    )
+
+
+def test_a_good_run(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow, golden: Golden) -> None:
+    """A good run reads the same every time: plain, coloured, narrow, wide, and in short."""
+    report = a_report(
+        verdict=a_verdict(
+            "PASS", a_rule(), a_rule("error:rate<=1%", observed=0.0, bound=1.0, unit="%", margin=1.0)
+        ),
+    )
+    golden("good.txt", console.render(report))
+    golden("good.color.txt", console.render(report, color=True))
+    golden("good.40.txt", console.render(report, width=40))
+    golden("good.summary.txt", console.render(report, summary_only=True))
+
+
+def test_a_run_with_failures_findings_and_a_verdict_that_fails(failing: Report, golden: Golden) -> None:
+    """Errors come by class, the most frequent first; what failed the verdict says why."""
+    golden("failing.txt", console.render(failing, width=80))
+    golden("failing.120.txt", console.render(failing, width=120))
+    golden("failing.color.txt", console.render(failing, color=True))
+
+
+def test_a_run_in_which_all_failed(all_failed: Report, golden: Golden) -> None:
+    """Without a completed request there are no percentiles of the server, and the report says so."""
+    golden("all_failed.txt", console.render(all_failed, width=80))
+    golden("all_failed.summary.txt", console.render(all_failed, width=80, summary_only=True))
+
+
+def test_a_run_that_was_cut_off(cut_off: Report, golden: Golden) -> None:
+    """A run without an end says so in its headline, with what was in flight."""
+    golden("cut_off.txt", console.render(cut_off, width=80))
+
+
+def test_a_reason_that_is_a_finding_is_told_once(all_failed: Report) -> None:
+    """A finding that makes the run invalid is not repeated as a reason; other reasons stand."""
+    text = console.render(all_failed)
+    assert text.count("All 100 requests failed.") == 1
+    assert "The client was late by 12.5 ms." in text
+
+
+def test_output_before_reasoning_is_a_row_of_its_own(a_report: MakeReport) -> None:
+    """TTFO has a row only where it tells something that TTFT does not."""
+    assert "TTFO" not in console.render(a_report())
+    assert "TTFO" in console.render(a_report(ttfo_ms=SLOW))
+
+
+def test_markup_is_text(a_report: MakeReport) -> None:
+    """What looks like our markup is printed as it is."""
+    finding = Finding("x", "warning", "[red]no[/red] :smile: [link=http://x]y[/link]")
+    assert finding.message in console.render(a_report(findings=[finding]), color=True)
+
+
+def test_escapes_are_shown_not_obeyed(a_report: MakeReport) -> None:
+    """A terminal sequence in an error message is shown as its escape."""
+    finding = Finding("x", "warning", "\x1b[2Jgone\r\nnew \u202eline\x9b")
+    text = console.render(a_report(findings=[finding]))
+    assert r"\x1b[2Jgone new \u202eline\x9b" in text
+
+
+def test_figures_are_never_cut_short(a_report: MakeReport) -> None:
+    """A figure too wide for the page sticks out of it rather than losing digits."""
+    vast = replace(SLOW, p50=0.001, p99=123_456_789_012.345)
+    assert "123,456,789,012.345" in console.render(a_report(ttft_ms=vast), width=40)
+
+
+def test_the_environment_has_no_say(a_report: MakeReport, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page depends on the report and the arguments alone."""
+    before = [console.render(a_report(), color=color) for color in (False, True)]
+    for name, value in {"NO_COLOR": "1", "FORCE_COLOR": "1", "COLUMNS": "50", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+    assert [console.render(a_report(), color=color) for color in (False, True)] == before
+
+
+@settings(deadline=None)
+@given(reports, st.integers(40, 200), st.booleans())
+def test_any_report_renders_safely(report: Report, width: int, summary_only: bool) -> None:  # noqa: FBT001 (drawn by Hypothesis)
+    """Whatever a report holds, every line fits the page and every character is one that can be printed."""
+    text = console.render(report, width=width, summary_only=summary_only)
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert max(map(cell_len, text.split("\n"))) <= width
+    text.encode("utf-8")
+
+
+@settings(deadline=None, max_examples=50)
+@given(reports, st.integers(40, 200))
+def test_color_changes_nothing_but_color(report: Report, width: int) -> None:
+    """The coloured page is the plain page with nothing but colours added."""
+    assert plain(console.render(report, width=width, color=True)) == console.render(report, width=width)

@@ -1,0 +1,77 @@
+"""Summaries that DuckDB computes, beside the same in plain Python."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from statistics import mean, stdev
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reporter.distribution import summary
+from reporter.quantile import PERCENTILES, position
+
+if TYPE_CHECKING:
+    from reporter.quantile import PercentileMethod
+    from reporter.report import Summary
+
+METHODS = st.sampled_from(["linear", "loadgen_floor", "nearest_rank"])
+FIGURES = st.floats(0, 1e6).map(lambda value: round(value, 6))
+
+
+def summarise(method: PercentileMethod, **columns: list[float | None]) -> Summary | None:
+    """The summary that DuckDB makes of columns."""
+    with duckdb.connect() as connection:
+        return summary(connection.from_arrow(pa.table(columns)), method)
+
+
+def check(found: Summary | None, values: list[float], method: PercentileMethod) -> None:
+    """Compare a summary with what the values say."""
+    assert found is not None
+    assert (found.count, found.min, found.max) == (len(values), min(values), max(values))
+    exact = [Fraction(value) for value in values]
+    assert found.mean == pytest.approx(float(mean(exact)), rel=1e-12)
+    assert found.std == (None if len(values) == 1 else pytest.approx(float(stdev(exact)), rel=1e-9, abs=1e-9))
+    ordered = sorted(values)
+    for name, p in PERCENTILES.items():
+        place = position(method, len(values), p)
+        assert getattr(found, name) == place.between(ordered[place.below], ordered[place.above])
+
+
+@given(values=st.lists(FIGURES, min_size=1, max_size=200), method=METHODS)
+def test_a_summary_is_that_of_its_values(values: list[float], method: PercentileMethod) -> None:
+    """Every figure equals the one that plain Python finds; the percentiles are equal to the last bit."""
+    check(summarise(method, value=values), values, method)
+
+
+@given(values=st.lists(st.tuples(FIGURES, st.integers(1, 9)), min_size=1, max_size=40), method=METHODS)
+def test_a_weight_repeats_its_value(values: list[tuple[float, int]], method: PercentileMethod) -> None:
+    """A weighted summary is that of the values, each written down as often as its weight says."""
+    found = summarise(method, value=[value for value, _ in values], weight=[weight for _, weight in values])
+    check(found, [value for value, weight in values for _ in range(weight)], method)
+
+
+@pytest.mark.parametrize("count", [9_999, 100_000, 131_072])
+def test_ranks_are_exact_in_long_columns(count: int) -> None:
+    """No rounding moves a rank, however many values there are."""
+    found = summarise("nearest_rank", value=[float(n) for n in range(count)])
+    assert found is not None
+    assert [found.p50, found.p90, found.p95, found.p99, found.p999] == [
+        position("nearest_rank", count, p).below for p in PERCENTILES.values()
+    ]
+
+
+def test_no_values_have_no_summary() -> None:
+    """NULLs are no values, and no values have no figures."""
+    assert summarise("linear", value=[None, None]) is None
+
+
+def test_nulls_are_left_out() -> None:
+    """A request without the figure does not count in its distribution."""
+    found = summarise("linear", value=[None, 2.0, None])
+    assert found is not None
+    assert (found.count, found.mean, found.std) == (1, 2.0, None)

@@ -1,0 +1,1 @@
+"""The questions: samples, and where they come from."""

@@ -1,0 +1,254 @@
+"""Rows of a file: JSON Lines, JSON, CSV or Parquet, plain or gzipped.
+
+The suffix names the format; a `.gz` after it is passed over, because the first bytes tell whether a file is
+gzipped. Text is UTF-8, with or without a byte order mark. Every error names the file and the place in it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from workloads.errors import MalformedError, SourceError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_LONGEST_CELL: Final = 2**31 - 1
+_KINDS: Final[Mapping[type, str]] = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a file.
+
+    Attributes:
+        place: Where it stands, for messages: `questions.jsonl, line 3`. Lines and rows count from 1.
+        value: Its columns by name, or a text when the rows of the file are plain strings.
+    """
+
+    place: str
+    value: Mapping[str, Any] | str
+
+
+def read_stored(path: Path) -> bytes:
+    """Read the bytes of a file as they are stored.
+
+    Raises:
+        SourceError: It is missing, a folder, empty, or may not be read.
+    """
+    try:
+        stored = path.read_bytes()
+    except FileNotFoundError as error:
+        raise SourceError(f"{path}: there is no such file{_nearest_file(path)}") from error
+    except IsADirectoryError as error:
+        raise SourceError(f"{path}: a folder; name one of the files in it") from error
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror})") from error
+    if not stored:
+        raise SourceError(f"{path}: the file is empty")
+    return stored
+
+
+def read_rows(path: Path, stored: bytes) -> Iterator[Row]:
+    """Decode the rows of a file.
+
+    Args:
+        path: The file's name, for its suffix and for messages.
+        stored: Its bytes (see `read_stored`).
+
+    Yields:
+        At least one row. Blank lines of JSON Lines and CSV files are no rows.
+
+    Raises:
+        SourceError: The suffix is of no known format, or there are no rows.
+        MalformedError: The content does not fit the suffix; what came before the bad row has been yielded.
+    """
+    decode = _DECODERS.get(_suffix(path))
+    if decode is None:
+        known = ", ".join(_DECODERS)
+        raise SourceError(f"{path}: unknown format; the name must end in one of {known} (.gz may follow)")
+    rows = decode(path, _plain(path, stored))
+    first = next(rows, None)
+    if first is None:
+        raise SourceError(f"{path}: there are no rows in the file")
+    yield first
+    yield from rows
+
+
+def kind(value: object) -> str:
+    """Name the kind of a value for a message."""
+    return _KINDS.get(type(value), type(value).__name__)
+
+
+def _suffix(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return next((suffix for suffix in reversed(suffixes) if suffix != ".gz"), "")
+
+
+def _nearest_file(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f", nor is there a folder {path.parent}"
+    return did_you_mean(path.name, (entry.name for entry in path.parent.iterdir()))
+
+
+# Bytes…
+
+
+def _plain(path: Path, stored: bytes) -> bytes:
+    if not stored.startswith(_GZIP_MAGIC):
+        return stored
+    try:
+        return gzip.decompress(stored)
+    except EOFError as error:
+        raise MalformedError(f"{path}: the gzip data ends too early; copy the file again") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise MalformedError(f"{path}: the gzip data is damaged ({error}); copy the file again") from error
+
+
+def _text(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise MalformedError(
+            f"{path}, line {line}: not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8"
+        ) from error
+
+
+# Formats…
+
+
+def _json_lines(path: Path, content: bytes) -> Iterator[Row]:
+    # Not splitlines(): JSON strings may hold U+2028 and its like as they are.
+    for number, line in enumerate(_text(path, content).split("\n"), start=1):
+        if line.strip():
+            place = f"{path}, line {number}"
+            try:
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise MalformedError(
+                    f"{place}, column {error.colno}: not JSON ({error.msg}); "
+                    "every line must be one JSON object or string"
+                ) from error
+            yield _row(place, value)
+
+
+def _json(path: Path, content: bytes) -> Iterator[Row]:
+    text = _text(path, content)
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        if _is_json(text.lstrip().partition("\n")[0]):  # JSON Lines are often called .json
+            yield from _json_lines(path, content)
+            return
+        raise MalformedError(
+            f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        ) from error
+    for number, value in enumerate(_only_list(path, document), start=1):
+        yield _row(f"{path}, row {number}", value)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _only_list(path: Path, document: object) -> list[Any]:
+    """Find the rows in a document: it is a list, or an object with one list among its members."""
+    if isinstance(document, list):
+        return document
+    if not isinstance(document, dict):
+        raise MalformedError(f"{path}: {kind(document)}, where a list of rows should be")
+    lists = {name: value for name, value in document.items() if isinstance(value, list)}
+    if len(lists) != 1:
+        found = ", ".join(map(repr, lists)) or "none"
+        raise MalformedError(
+            f"{path}: an object, so exactly one of its members must be the list of rows; lists are: {found}"
+        )
+    return next(iter(lists.values()))
+
+
+def _row(place: str, value: object) -> Row:
+    if not isinstance(value, dict | str):
+        raise MalformedError(f"{place}: {kind(value)}, where an object or a string should be")
+    return Row(place, value)
+
+
+def _csv(path: Path, content: bytes) -> Iterator[Row]:
+    csv.field_size_limit(_LONGEST_CELL)  # the default of 128 KiB is shorter than long-context prompts
+    reader = csv.reader(io.StringIO(_text(path, content), newline=""), strict=True)
+    header: list[str] | None = None
+    number = 1
+    try:
+        for cells in reader:
+            place = f"{path}, line {number}"
+            if header is None:
+                header = _header(place, cells) if cells else None
+            elif cells:
+                yield Row(place, _named(place, header, cells))
+            number = reader.line_num + 1
+    except csv.Error as error:
+        raise MalformedError(
+            f"{path}, in the row that starts at line {number}: not CSV ({error}); is there a stray quote?"
+        ) from error
+
+
+def _header(place: str, cells: list[str]) -> list[str]:
+    name, times = Counter(cells).most_common(1)[0]
+    if times > 1:
+        raise MalformedError(f"{place}: {times} columns are called {name!r}; give each its own name")
+    return cells
+
+
+def _named(place: str, header: list[str], cells: list[str]) -> dict[str, str]:
+    if len(cells) != len(header):
+        raise MalformedError(
+            f"{place}: {len(cells)} cells, where the header has {len(header)}; "
+            "a cell with a comma in it needs quotes around it"
+        )
+    return dict(zip(header, cells, strict=True))
+
+
+def _parquet(path: Path, content: bytes) -> Iterator[Row]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    number = 0
+    try:
+        for batch in parquet.ParquetFile(pa.BufferReader(content)).iter_batches():
+            for value in batch.to_pylist():
+                number += 1
+                yield Row(f"{path}, row {number}", value)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise MalformedError(f"{path}: not a Parquet file that can be read ({error})") from error
+
+
+_DECODERS: Final[Mapping[str, Callable[[Path, bytes], Iterator[Row]]]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
