@@ -38,7 +38,7 @@ def demo(
 
     typer.echo(f"A mock endpoint with TTFT {_TTFT}, ITL {_ITL}, {_TOKENS} tokens a reply;")
     typer.echo(f"{_RATE:g} requests/s for {_SECONDS:g} s, arriving at random (Poisson):\n")
-    with start_mock(ttft=_TTFT, itl=_ITL, tokens=_TOKENS, seed=1) as mock:
+    with start_mock(models=("demo",), ttft=_TTFT, itl=_ITL, tokens=_TOKENS, seed=1) as mock:
         report, folder = run(
             PerfSettings(
                 url=mock.url,

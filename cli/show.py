@@ -20,14 +20,14 @@ def show(report: Report, *, summary_only: bool = False) -> None:
     """Print the console report on standard output."""
     from reporter.render.console import render
 
-    print(render(report, summary_only=summary_only, **_page()))
+    sys.stdout.write(render(report, summary_only=summary_only, **_page()))
 
 
 def show_verdict(verdict: Mapping[str, Any]) -> None:
     """Print a verdict on standard output."""
     from reporter.render.verdict import render
 
-    print(render(verdict, **_page()))
+    sys.stdout.write(render(verdict, **_page()))
 
 
 def _page() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -118,7 +119,12 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and close it."""
+        """Fold the write-ahead log into the file and close it: a finished log is one file.
+
+        While somebody reads the log that is not possible; then it stays as it is, and is as good.
+        """
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
 
 

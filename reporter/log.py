@@ -7,6 +7,7 @@ texts and the raw events are big and are only loaded where they are asked for.
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from importlib.resources import files
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MEMORY_LIMIT: Final = "600MB"
 """What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
+
+THREADS: Final = min(4, os.cpu_count() or 1)
+"""Reading is one thread's work; more than a few that count only take memory."""
 
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
 _TABLES: Final[Mapping[str, str | None]] = {
@@ -71,9 +75,8 @@ _EVERYTHING: Final = """
         coalesce(texts, '') AS texts, coalesce(chunk_gaps_us, x'') AS chunk_gaps_us
     FROM events JOIN event_types USING (code) ORDER BY seq"""
 
-# A column of one batch must stay below 2 GiB.
-_BATCH_ROWS: Final = 16_384
-_BATCH_ROWS_OF_TEXT: Final = 1_024
+_BATCH_ROWS: Final = 1024
+"""Few enough that a column of a batch, texts and all, stays well below the 2 GiB that Arrow allows it."""
 
 
 def open_log(run: Path, also: Iterable[str] = ()) -> DuckDBPyConnection:
@@ -94,6 +97,7 @@ def open_log(run: Path, also: Iterable[str] = ()) -> DuckDBPyConnection:
     connection = duckdb.connect(
         config={
             "memory_limit": MEMORY_LIMIT,
+            "threads": THREADS,
             # DuckDB makes the folder when it needs it, and removes it.
             "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
             "preserve_insertion_order": False,
@@ -187,11 +191,8 @@ def _reading(log: Path, uri: str) -> Iterator[Any]:
 @contextmanager
 def _streamed(source: Any, selection: str) -> Iterator[Any]:
     """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists."""
-    few = "texts" in selection
     with source.cursor() as cursor:
-        cursor.adbc_statement.set_options(
-            **{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS_OF_TEXT if few else _BATCH_ROWS)},
-        )
+        cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS)})
         cursor.execute(selection)
         yield _with_gap_lists(cursor.fetch_record_batch())
 

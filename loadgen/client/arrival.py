@@ -17,7 +17,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _SO_TIMESTAMPING: Final = 37
 _RX_SOFTWARE: Final = 1 << 3
@@ -34,27 +34,44 @@ _PAUSE_S: Final = 0.001
 
 
 class WallOffset:
-    """The difference between CLOCK_REALTIME and CLOCK_MONOTONIC, kept fresh."""
+    """The difference between CLOCK_REALTIME and CLOCK_MONOTONIC, kept fresh.
 
-    def __init__(self) -> None:
+    Args:
+        wall_clock: Reads CLOCK_REALTIME, in ns.
+        monotonic_clock: Reads CLOCK_MONOTONIC, in ns.
+    """
+
+    def __init__(
+        self,
+        wall_clock: Callable[[], int] = time.time_ns,
+        monotonic_clock: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._wall_clock = wall_clock
+        self._monotonic_clock = monotonic_clock
         self._offset_ns = 0
         self._sampled_ns = 0
         self._sample()
 
     def monotonic(self, wall_ns: int, now_ns: int) -> int:
-        """Convert a recent moment of CLOCK_REALTIME; never later than `now_ns`."""
-        age_ns = now_ns - wall_ns + self._offset_ns
+        """Convert a recent moment of CLOCK_REALTIME; never later than `now_ns`.
+
+        The clock may have been stepped before that moment or after it: of the offsets before and after, the
+        one that holds gives the moment, and the other one gives the future or a longer past.
+        """
+        before_ns = self._offset_ns
+        age_ns = now_ns - wall_ns + before_ns
         if now_ns - self._sampled_ns > _RESAMPLE_NS or not 0 <= age_ns < _PLAUSIBLE_NS:
             self._sample()
-        return min(wall_ns - self._offset_ns, now_ns)
+        moments = (wall_ns - before_ns, wall_ns - self._offset_ns)
+        return max((at_ns for at_ns in moments if at_ns <= now_ns), default=now_ns)
 
     def _sample(self) -> None:
         """Read the wall clock between two readings of the monotonic one; keep the tightest of three."""
         tightest = None
         for _ in range(3):
-            before = time.monotonic_ns()
-            wall = time.time_ns()
-            after = time.monotonic_ns()
+            before = self._monotonic_clock()
+            wall = self._wall_clock()
+            after = self._monotonic_clock()
             if tightest is None or after - before < tightest:
                 tightest = after - before
                 self._offset_ns = wall - (before + after) // 2

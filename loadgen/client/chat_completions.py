@@ -56,7 +56,7 @@ def _read(payload: Any, member: str) -> Delta:
         # DeepSeek, SGLang and older vLLM call it reasoning_content, OpenRouter and newer vLLM reasoning.
         reasoning=text(said.get("reasoning_content")) or text(said.get("reasoning")),
         tool_calls=_tool_calls(said),
-        finish_reason=choice.get("finish_reason"),
+        finish_reason=text(choice.get("finish_reason")) or None,
         usage=usage,
         error=error,
     )
@@ -64,6 +64,14 @@ def _read(payload: Any, member: str) -> Delta:
 
 def _tool_calls(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     calls = said.get("tool_calls") or []
-    if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
-        raise MalformedError("`tool_calls` is not a list of objects")
+    if not isinstance(calls, list) or not all(map(_is_call, calls)):
+        raise MalformedError("`tool_calls` is not a list of calls or parts of them")
     return calls
+
+
+def _is_call(call: Any) -> bool:
+    return (
+        isinstance(call, dict)
+        and isinstance(call.get("index"), int | None)
+        and isinstance(call.get("function"), dict | None)
+    )

@@ -101,7 +101,7 @@ def request_body(generation: Generation, **question: Any) -> dict[str, Any]:
 def read_usage(payload: Mapping[str, Any]) -> Usage | None:
     """Read OpenAI's `usage` member; anything that is not a count is taken as not said."""
     usage = payload.get("usage")
-    if not isinstance(usage, dict):
+    if not isinstance(usage, dict) or not usage:
         return None
     return Usage(
         _count(usage, "prompt_tokens"),
@@ -154,4 +154,4 @@ def text(value: Any) -> str:
 
 def _count(members: Any, key: str) -> int | None:
     value = members.get(key) if isinstance(members, dict) else None
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if type(value) is int and value >= 0 else None

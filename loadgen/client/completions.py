@@ -30,7 +30,7 @@ def chunk(payload: Any) -> Delta:
         return Delta(usage=usage, error=error)
     return Delta(
         content=text(choice.get("text")),
-        finish_reason=choice.get("finish_reason"),
+        finish_reason=text(choice.get("finish_reason")) or None,
         usage=usage,
         error=error,
     )

@@ -5,20 +5,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PORTS: Final = {"http": 80, "https": 443}
-_VERSIONED: Final = re.compile(r"/v\d+\w*$")
+_VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
 _OPERATION: Final = re.compile(r"/(chat/completions|completions|models)$")
+_VISIBLE: Final = re.compile(r"[!-~]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _SHORTEST_SECRET: Final = 6
 """Shorter header values are words such as `true`, which are no secrets and stand in any text."""
 
-_OURS: Final = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+_LONGEST_MESSAGE: Final = 300
+
+_OURS: Final = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection"}
+    | {"accept", "accept-encoding", "content-type", "x-request-id"},
+)
 
 
 class EndpointError(ValueError):
@@ -73,12 +79,17 @@ class Endpoint:
         return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
 
     def redact(self, text: str) -> str:
-        """Take every secret out of a text that a server sent: some repeat the key in their error messages."""
-        for value in self.headers.values():
-            secret = value.removeprefix("Bearer ")
+        """Make a message that quotes a server fit for the log.
+
+        Every secret is taken out, because some servers repeat the key; then it is shortened. A header's value
+        counts as a secret, and so does its last word: what follows `Bearer`.
+        """
+        values = self.headers.values()
+        secrets = {secret for value in values for secret in (value.strip(), *value.split()[-1:])}
+        for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, "***")
-        return text
+        return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
 
     @property
     def _authority(self) -> str:
@@ -92,25 +103,33 @@ def endpoint(url: str, headers: Mapping[str, str], *, verify: bool = True) -> En
     Raises:
         EndpointError: The URL or a header cannot be used; the message says which and why.
     """
-    parts = urlsplit(url if "://" in url else f"http://{url}")
-    if parts.scheme not in _PORTS:
-        raise EndpointError(f"--url {url}: the scheme is {parts.scheme!r}; use http:// or https://")
-    try:
-        host, port = parts.hostname, parts.port or _PORTS[parts.scheme]
-    except ValueError as error:
-        raise EndpointError(f"--url {url}: {error}") from error
-    if not host:
-        raise EndpointError(f"--url {url}: there is no host in it; write for instance http://127.0.0.1:8000")
-    if parts.username or parts.password or parts.query:
-        raise EndpointError(
-            "--url: leave user, password and query out; send secrets with --api-key or --header"
-        )
-    prefix = _OPERATION.sub("", parts.path.rstrip("/"))
-    if not _VERSIONED.search(prefix):
+    parts, host, port = _split(url.strip())
+    prefix, named = _OPERATION.subn("", parts.path.rstrip("/"))
+    if not named and not _VERSIONED.search(prefix):
         prefix += "/v1"
     for name, value in headers.items():
         _check_header(name, value)
     return Endpoint(parts.scheme, host, port, prefix, dict(headers), verify)
+
+
+def _split(url: str) -> tuple[SplitResult, str, int]:
+    """Take a URL apart; secrets are looked for first, so that no message repeats them."""
+    if "@" in url or "?" in url:
+        raise EndpointError(
+            "--url: leave user, password and query out; send secrets with --api-key or --header"
+        )
+    if not _VISIBLE.fullmatch(url):
+        raise EndpointError(f"--url {url!r}: only visible ASCII can stand in a URL; percent-encode the rest")
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise EndpointError(f"--url {url}: {error}") from error
+    if parts.scheme not in _PORTS:
+        raise EndpointError(f"--url {url}: the scheme is {parts.scheme!r}; use http:// or https://")
+    if not host:
+        raise EndpointError(f"--url {url}: there is no host in it; write for instance http://127.0.0.1:8000")
+    return parts, host, _PORTS[parts.scheme] if port is None else port
 
 
 def _check_header(name: str, value: str) -> None:

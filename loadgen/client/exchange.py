@@ -119,7 +119,8 @@ class Exchange:
 
     def body(self, data: bytes, at_ns: int) -> None:
         """Keep a piece of the body."""
-        at_ns = max(at_ns, self.first_byte_ns or 0)
+        # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
+        at_ns = max(at_ns, self.stream.last_ns, self.first_byte_ns or 0)
         if self.stream.receive(data, at_ns):
             self._on_first_token(at_ns)
 
@@ -129,9 +130,10 @@ class Exchange:
         self._finish(max(at_ns, self.stream.last_ns, self.first_byte_ns or 0))
 
     def failed(self, failure: str, message: str, at_ns: int) -> None:
-        """Note that there will be no complete response."""
-        self.failure, self.message = failure, message
-        self._finish(at_ns)
+        """Note that there will be no complete response, unless there is one: the deadline may come with it."""
+        if self.ended_ns is None:
+            self.failure, self.message = failure, message
+            self._finish(at_ns)
 
     def _finish(self, at_ns: int) -> None:
         self.ended_ns = at_ns

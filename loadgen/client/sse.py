@@ -28,7 +28,7 @@ class SSEDecoder:
     """Turns any split of the bytes of an event stream into the same frames."""
 
     def __init__(self) -> None:
-        self._line = b""
+        self._line = bytearray()
         self._data: list[bytes] = []
         self._event = b""
         self._size = 0
@@ -41,24 +41,19 @@ class SSEDecoder:
         Raises:
             RequestFailedError: `too_large`, a frame grew beyond `MAX_FRAME_BYTES`.
         """
+        if self._at_start:
+            received = bytes(self._line) + received
+            self._line.clear()
+            if len(received) < len(_BOM) and _BOM.startswith(received):
+                self._line += received
+                return []
+            self._at_start = False
+            received = received.removeprefix(_BOM)
         if self._after_cr and received:
             self._after_cr = False
             received = received.removeprefix(b"\n")
-        pending = self._line + received
-        if self._at_start:
-            if len(pending) < len(_BOM) and _BOM.startswith(pending):
-                self._line = pending
-                return []
-            self._at_start = False
-            pending = pending.removeprefix(_BOM)
-        lines = pending.splitlines(keepends=True)
-        self._line = b""
-        if lines and lines[-1][-1:] not in (b"\n", b"\r"):
-            self._line = lines.pop()
-        # A CR at the very end is a line end already; should an LF follow, it belongs to it.
-        self._after_cr = bool(lines) and not self._line and lines[-1].endswith(b"\r")
         frames: list[Frame] = []
-        for line in lines:
+        for line in self._lines(received):
             self._take(line.rstrip(b"\r\n"), frames)
         self._bound()
         return frames
@@ -67,10 +62,25 @@ class SSEDecoder:
         """Take the end of the stream: a last frame may lack its blank line, some servers leave it out."""
         frames: list[Frame] = []
         if self._line:
-            self._take(self._line, frames)
-            self._line = b""
+            self._take(bytes(self._line), frames)
+            self._line.clear()
         self._take(b"", frames)
         return frames
+
+    def _lines(self, received: bytes) -> list[bytes]:
+        """Cut off the lines that are complete, and keep the rest.
+
+        The rest grows in place, so that a line of megabytes in small pieces costs no more than other bytes.
+        """
+        lines = received.splitlines(keepends=True)
+        rest = lines.pop() if lines and lines[-1][-1:] not in (b"\n", b"\r") else b""
+        if lines:
+            lines[0] = bytes(self._line) + lines[0]
+            self._line.clear()
+            # A CR at the very end is a line end already; should an LF follow, it belongs to it.
+            self._after_cr = not rest and lines[-1].endswith(b"\r")
+        self._line += rest
+        return lines
 
     def _take(self, line: bytes, frames: list[Frame]) -> None:
         if not line:
@@ -83,7 +93,7 @@ class SSEDecoder:
         name, _, value = line.partition(b":")
         if name == b"data":
             self._data.append(value.removeprefix(b" "))
-            self._size += len(value)
+            self._size += len(line)
         elif name == b"event":
             self._event = value.removeprefix(b" ")
 

@@ -18,16 +18,19 @@ from loadgen.client.failure import Failure, RequestFailedError
 from loadgen.client.sse import Frame, SSEDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 MAX_BODY_BYTES: Final = 256 * 2**20
-"""A response of more than this is given up: memory is bounded whatever the server sends."""
+"""A response that takes more than this to keep is given up: memory is bounded whatever the server sends."""
+
+_PIECE_BYTES: Final = 128
+"""What keeping a piece takes beside its own bytes."""
 
 SLICE: Final = 64
 """How many pieces are decoded before everybody else gets a turn: about 0.2 ms."""
 
 _DONE: Final = b"[DONE]"
-_EXCERPT: Final = 200
+_EXCERPT_BYTES: Final = 4096
 _MAX_GAP_US: Final = 2**32 - 1
 
 
@@ -51,6 +54,7 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     done: bool = False
     error: str | None = None
+    _calls: dict[int | None, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
@@ -83,16 +87,21 @@ class Answer:
         """How many chunks came in the same read as the one before: their gap of 0 is the client's view."""
         return sum(a == b for a, b in zip(self.token_ns, self.token_ns[1:], strict=False))
 
-    def _merge(self, part: Any) -> None:
+    def _merge(self, part: Mapping[str, Any]) -> None:
+        """Add a part of a tool call to the call of its index; a part without an index is a call of its own."""
         index = part.get("index")
-        if not isinstance(index, int) or not 0 <= index < len(self.tool_calls):
-            self.tool_calls.append(dict(part))
+        if index is None or index not in self._calls:
+            self._calls[index] = dict(part)
+            self.tool_calls.append(self._calls[index])
             return
-        call = self.tool_calls[index]
+        call = self._calls[index]
+        function = call["function"] = call.get("function") or {}
         for key, value in (part.get("function") or {}).items():
-            function = call.setdefault("function", {})
             old = function.get(key)
-            function[key] = old + value if isinstance(old, str) and isinstance(value, str) else value
+            if isinstance(old, str) and isinstance(value, str):
+                function[key] = old + value
+            elif value is not None:
+                function[key] = value
 
 
 class ResponseStream:
@@ -130,8 +139,10 @@ class ResponseStream:
             RequestFailedError: `too_large`, or what the pieces up to the first token are.
         """
         self.bytes += len(data)
-        if self.bytes > MAX_BODY_BYTES:
-            raise RequestFailedError(Failure.TOO_LARGE, f"a response of more than {MAX_BODY_BYTES} bytes")
+        if self.bytes + _PIECE_BYTES * len(self._pieces) > MAX_BODY_BYTES:
+            raise RequestFailedError(
+                Failure.TOO_LARGE, f"a response that takes more than {MAX_BODY_BYTES} bytes to keep"
+            )
         self.reads += at_ns != self.last_ns
         self._pieces.append((at_ns, data))
         if self._sse is None or self.answer.token_ns:
@@ -151,7 +162,8 @@ class ResponseStream:
         if self._sse is not None:
             for frame in self._sse.close():
                 self._take(frame, self.last_ns)
-        elif self._pieces:
+        elif self._decoded < len(self._pieces):
+            self._decoded = len(self._pieces)
             self._take_whole(self.body())
 
     @property
@@ -183,23 +195,25 @@ class ResponseStream:
                 self._take(frame, at_ns)
 
     def _take(self, frame: Frame, at_ns: int) -> None:
-        if frame.data == _DONE:
+        data, is_error = frame.data.strip(), frame.event == b"error"
+        if data == _DONE:
             self.answer.done = True
             return
+        if not data and not is_error:
+            # Some servers keep a connection alive in this way.
+            return
         try:
-            payload = orjson.loads(frame.data)
-            delta = self._codec.chunk(payload)
+            delta = self._codec.chunk(orjson.loads(data))
         except (orjson.JSONDecodeError, MalformedError) as error:
             # An `event: error` frame may carry plain text.
-            if frame.event == b"error":
-                self.answer.error = _excerpt(frame.data)
-                return
-            raise RequestFailedError(
-                Failure.MALFORMED_FRAME,
-                f"a frame that the protocol does not know ({error}): {_excerpt(frame.data)}",
-            ) from error
-        if frame.event == b"error" and delta.error is None:
-            delta = delta._replace(error=_excerpt(frame.data))
+            if not is_error:
+                raise RequestFailedError(
+                    Failure.MALFORMED_FRAME,
+                    f"a frame that the protocol does not know ({error}): {_excerpt(data)}",
+                ) from error
+            delta = Delta()
+        if is_error and delta.error is None:
+            delta = delta._replace(error=_excerpt(data))
         self.answer.add(delta, at_ns)
 
     def _take_whole(self, body: bytes) -> None:
@@ -214,6 +228,5 @@ class ResponseStream:
 
 
 def _excerpt(data: bytes) -> str:
-    """The start of a piece of the body, for a message."""
-    shown = data[:_EXCERPT].decode(errors="replace")
-    return shown + "…" if len(data) > _EXCERPT else shown
+    """The start of a piece of the body, for a message; it is shortened once no secret can be cut in two."""
+    return data[:_EXCERPT_BYTES].decode(errors="replace")

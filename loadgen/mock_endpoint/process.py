@@ -55,7 +55,7 @@ class MockProcess:
 
     def __init__(self, options: MockOptions) -> None:
         folder = Path(tempfile.mkdtemp(prefix="loadgen-mock-"))
-        weakref.finalize(self, shutil.rmtree, folder)
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._truth = Path(options.truth or folder / "truth.jsonl").absolute()
         self._errors = folder / "errors.txt"
         with self._errors.open("wb") as errors:

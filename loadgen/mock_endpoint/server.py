@@ -7,6 +7,7 @@ import gc
 import os
 import resource
 import signal
+import socket
 import ssl
 import threading
 from contextlib import closing, nullcontext
@@ -67,7 +68,8 @@ async def _serve(
     try:
         listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=_BACKLOG)
     except OSError as error:
-        why = str(error.strerror).rpartition(": ")[2]
+        # asyncio words the error differently from version to version; a name that is not found has no errno.
+        why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise MockSetupError(
             f"cannot listen on {options.host}, port {options.port}: {why}. "
             "Choose another host or port; port 0 takes a free one",

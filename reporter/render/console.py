@@ -25,6 +25,9 @@ _SOURCES: Final = {
     "chunks": "one chunk taken for one token",
     "mixed": "counted partly by the server, partly here",
 }
+_ENDED: Final = {"cut_off": "CUT OFF", "interrupted": "INTERRUPTED"}
+_UNTOLD: Final = frozenset({"readings", "commits"})
+"""What the client and the recorder say of themselves that nobody needs at a glance."""
 _NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
 
 
@@ -52,14 +55,14 @@ def _whole(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
     yield list(_head(report))
     yield from _latency(report, latency.SERVER, latency.CLIENT, width=width)
     yield list(_health(report))
-    yield [_finding(finding) for finding in _of(report, "warning") + _of(report, "info")]
+    yield [_finding(finding) for finding in report.findings if finding.severity != "error"]
     if report.verdict:
         yield from verdict.sections(report.verdict, width=width)
 
 
 def _head(report: Report) -> Iterator[RenderableType]:
     """The result and what makes the run invalid, then what the run amounts to."""
-    errors = _of(report, "error")
+    errors = [finding for finding in report.findings if finding.severity == "error"]
     told = {finding.message for finding in errors}
     others = (text(reason) for reason in report.validity.reasons if reason not in told)
     yield block("Result", _result(report), *others)
@@ -72,10 +75,12 @@ def _head(report: Report) -> Iterator[RenderableType]:
 
 
 def _result(report: Report) -> Text:
-    valid = Text("VALID", style="bold green") if report.validity.valid else Text("INVALID", style="bold red")
-    cut_off = text("CUT OFF", "bold yellow") if report.window.kind == "cut_off" else ""
+    valid = report.validity.valid
     return sentence(
-        valid, cut_off, verdict.headline(report.verdict) if report.verdict else "", separator="   "
+        text("VALID" if valid else "INVALID", "bold green" if valid else "bold red"),
+        text(_ENDED.get(report.run.get("ended", ""), ""), "bold yellow"),
+        verdict.headline(report.verdict) if report.verdict else "",
+        separator="   ",
     )
 
 
@@ -126,12 +131,9 @@ def _latency(
 
 def _health(report: Report) -> Iterator[RenderableType]:
     for label, readings in (("Client", report.client), ("Recorder", report.recorder)):
-        if readings:
-            yield block(label, sentence(*(reading(*item) for item in readings.items())))
-
-
-def _of(report: Report, severity: str) -> list[Finding]:
-    return [finding for finding in report.findings if finding.severity == severity]
+        told = [reading(name, value) for name, value in readings.items() if name not in _UNTOLD]
+        if told:
+            yield block(label, sentence(*told))
 
 
 def _finding(finding: Finding) -> RenderableType:

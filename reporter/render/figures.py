@@ -9,7 +9,7 @@ NOTHING: Final = "-"
 """What stands where there is no figure."""
 
 _MOST_DECIMALS: Final = 9
-_UNITS: Final = ("ns", "us", "ms", "s", "bytes")
+_UNITS: Final = frozenset({"ns", "us", "ms", "s", "bytes", "share"})
 
 
 def decimals(value: float, digits: int = 3, most: int = 3) -> int:
@@ -50,15 +50,16 @@ def percent(part: float, of: float) -> str:
 
 
 def reading(name: str, value: Any) -> str:
-    """A sensor's reading in words: its name, and the unit that the name ends with beside the value."""
-    stem, _, suffix = name.rpartition("_")
+    """A sensor's reading in words: its name, and the unit that stands in the name beside the value."""
+    words = name.split("_")
+    unit = next((word for word in words if word in _UNITS), "")
+    label = " ".join(word for word in words if word != unit)
     if value is None or isinstance(value, str):
-        return f"{_words(name)} {value or NOTHING}"
-    if suffix == "share":
-        return f"{_words(stem)} {percent(value, 1)}"
-    if suffix in _UNITS:
-        return f"{_words(stem)} {figure(value)} {suffix}"
-    return f"{_words(name)} {whole(value) if isinstance(value, int) else figure(value)}"
+        return f"{label} {value or NOTHING}"
+    if unit == "share":
+        return f"{label} {percent(value, 1)}"
+    shown = whole(value) if isinstance(value, int) else figure(value)
+    return f"{label} {shown} {unit}".rstrip()
 
 
 def seconds(value: float | None) -> str:
@@ -72,7 +73,3 @@ def seconds(value: float | None) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

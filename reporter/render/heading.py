@@ -1,13 +1,13 @@
-"""What was run, in the two or three lines that a report opens with."""
+"""What was run, in the few lines that a report opens with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from reporter.render.figures import given, seconds, whole
-from reporter.render.page import sentence, text
+from reporter.render.page import clean, sentence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,17 +16,21 @@ if TYPE_CHECKING:
 
 
 def heading(report: Report) -> list[Text]:
-    """The model and where it is served; the load and how long it lasted; the requests."""
-    model, url = _setting(report, "model"), _setting(report, "url")
-    title = Text(" at ", overflow="fold").join(
-        [text(model or "unnamed model", "bold"), *([text(url)] if url else [])]
-    )
-    lines = [title, sentence(*_load(report)), sentence(*_requests(report))]
+    """The model and where it is served; the load and how long it lasted; the requests; the measurement."""
+    measurement = sentence(*_measurement(report))
+    measurement.stylize("dim")
+    lines = [_title(report), sentence(*_load(report)), sentence(*_requests(report)), measurement]
     return [line for line in lines if line]
 
 
+def _title(report: Report) -> Text:
+    model, url = report.run.get("model"), report.run.get("url")
+    named = text(model or "unnamed model", "bold")
+    return Text(" at ", overflow="fold").join([named, text(url)]) if url else named
+
+
 def _load(report: Report) -> Iterator[str]:
-    load = _setting(report, "load") or {}
+    load = report.run.get("load") or {}
     match load.get("kind"):
         case "closed":
             yield f"closed loop with {whole(load.get('concurrency'))} in flight"
@@ -37,22 +41,32 @@ def _load(report: Report) -> Iterator[str]:
         case "offline":
             yield "offline, all requests at once"
         case other if other:
-            yield str(other)
+            yield clean(other)
     if report.window.duration_s is not None:
         kind = "cut off after" if report.window.kind == "cut_off" else "measured for"
-        warmup = f", {whole(report.counts.warmup)} warm-up requests aside" if report.counts.warmup else ""
-        yield f"{kind} {seconds(report.window.duration_s)}{warmup}"
+        yield f"{kind} {seconds(report.window.duration_s)}"
+    if report.counts.warmup:
+        yield f"after {whole(report.counts.warmup)} warm-up requests"
 
 
 def _requests(report: Report) -> Iterator[str]:
-    if protocol := _setting(report, "protocol"):
-        yield f"{protocol} {'not streamed' if _setting(report, 'stream') is False else 'streamed'}"
-    if dataset := _setting(report, "dataset"):
+    run = report.run
+    if run.get("protocol"):
+        yield f"{'unstreamed' if run.get('stream') is False else 'streamed'} {run['protocol']}"
+    if dataset := run.get("dataset"):
         prompts = "synthetic prompts" if dataset.get("synthetic") else f"prompts of {dataset.get('name')}"
         yield f"{whole(dataset.get('rows'))} {prompts}"
-    if limit := _setting(report, "max_tokens"):
-        yield f"at most {whole(limit)} output tokens each"
+    if run.get("max_tokens") is not None:
+        yield f"at most {whole(run['max_tokens'])} output tokens each"
 
 
-def _setting(report: Report, name: str) -> Any:
-    return report.run.get(name, (report.run.get("settings") or {}).get(name))
+def _measurement(report: Report) -> Iterator[str]:
+    run = report.run
+    if started_at := run.get("started_at"):
+        yield f"{started_at[:16].replace('T', ' ')} UTC"
+    if version := (run.get("versions") or {}).get("llm-loadgen"):
+        yield f"llm-loadgen {version}"
+    if source := run.get("timestamp_source"):
+        yield f"{source} timestamps"
+    if method := run.get("percentile_method"):
+        yield f"{method} percentiles"

@@ -32,12 +32,14 @@ class Line:
     Attributes:
         label: What stands in the margin.
         metric: The Report's field.
-        twin: The field of a row above; when no figures of the two are 1 % apart, this one is left out.
+        twin: The field of a row above that this one stands beside.
+        always: Whether it is shown even where no two figures of the twins are 1 % apart.
     """
 
     label: str
     metric: str
     twin: str | None = None
+    always: bool = False
 
 
 SERVER: Final = (
@@ -47,7 +49,7 @@ SERVER: Final = (
     Line("TPOT", "tpot_ms"),
     Line("ITL", "itl_ms"),
     Line("Latency", "latency_ms"),
-    Line("from schedule", "latency_from_schedule_ms"),
+    Line("from schedule", "latency_from_schedule_ms", twin="latency_ms", always=True),
     Line("to last token", "last_token_ms", twin="latency_ms"),
     Line("TTFB", "ttfb_ms"),
 )
@@ -73,7 +75,7 @@ def table(report: Report, *groups: Sequence[Line], width: int) -> Table | None:
     ]
     rows: list[list[Text]] = []
     for group in groups:
-        shown = [_row(line, summary) for line in group if (summary := _summary(report, line))]
+        shown = [_row(report, line, summary) for line in group if (summary := _summary(report, line))]
         if rows and shown:
             rows.append([Text()] * len(columns))
         rows += shown
@@ -84,16 +86,22 @@ def _summary(report: Report, line: Line) -> Summary | None:
     """The figures of a row, None when there are none or when the row above tells the same."""
     summary: Summary | None = getattr(report, line.metric)
     twin: Summary | None = getattr(report, line.twin) if line.twin else None
-    return None if summary is None or (twin is not None and _alike(summary, twin)) else summary
+    told = summary and twin and not line.always and _alike(summary, twin)
+    return None if told else summary
 
 
 def _alike(one: Summary, other: Summary) -> bool:
     return all(math.isclose(getattr(one, name), getattr(other, name), rel_tol=_ALIKE) for name in _STATISTICS)
 
 
-def _row(line: Line, summary: Summary) -> list[Text]:
+def _row(report: Report, line: Line, summary: Summary) -> list[Text]:
     """As many decimals for all figures of a row as show three digits of its median."""
     places = decimals(summary.p50 or summary.max)
     figures = (fixed(getattr(summary, name), places) for name in _STATISTICS)
-    label = Text(line.label, style="" if line.label[0].isupper() else "dim")
-    return [label, *map(Text, figures), Text(whole(summary.count), style="dim")]
+    return [_label(report, line), *map(Text, figures), Text(whole(summary.count), style="dim")]
+
+
+def _label(report: Report, line: Line) -> Text:
+    by_token = line.metric == "tpot_ms" and report.run.get("tpot_mode") == "token_weighted"
+    style = "dim" if line.label.islower() else ""
+    return Text(f"{line.label} by token" if by_token else line.label, style=style)

@@ -43,7 +43,7 @@ def sections(verdict: Mapping[str, Any], *, width: int) -> Iterator[Sequence[Ren
     rows = verdict.get("rows", ())
     if rows:
         yield [grid(_COLUMNS, [_row(row) for row in rows], width=width)]
-    reasons = [sentence(row["id"], row["reason"], separator=": ") for row in rows if row.get("reason")]
+    reasons = [text(row["reason"]) for row in rows if row.get("reason")]
     if reasons:
         yield [block("Why", *reasons)]
 

@@ -4,7 +4,7 @@ SELECT
     seq,
     type::VARCHAR AS type,
     at_ns,
-    wall_time(at_ns) AS at,
+    wall_time(at_ns) AS at_utc,
     nullif(sample_uuid::VARCHAR, '') AS sample_uuid,
     nullif(data::VARCHAR, '')::JSON AS data
 FROM stream;

@@ -2,7 +2,7 @@
 CREATE VIEW findings AS
 SELECT
     at_ns,
-    wall_time(at_ns) AS at,
+    wall_time(at_ns) AS at_utc,
     data ->> '$.code' AS code,
     data ->> '$.severity' AS severity,
     data ->> '$.message' AS message,

@@ -105,6 +105,13 @@ def test_a_log_can_be_appended_to_later(tmp_path: Path) -> None:
     connection.close()
 
 
+def test_a_finished_log_is_one_file(tmp_path: Path) -> None:
+    """Nothing lies beside it that could be forgotten when it is copied, also after it was read."""
+    path = make(tmp_path / "events.db")
+    verify(path)
+    assert [found.name for found in tmp_path.iterdir()] == ["events.db"]
+
+
 def test_big_members_stand_apart() -> None:
     """Texts and arrivals have columns of their own; the event's mapping is left as it is."""
     data = {"status": 200, "texts": {"output": "hé"}, "chunk_gaps_us": b"\x01\x00\x00\x00"}

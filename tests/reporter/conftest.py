@@ -1,4 +1,4 @@
-"""Runs to report on, written by hand: `a_run().answers(50, 60, 70).ends()` is a run of one streamed answer."""
+"""Runs to report on, written by hand: `a_run().answers(50, 60, 70).ends()` is one streamed answer."""
 
 from __future__ import annotations
 
@@ -106,7 +106,11 @@ class Run:
         if arrivals:
             self.happens(EventType.FIRST_CHUNK, arrivals[0], uuid)
         stamps = (
-            {"first_token_ns": ns(arrivals[0]), "first_output_ns": ns(arrivals[0]), "last_token_ns": ns(arrivals[-1])}
+            {
+                "first_token_ns": ns(arrivals[0]),
+                "first_output_ns": ns(arrivals[0]),
+                "last_token_ns": ns(arrivals[-1]),
+            }
             if arrivals
             else {}
         )

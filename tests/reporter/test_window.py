@@ -30,7 +30,9 @@ def test_without_a_duration_the_window_is_that_of_the_requests() -> None:
 
 def test_where_nothing_completed_the_last_failure_ends_the_window() -> None:
     """Failures alone still took a time, in which nothing completed."""
-    assert window(replace(RUN, last_completion_ns=None)) == Window("requests", 6.0, 101 * SECOND, 107 * SECOND)
+    assert window(replace(RUN, last_completion_ns=None)) == Window(
+        "requests", 6.0, 101 * SECOND, 107 * SECOND
+    )
 
 
 def test_a_duration_lasts_the_time_it_says() -> None:
@@ -70,6 +72,11 @@ def test_a_run_that_was_cut_off_ends_with_its_log(duration_s: float | None, end_
 def test_nothing_issued_has_no_window(ended: str, duration_s: float | None, kind: str) -> None:
     """Without a request there is nothing to count, nor a time to count it over."""
     run = replace(
-        RUN, ended=ended, duration_s=duration_s, first_issue_ns=None, last_completion_ns=None, last_end_ns=None
+        RUN,
+        ended=ended,
+        duration_s=duration_s,
+        first_issue_ns=None,
+        last_completion_ns=None,
+        last_end_ns=None,
     )
     assert window(run) == Window(kind, None, None, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +35,21 @@ def summary(middle: float, spread: float = 1.2, count: int = 7435) -> Summary:
 
 GOOD = Report(
     run={
+        "session_id": "4f0c6f0e6d0e4c8e9b6b7f5d0a3c2b1a",
+        "started_at": "2026-03-01T09:30:00.125Z",
+        "ended": "completed",
         "model": "meta-llama/Llama-3.1-8B-Instruct",
         "url": "http://127.0.0.1:8000/v1",
         "protocol": "chat",
         "stream": True,
         "load": {"kind": "closed", "concurrency": 64, "rate": None},
         "max_tokens": 128,
+        "seed": 0,
         "dataset": {"name": "gsm8k.jsonl", "sha256": "", "rows": 1319, "synthetic": False},
+        "timestamp_source": "kernel",
+        "versions": {"llm-loadgen": "0.1.0", "python": "3.11.7"},
+        "percentile_method": "linear",
+        "tpot_mode": "request_weighted",
     },
     validity=Validity(valid=True, reasons=[]),
     counts=Counts(
@@ -78,10 +86,12 @@ GOOD = Report(
         "longest_wait_ms": 31.25,
     },
     client={
+        "readings": 60,
         "loop_lag_p50_ms": 0.031,
         "loop_lag_max_ms": 2.125,
-        "cpu_share": 0.31,
         "gc_pause_max_ms": 4.125,
+        "cpu_share_mean": 0.31,
+        "cpu_share_max": 0.42,
         "in_flight_max": 64,
     },
     findings=[],
@@ -90,8 +100,18 @@ GOOD = Report(
 
 @pytest.fixture(scope="session")
 def a_report() -> Callable[..., Report]:
-    """Make the report of a good run, with some fields changed."""
-    return lambda **changes: replace(GOOD, **changes)
+    """Make the report of a good run, with some fields changed, and fewer requests behind its figures."""
+
+    def make(completed: int = GOOD.counts.completed, **changes: Any) -> Report:
+        figures = {field.name: getattr(GOOD, field.name) for field in fields(Report)}
+        fewer = {
+            name: replace(figure, count=figure.count * completed // GOOD.counts.completed)
+            for name, figure in figures.items()
+            if isinstance(figure, Summary)
+        }
+        return replace(GOOD, **(fewer | changes))
+
+    return make
 
 
 @pytest.fixture(scope="session")

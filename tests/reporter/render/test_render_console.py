@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 
 NO_LATENCY = {field.name: None for field in fields(Report) if field.name.endswith("_ms")}
 
+NONE_COMPLETED = Finding(
+    "nothing_completed",
+    "error",
+    "None of the 100 requests completed: 100 refused.",
+    "`loadgen check` tells whether the endpoint answers and knows the model.",
+)
+CUT_OFF = Finding(
+    "cut_off",
+    "error",
+    "The run was cut off: its log has no end. 2310 requests had completed, 90 were in flight.",
+    "What had completed is reported. Let a run end, or stop it with Ctrl-C, for figures that can stand.",
+)
 SLOW = Summary(7435, 360.0, 20.0, 280.0, 351.83, 420.0, 440.0, 500.0, 620.0, 700.0)
 
 hostile = st.one_of(
@@ -60,6 +72,12 @@ runs = st.fixed_dictionaries(
             optional={"concurrency": counts | st.none(), "rate": figures | st.none()},
         ),
         "max_tokens": counts | st.none(),
+        "started_at": hostile | st.none(),
+        "ended": st.sampled_from(["completed", "interrupted", "cut_off"]) | hostile,
+        "versions": st.dictionaries(st.just("llm-loadgen"), hostile | st.none()),
+        "timestamp_source": hostile | st.none(),
+        "percentile_method": hostile,
+        "tpot_mode": st.sampled_from(["request_weighted", "token_weighted"]),
         "dataset": st.none()
         | st.fixed_dictionaries({"name": hostile, "rows": counts, "synthetic": st.booleans()}),
     },
@@ -88,7 +106,7 @@ verdicts = st.fixed_dictionaries(
     }
 )
 readings = st.dictionaries(
-    st.sampled_from(["loop_lag_max_ms", "cpu_share", "lost", "slowest_commit_ms"]) | hostile,
+    st.sampled_from(["loop_lag_max_ms", "cpu_share_max", "lost", "readings", "_", ""]) | hostile,
     figures | counts | hostile | st.none() | st.booleans(),
     max_size=5,
 )
@@ -131,17 +149,18 @@ def plain(text: str) -> str:
 def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report:
     """A run with failures, findings, and a verdict that fails."""
     return a_report(
+        completed=7380,
         counts=Counts(7435, 7435, 7380, 55, 0, 0, {"reset": 2, "http_429": 41, "first_byte_timeout": 12}, 64),
         tokens=Tokens(None, 951_296, "chunks"),
         ttfo_ms=replace(SLOW, count=7380),
         findings=[
-            Finding("coalesced", "info", "12 reads held more than one chunk."),
             Finding(
                 "tokens_from_chunks",
                 "warning",
                 "The server sent no usage for 7,380 of 7,380 requests: one chunk was taken for one token.",
                 "Count them with a tokenizer: loadgen report RUN --tokenizer NAME.",
             ),
+            Finding("coalesced_reads", "info", "12 reads held more than one chunk."),
         ],
         verdict=a_verdict(
             "FAIL",
@@ -152,7 +171,7 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
                 bound=87.0,
                 status="FAIL",
                 margin=-0.000855,
-                reason="ttft is 87.0744 ms, and < 87 ms is asked for",
+                reason="ttft:p(99) is 87.0744 ms, and < 87 ms is asked for",
             ),
             a_rule(
                 "error:rate<=0.5%!warn",
@@ -162,7 +181,7 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
                 status="FAIL",
                 severity="warn",
                 margin=-0.47948,
-                reason="error is 0.73974%, and <= 0.5% is asked for",
+                reason="error:rate is 0.73974%, and <= 0.5% is asked for",
             ),
             a_rule(
                 "connect:p(99)<1s",
@@ -172,7 +191,7 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
                 n=0,
                 status="FAIL",
                 margin=None,
-                reason="the run has no samples of connect, and what was not measured is not met",
+                reason="the run has no samples of connect:p(99), and what was not measured is not met",
             ),
         ),
     )
@@ -183,21 +202,12 @@ def all_failed(a_report: MakeReport) -> Report:
     """A run in which no request completed."""
     return a_report(
         **NO_LATENCY,
-        validity=Validity(
-            valid=False, reasons=["All 100 requests failed.", "The client was late by 12.5 ms."]
-        ),
+        validity=Validity(valid=False, reasons=[NONE_COMPLETED.message, "The client was late by 12.5 ms."]),
         counts=Counts(100, 100, 0, 100, 0, 0, {"refused": 100}, 0),
         window=Window("requests", 0.31, 0, 310_000_000),
         throughput=Throughput(0.0, 0.0, None),
         tokens=Tokens(None, None, None),
-        findings=[
-            Finding(
-                "all_failed",
-                "error",
-                "All 100 requests failed.",
-                "Ask the endpoint first: loadgen check --url http://127.0.0.1:8000/v1 --model NAME.",
-            ),
-        ],
+        findings=[NONE_COMPLETED],
     )
 
 
@@ -205,22 +215,20 @@ def all_failed(a_report: MakeReport) -> Report:
 def cut_off(a_report: MakeReport) -> Report:
     """A run at a Poisson rate that was killed."""
     return a_report(
+        completed=2310,
         run={
             "model": "tiny",
+            "ended": "cut_off",
             "load": {"kind": "poisson", "rate": 250.0},
             "dataset": {"rows": 64, "synthetic": True},
         },
+        validity=Validity(valid=False, reasons=[CUT_OFF.message]),
         counts=Counts(3000, 2400, 2310, 0, 0, 90, {}, 0),
         window=Window("cut_off", 12.31, 0, 12_310_000_000),
+        throughput=Throughput(187.652, 24019.5, 47258.2),
+        tokens=Tokens(286_062, 295_680, "server_usage"),
         client={},
-        findings=[
-            Finding(
-                "cut_off",
-                "warning",
-                "The run was cut off: its log has no end, and 90 requests were in flight.",
-                "The figures cover what had completed; run it again for the whole.",
-            ),
-        ],
+        findings=[CUT_OFF],
     )
 
 
@@ -258,7 +266,7 @@ def test_a_run_that_was_cut_off(cut_off: Report, golden: Golden) -> None:
 def test_a_reason_that_is_a_finding_is_told_once(all_failed: Report) -> None:
     """A finding that makes the run invalid is not repeated as a reason; other reasons stand."""
     text = console.render(all_failed)
-    assert text.count("All 100 requests failed.") == 1
+    assert text.count(NONE_COMPLETED.message) == 1
     assert "The client was late by 12.5 ms." in text
 
 
@@ -266,6 +274,12 @@ def test_output_before_reasoning_is_a_row_of_its_own(a_report: MakeReport) -> No
     """TTFO has a row only where it tells something that TTFT does not."""
     assert "TTFO" not in console.render(a_report())
     assert "TTFO" in console.render(a_report(ttfo_ms=SLOW))
+
+
+def test_token_weighted_tpot_says_so(a_report: MakeReport) -> None:
+    """A TPOT that is distributed over tokens is not mistaken for one over requests."""
+    assert "TPOT by token" not in console.render(a_report())
+    assert "TPOT by token" in console.render(a_report(run={"tpot_mode": "token_weighted"}))
 
 
 def test_markup_is_text(a_report: MakeReport) -> None:

@@ -7,11 +7,13 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.render import json as render_json
 from reporter.report import Finding, Report
+from reporter.schema import report_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,11 @@ def test_a_good_run_as_json(a_report: MakeReport, golden: Callable[[str, str], N
 def test_keys_and_their_order(a_report: MakeReport) -> None:
     """Every field of the Report is a key of the JSON, in its order."""
     assert list(json.loads(render_json.render(a_report()))) == list(Report.__dataclass_fields__)
+
+
+def test_it_is_valid_by_its_schema(a_report: MakeReport) -> None:
+    """What is written follows the schema that is published."""
+    jsonschema.validate(json.loads(render_json.render(a_report())), report_schema())
 
 
 def test_a_figure_that_is_not_finite_is_null(a_report: MakeReport) -> None:

@@ -38,7 +38,7 @@ def test_a_verdict_on_an_invalid_run(a_rule: MakeRow, a_verdict: MakeRow, golden
             unit="s",
             status="INVALID",
             margin=-0.7948,
-            reason="min_duration_s is 12.31 s, and >= 60 s is asked for",
+            reason="the window is 12.31 s, and >= 60 s is asked for",
         ),
         a_rule(),
         reasons=["The client was late: issue lag p99 is 12.5 ms, beside a TTFT p99 of 87.1 ms."],

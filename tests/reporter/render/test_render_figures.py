@@ -81,9 +81,11 @@ def test_a_span_is_told_in_the_unit_that_suits_it(value: float | None, shown: st
         ("events", 29996, "events 29,996"),
         ("load", 1.5, "load 1.50"),
         ("source", "kernel", "source kernel"),
-        ("lag_ms", None, "lag ms -"),
+        ("cpu_share_max", 0.995, "cpu max 99.50 %"),
+        ("wait_ms", 3, "wait 3 ms"),
+        ("lag_ms", None, "lag -"),
     ],
 )
 def test_a_reading_says_its_unit_beside_its_value(name: str, value: object, shown: str) -> None:
-    """The unit that a reading's name ends with stands beside the figure."""
+    """The unit in a reading's name stands beside the figure."""
     assert figures.reading(name, value) == shown

@@ -1,0 +1,5 @@
+"""`python -m cli`: the same as `loadgen`."""
+
+from cli.app import main
+
+main()

@@ -1,0 +1,59 @@
+"""What the tests of several rooms share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def loadgen(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The program itself, in a process of its own and an empty folder: `loadgen("perf", "--url", …)`."""
+
+    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "cli", *map(str, arguments)],
+            cwd=tmp_path,
+            env=clean_environment(**environment),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def start_loadgen(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """The same, without waiting for its end; it leads a process group of its own."""
+
+    def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "cli", *map(str, arguments)],
+            cwd=tmp_path,
+            env=clean_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            **options,
+        )
+
+    return start
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """This environment without what the program reads, and so that it can be imported from any folder."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("LOADGEN_", "OPENAI_"))}
+    return kept | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"} | more

@@ -1,0 +1,253 @@
+"""Servers that play a script, byte for byte, and clients to point at them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from contextlib import asynccontextmanager, suppress
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+import pytest
+
+from loadgen.client import chat_completions
+from loadgen.client.endpoint import endpoint
+from loadgen.client.exchange import Exchange
+from loadgen.client.http_transport import HttpTransport
+from loadgen.client.stream import ResponseStream
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+    from typing import Self
+
+_T = TypeVar("_T")
+_GIVE_UP_S = 30
+
+
+class Step(Enum):
+    """What a script can do beside sending bytes and pausing for a number of seconds."""
+
+    CLOSE = "close the connection in order"
+    RESET = "close the connection with a RST"
+    HANG = "say no more until the client hangs up"
+    DRAIN = "read what is left of the request"
+
+
+Script = "list[bytes | float | Step]"
+
+
+class ScriptedServer:
+    """Plays one script a request, in the order of the requests, and keeps what it was sent.
+
+    Args:
+        scripts: What to do for each request; the last is played again for every further one.
+        whole_requests: Read a request to its end before playing; else only its head.
+        tls: With it the server speaks TLS.
+        greeting: What to do with a new connection before a request is read.
+    """
+
+    def __init__(
+        self,
+        *scripts: Script,
+        whole_requests: bool = True,
+        tls: ssl.SSLContext | None = None,
+        greeting: Script = (),
+    ) -> None:
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.hung_up = asyncio.Event()
+        self._scripts = list(scripts)
+        self._whole_requests = whole_requests
+        self._tls = tls
+        self._greeting = greeting
+        self._handlers: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
+        scheme = "https" if self._tls else "http"
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for handler in self._handlers:
+            handler.cancel()
+        await asyncio.gather(*self._handlers, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._handlers.add(task)
+        self.connections += 1
+        # Who is cut off, on either side, has nothing more to say.
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            await self._serve(reader, writer)
+        self.hung_up.set()
+        writer.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self._play(self._greeting, reader, writer)
+        while not writer.is_closing():
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = _content_length(head)
+            self.requests.append(head)
+            if self._whole_requests:
+                self.requests[-1] += await reader.readexactly(length)
+            script = self._scripts[min(len(self.requests), len(self._scripts)) - 1]
+            await self._play(script, reader, writer)
+
+    async def _play(self, script: Script, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for step in script:
+            match step:
+                case bytes():
+                    writer.write(step)
+                    await writer.drain()
+                    # The client has its turn to read, so that pieces stay pieces.
+                    await _turns(2)
+                case float() | int():
+                    await asyncio.sleep(step)
+                case Step.DRAIN:
+                    await reader.readexactly(_content_length(self.requests[-1]))
+                case Step.HANG:
+                    await reader.read()
+                case Step.RESET:
+                    sock = writer.get_extra_info("socket")
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    writer.transport.abort()
+                    await _turns(2)
+                case Step.CLOSE:
+                    writer.close()
+                    await _turns(2)
+
+
+def _content_length(head: bytes) -> int:
+    fields = head.lower().split(b"content-length: ")
+    return int(fields[1].split(b"\r\n")[0]) if len(fields) > 1 else 0
+
+
+async def _turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+class Wire:
+    """The bytes of responses."""
+
+    TOKEN = b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n'
+    STOP = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
+    DONE = b"data: [DONE]\n\n"
+    STREAM = TOKEN + STOP + DONE
+
+    @staticmethod
+    def head(status: int = 200, content_type: str = "text/event-stream", **headers: Any) -> bytes:
+        """A head; underscores in header names stand for hyphens."""
+        lines = [f"HTTP/1.1 {status} Whatever"]
+        lines += [f"Content-Type: {content_type}"] * bool(content_type)
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    @classmethod
+    def sized(cls, body: bytes, status: int = 200, **headers: Any) -> bytes:
+        """A whole response with a Content-Length."""
+        return cls.head(status, content_length=len(body), **headers) + body
+
+    @classmethod
+    def json(cls, value: Any, status: int = 200) -> bytes:
+        """A whole response that is one JSON text."""
+        return cls.sized(orjson.dumps(value), status, content_type="application/json")
+
+    @staticmethod
+    def chunk(data: bytes) -> bytes:
+        """One HTTP chunk; of nothing, the last one."""
+        return b"%x\r\n%b\r\n" % (len(data), data)
+
+    @classmethod
+    def chunked(cls, *pieces: bytes) -> bytes:
+        """A whole response in HTTP chunks."""
+        return cls.head(transfer_encoding="chunked") + b"".join(map(cls.chunk, [*pieces, b""]))
+
+    @staticmethod
+    def events(*payloads: Any) -> bytes:
+        """JSON payloads as server-sent events."""
+        return b"".join(b"data: " + orjson.dumps(payload) + b"\n\n" for payload in payloads)
+
+
+@pytest.fixture(scope="session")
+def wire() -> type[Wire]:
+    """The bytes of responses."""
+    return Wire
+
+
+@pytest.fixture(scope="session")
+def step() -> type[Step]:
+    """What a script can do beside sending bytes and pausing."""
+    return Step
+
+
+@pytest.fixture(scope="session")
+def serve() -> type[ScriptedServer]:
+    """Start a scripted server: `async with serve(script, …) as server`."""
+    return ScriptedServer
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[[Coroutine[Any, Any, _T]], _T]:
+    """Run a scenario, and make sure that it leaves no task and no open socket behind."""
+
+    async def guarded(scenario: Coroutine[Any, Any, _T]) -> _T:
+        async with asyncio.timeout(_GIVE_UP_S):
+            result = await scenario
+        await _turns(3)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        # Nothing is watched any more but the loop's own wake-up pipe.
+        assert len(asyncio.get_running_loop()._selector.get_map()) == 1  # type: ignore[attr-defined]
+        return result
+
+    return lambda scenario: asyncio.run(guarded(scenario))
+
+
+@pytest.fixture(params=[HttpTransport], scope="session")
+def connect(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Open a transport to a URL: `async with connect(url) as transport`; every transport has to pass."""
+
+    @asynccontextmanager
+    async def opened(url: str, *, timeout_s: float = 10.0, verify: bool = True) -> AsyncIterator[Any]:
+        transport = request.param(endpoint(url, {}, verify=verify), timeout_s)
+        try:
+            yield transport
+        finally:
+            await transport.close()
+
+    return opened
+
+
+@pytest.fixture(scope="session")
+def ask() -> Callable[..., Coroutine[Any, Any, Exchange]]:
+    """Send one request and see the exchange through."""
+
+    async def ask(transport: Any, body: bytes = b"{}") -> Exchange:
+        exchange = Exchange(ResponseStream(chat_completions), _ignore, _ignore)
+        request = transport.endpoint.request("POST", "/chat/completions", "an-id", body)
+        await transport.send(request, exchange)
+        return exchange
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def splits() -> Callable[[bytes, Iterable[int]], list[bytes]]:
+    """Cut bytes into pieces at the given places, modulo their length."""
+
+    def split(whole: bytes, places: Iterable[int]) -> list[bytes]:
+        cuts = sorted({place % (len(whole) + 1) for place in places} | {0, len(whole)})
+        return [whole[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+
+    return split
+
+
+def _ignore(_: Any) -> None:
+    """Nobody waits for these moments."""

@@ -1,0 +1,138 @@
+"""What is kept of a request, in whichever order the news comes."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadgen.client import chat_completions
+from loadgen.client.exchange import Exchange, Head
+from loadgen.client.failure import Failure
+from loadgen.client.stream import ResponseStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HEAD = Head(200, {"content-type": "text/event-stream"})
+TOKEN = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
+
+NewExchange = "Callable[[], tuple[Exchange, list[tuple[str, int | None]]]]"
+
+
+@pytest.fixture(scope="module")
+def new_exchange() -> Iterator[NewExchange]:
+    """Make an exchange, and the list of what it tells."""
+    loop = asyncio.new_event_loop()
+
+    def new() -> tuple[Exchange, list[tuple[str, int | None]]]:
+        told: list[tuple[str, int | None]] = []
+
+        def sent(exchange: Exchange) -> None:
+            told.append(("sent", exchange.sent_ns))
+
+        def first_token(at_ns: int) -> None:
+            told.append(("first token", at_ns))
+
+        async def make() -> Exchange:
+            return Exchange(ResponseStream(chat_completions), sent, first_token)
+
+        return loop.run_until_complete(make()), told
+
+    yield new
+    loop.close()
+
+
+def test_the_usual_order(new_exchange: NewExchange) -> None:
+    """Sent, head, body, end: each moment is kept, and told once."""
+    exchange, told = new_exchange()
+    exchange.sent(10)
+    exchange.head(HEAD, 20)
+    exchange.body(TOKEN, 30)
+    exchange.body(TOKEN, 40)
+    exchange.ended(50, framed=True)
+    assert told == [("sent", 10), ("first token", 30)]
+    assert (exchange.sent_ns, exchange.first_byte_ns, exchange.ended_ns) == (10, 20, 50)
+    assert exchange.stream.answer.token_ns == [30]  # the second is decoded later
+    assert exchange.finished.done()
+    assert exchange.framed
+    assert exchange.failure is None
+
+
+def test_a_response_proves_that_the_request_was_sent(new_exchange: NewExchange) -> None:
+    """A server may answer before it was sent everything; what is sent afterwards comes too late to count."""
+    exchange, told = new_exchange()
+    exchange.head(HEAD, 20)
+    exchange.sent(25)
+    assert told == [("sent", 20)]
+
+
+@given(
+    stamps=st.lists(st.integers(0, 50), min_size=1, max_size=20),
+    sent_ns=st.integers(0, 50),
+    head_ns=st.integers(0, 50),
+    ended_ns=st.integers(0, 50),
+)
+def test_stamps_are_put_in_order(
+    new_exchange: NewExchange,
+    stamps: list[int],
+    sent_ns: int,
+    head_ns: int,
+    ended_ns: int,
+) -> None:
+    """Two clocks, converted: whatever they say, nothing arrives before what came before it."""
+    exchange, told = new_exchange()
+    exchange.sent(sent_ns)
+    exchange.head(HEAD, head_ns)
+    for at_ns in stamps:
+        exchange.body(TOKEN, at_ns)
+    exchange.ended(ended_ns, framed=True)
+    for _ in exchange.stream.decode():
+        pass
+    answer = exchange.stream.answer
+    floor = max(sent_ns, head_ns)
+    assert exchange.first_byte_ns == floor
+    assert answer.token_ns == list(accumulate((max(at_ns, floor) for at_ns in stamps), max))
+    assert told[1] == ("first token", answer.token_ns[0])
+    assert exchange.ended_ns == max(ended_ns, answer.token_ns[-1])
+    assert len(answer.gaps_us(sent_ns)) == 4 * len(stamps)
+
+
+def test_the_first_end_is_the_end(new_exchange: NewExchange) -> None:
+    """A deadline that comes with the last byte takes nothing back, and a failure is not replaced by the next."""
+    whole, _ = new_exchange()
+    whole.sent(10)
+    whole.ended(20, framed=True)
+    whole.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
+    assert (whole.failure, whole.ended_ns) == (None, 20)
+
+    broken, _ = new_exchange()
+    broken.failed(Failure.RESET, "gone", 20)
+    broken.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
+    assert (broken.failure, broken.message, broken.ended_ns) == (Failure.RESET, "gone", 20)
+
+
+def test_a_failure_is_kept_after_the_wait_was_given_up(new_exchange: NewExchange) -> None:
+    """Our deadline cancels the wait first, and then says why."""
+    exchange, _ = new_exchange()
+    exchange.finished.cancel()
+    exchange.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
+    assert (exchange.failure, exchange.ended_ns) == (Failure.TOTAL_TIMEOUT, 30)
+
+
+@pytest.mark.parametrize(
+    ("headers", "event_stream"),
+    [
+        ({"content-type": "text/event-stream"}, True),
+        ({"content-type": "Text/Event-Stream; charset=utf-8"}, True),
+        ({"content-type": "application/json"}, False),
+        ({}, False),
+    ],
+)
+def test_the_content_type_says_whether_it_is_a_stream(headers: dict[str, Any], *, event_stream: bool) -> None:
+    """In any case, and with parameters."""
+    assert Head(200, headers).event_stream is event_stream

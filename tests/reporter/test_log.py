@@ -1,0 +1,310 @@
+"""The bridge from the log to DuckDB: what it carries over, and in what state a log may be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from array import array
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recorder import Event, EventType, schema
+from recorder.errors import LogError, NewerLogError, NotALogError
+from recorder.store import Session, Store
+from reporter.log import BIG_TABLES, big_tables_in, open_log, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reporter.conftest import Run
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from recorder import Event, EventType, schema
+from recorder.store import Session, Store
+store = Store.create(Path(sys.argv[1]), Session())
+store.append([schema.row(Event(EventType.LOADGEN_ISSUE_CALLED, 1, "a", {"phase": "performance"}))])
+print("written", flush=True)
+sys.stdin.read()
+os._exit(9)
+"""
+"""A writer that commits one event, waits for the end of its input, and dies without closing the log."""
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from reporter.log import open_log
+ask = lambda run: open_log(Path(run)).execute("SELECT count(*) FROM requests").fetchone()[0]
+ask(sys.argv[1])  # imports everything while it may
+if os.getuid() == 0:
+    os.setuid(65534)
+assert not os.access(sys.argv[2], os.W_OK)
+print(ask(sys.argv[2]))
+"""
+"""Counts the requests of a run in a folder that this process may not write to."""
+
+
+def ask(run: Path, query: str, *also: str) -> list[tuple[Any, ...]]:
+    """The rows that a query has over a run."""
+    with open_log(run, also) as connection:
+        return connection.execute(query).fetchall()
+
+
+def log_of(folder: Path, *events: Event) -> Path:
+    """A closed log of these events."""
+    store = Store.create(folder / "events.db", Session())
+    store.append([schema.row(event) for event in events])
+    store.close()
+    return folder
+
+
+# What is carried over…
+
+
+def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) -> None:
+    """An empty log opens; everything is empty but the session, which was cut off."""
+    with open_log(log_of(tmp_path), BIG_TABLES) as connection:
+        tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+        sizes = {name: len(connection.execute(f'FROM "{name}"').fetchall()) for (name,) in tables + views}
+        assert sizes.pop("session") == sizes.pop("measured_window") == 1
+        assert set(sizes.values()) == {0}
+        assert connection.execute("SELECT ended FROM session").fetchall() == [("cut_off",)]
+
+
+def test_integers_beyond_floats_survive(a_run: Callable[..., Run]) -> None:
+    """Stamps and counts of more than 53 bits are the same in SQL as they were in Python."""
+    run = a_run().answers(1.000001, at=0.000003, usage=(2**53 + 1, 2**62 + 1))
+    ((issued, first, tokens, total),) = ask(
+        run.write(), "SELECT issued_ns, first_token_ns, input_tokens, output_tokens FROM samples"
+    )
+    assert (issued, first) == (5_000_000_000_000_000_003, 5_000_000_000_001_000_001)
+    assert (tokens, total) == (2**53 + 1, 2**62 + 1)
+
+
+def test_null_and_missing_are_null(a_run: Callable[..., Run]) -> None:
+    """JSON's null and a key that is not there are both SQL's NULL, in every row of a column."""
+    run = a_run().answers(1, finish_reason=None).answers(1, usage=(None, 5))
+    found = ask(
+        run.write(), "SELECT finish_reason, input_tokens, connect_ms FROM samples ORDER BY sample_uuid"
+    )
+    assert found == [(None, None, None), ("stop", None, None)]
+
+
+def test_a_column_may_begin_with_nulls(tmp_path: Path) -> None:
+    """Thousands of rows without a payload do not decide what type the payload of later ones has."""
+    silent = [Event(EventType.FIRST_CHUNK, n, f"r{n}") for n in range(20_000)]
+    telling = Event(
+        EventType.ERROR, 7, "r7", {"error": "reset", "chunk_gaps_us": array("I", [5, 6]).tobytes()}
+    )
+    with open_log(log_of(tmp_path, *silent, telling), ("events",)) as connection:
+        assert connection.execute(
+            "SELECT sample_uuid, error FROM samples WHERE error IS NOT NULL"
+        ).fetchall() == [("r7", "reset")]
+        assert connection.execute("SELECT count(*) FROM events WHERE data IS NULL").fetchall() == [(20_000,)]
+        assert connection.execute("SELECT chunk_gaps_us FROM requests WHERE ends > 0").fetchall() == [
+            ([5, 6],)
+        ]
+
+
+def test_gaps_are_lists_across_batches(tmp_path: Path) -> None:
+    """Blobs of any length, none and empty ones too, become the lists that they were, in any batch."""
+    lists = [list(range(n % 7)) for n in range(40_000)]
+    ends = [
+        Event(EventType.COMPLETE, n, f"{n:05}", {"chunk_gaps_us": array("I", gaps).tobytes()} if gaps else {})
+        for n, gaps in enumerate(lists)
+    ]
+    found = ask(log_of(tmp_path, *ends), "SELECT chunk_gaps_us FROM requests ORDER BY sample_uuid")
+    assert [gaps for (gaps,) in found] == lists
+
+
+def test_a_torn_blob_of_gaps_is_left_out(tmp_path: Path) -> None:
+    """Bytes that are not whole numbers do not shift those of other requests."""
+    torn = Event(EventType.COMPLETE, 1, "a", {"chunk_gaps_us": b"\1\0\0\0\2"})
+    whole = Event(EventType.COMPLETE, 2, "b", {"chunk_gaps_us": b"\1\0\0\0"})
+    found = ask(log_of(tmp_path, torn, whole), "SELECT chunk_gaps_us FROM requests ORDER BY sample_uuid")
+    assert found == [([],), ([1],)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nul \0 inside", "naïve 🙂 \u2028 \x1b[31m", '"quoted" \\ back', "x" * 100_000]
+)
+def test_texts_survive(a_run: Callable[..., Run], text: str) -> None:
+    """An output is in SQL what the server sent, whatever is in it."""
+    texts = {"output": text, "reasoning": None, "tool_calls": None}
+    assert ask(a_run().answers(1, texts=texts).write(), "FROM outputs", "outputs") == [
+        ("request 1", text, None, None)
+    ]
+
+
+@pytest.mark.parametrize("uuid", ["0", "not hex", "ab" * 100, "é 🙂", "x'y\"z"])
+def test_any_text_names_a_request(a_run: Callable[..., Run], uuid: str) -> None:
+    """Ids are text, not numbers and not hexadecimal."""
+    run = a_run().answers(1, 2, uuid=uuid)
+    assert ask(run.write(), "SELECT sample_uuid, status FROM samples") == [(uuid, "completed")]
+
+
+def test_a_prompt_is_its_text(a_run: Callable[..., Run]) -> None:
+    """Of a chat the prompt is what its messages say, of a completion the prompt itself."""
+    chat = {"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "why?"}]}
+    run = a_run().issues(prompt=chat).issues(prompt={"prompt": "once upon"}).issues()
+    found = ask(run.write(), "SELECT prompt_id, prompt FROM prompts ORDER BY prompt_id", "prompts")
+    assert found == [(1, "be brief\nwhy?"), (2, "once upon")]
+
+
+def test_chunks_are_where_they_arrived(a_run: Callable[..., Run]) -> None:
+    """The view of chunks has each arrival and the gap to the one before."""
+    run = a_run().answers(50, 60.5, 60.5, 100)
+    assert ask(run.write(), "SELECT chunk_index, at_ns - 5e18::BIGINT, gap_ms FROM chunks ORDER BY ALL") == [
+        (0, 50_000_000, None),
+        (1, 60_500_000, 10.5),
+        (2, 60_500_000, 0.0),
+        (3, 100_000_000, 39.5),
+    ]
+
+
+def test_wall_time_is_anchored_by_the_session(a_run: Callable[..., Run]) -> None:
+    """A moment of the monotonic clock has its time of day, in UTC."""
+    (moment,) = ask(
+        a_run().ends(1500).write(), "SELECT at_utc::VARCHAR FROM events WHERE type = 'TEST_ENDED'", "events"
+    )
+    assert moment == ("2026-01-02 03:04:07.178901",)
+
+
+def test_big_tables_are_found_in_a_query() -> None:
+    """Those are loaded that a query names, in whatever case, and no others."""
+    assert big_tables_in("select * from Samples join OUTPUTS using (sample_uuid)") == {"outputs"}
+    assert big_tables_in("FROM samples") == set()
+
+
+# What state a log may be in…
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> subprocess.Popen[str]:
+    """Another process that has a log open and has committed one event to it."""
+    log = tmp_path / "run" / "events.db"
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written\n"
+    return process
+
+
+def test_a_log_that_is_being_written_can_be_read(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
+    """What is committed is there while the writer goes on."""
+    with writer:
+        assert ask(tmp_path / "run", "SELECT sample_uuid, status FROM samples") == [("a", "in_flight")]
+        assert writer.poll() is None
+
+
+def test_a_killed_log_can_be_read(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
+    """What was committed before a kill is there, though nobody folded it into the file."""
+    with writer:
+        pass
+    assert (tmp_path / "run" / "events.db-wal").stat().st_size
+    assert ask(tmp_path / "run", "SELECT sample_uuid, status FROM samples") == [("a", "in_flight")]
+
+
+def test_a_killed_log_can_be_read_through_a_link(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
+    """What was not folded in is looked for beside the file, not beside a link to it."""
+    with writer:
+        pass
+    (tmp_path / "link.db").symlink_to(tmp_path / "run" / "events.db")
+    assert ask(tmp_path / "link.db", "SELECT sample_uuid FROM samples") == [("a",)]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_folder_that_cannot_be_written_to_can_be_read(
+    tmp_path: Path, writer: subprocess.Popen[str], *, killed: bool
+) -> None:
+    """A run on a read-only disk opens, one that was killed too."""
+    with writer:
+        pass
+    issued = Event(EventType.LOADGEN_ISSUE_CALLED, 1, "a", {"phase": "performance"})
+    run = tmp_path / "run" if killed else log_of(tmp_path / "closed", issued)
+    with TemporaryDirectory() as folder:
+        frozen = shutil.copytree(run, Path(folder) / "frozen")
+        Path(folder).chmod(0o755)
+        frozen.chmod(0o555)
+        counted = subprocess.run(
+            [sys.executable, "-c", AS_NOBODY, str(run), str(frozen)],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        frozen.chmod(0o755)
+    assert counted.stdout == "1\n"
+
+
+def test_no_log_at_all(tmp_path: Path) -> None:
+    """A folder without a log, and a path without anything, are named."""
+    for run in (tmp_path, tmp_path / "none"):
+        with pytest.raises(NotALogError, match="there is no such file"):
+            open_log(run)
+
+
+def test_not_a_log(tmp_path: Path) -> None:
+    """Some other file is told from a log, and from some other SQLite file."""
+    (tmp_path / "text").write_text("hello\n" * 1000)
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        connection.execute("CREATE TABLE events (seq INTEGER)")
+    with pytest.raises(NotALogError, match="not a SQLite file"):
+        open_log(tmp_path / "text")
+    with pytest.raises(NotALogError, match="not a log of this program"):
+        open_log(tmp_path / "other.db")
+
+
+def test_a_newer_log(tmp_path: Path) -> None:
+    """A log of a later format is refused with both versions, not misread."""
+    log = log_of(tmp_path) / "events.db"
+    with closing(sqlite3.connect(log)) as connection:
+        connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    with pytest.raises(NewerLogError, match=f"log format {schema.VERSION + 1}, .* up to {schema.VERSION}"):
+        open_log(tmp_path)
+
+
+def test_a_damaged_log(tmp_path: Path) -> None:
+    """Pages of noise in the middle of the file are told as damage, by whichever way the log is read."""
+    events = [Event(EventType.ERROR, n, f"r{n}", {"message": "x" * 100}) for n in range(10_000)]
+    log = log_of(tmp_path, *events) / "events.db"
+    content = bytearray(log.read_bytes())
+    content[200_000:400_000] = os.urandom(200_000)
+    log.write_bytes(content)
+    with pytest.raises(LogError, match="the log is damaged"):
+        open_log(log)
+    with pytest.raises(LogError, match="the log is damaged"):
+        list(rows(log))
+
+
+def test_a_payload_that_is_no_json(tmp_path: Path) -> None:
+    """A payload that somebody wrote into is told as damage."""
+    log = log_of(tmp_path, Event(EventType.ERROR, 1, "a", {"error": "reset"})) / "events.db"
+    with closing(sqlite3.connect(log)) as connection, connection:
+        connection.execute("UPDATE events SET data = '{error'")
+    with pytest.raises(LogError, match=r"the log is damaged .*Malformed JSON"):
+        open_log(log)
+
+
+def test_memory_that_does_not_suffice_is_made_up_by_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log that is bigger than the memory it is given opens, and leaves no temporary files behind."""
+    monkeypatch.setattr("reporter.log.MEMORY_LIMIT", "60MB")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    gaps = array("I", range(500)).tobytes()
+    ends = [Event(EventType.COMPLETE, n, f"r{n}", {"chunk_gaps_us": gaps}) for n in range(40_000)]
+    run = log_of(tmp_path / "run", *ends)
+    with open_log(run) as connection:
+        assert connection.execute("SELECT count(*) FROM chunks").fetchall() == [(20_000_000,)]
+        assert list(tmp_path.glob("loadgen-*"))
+    assert not list(tmp_path.glob("loadgen-*"))

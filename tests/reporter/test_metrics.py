@@ -1,0 +1,292 @@
+"""Every figure of the report, on runs small enough to work out by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recorder import EventType
+from reporter import TPOTReportingMode
+from reporter.report import Counts, Throughput, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reporter.conftest import Run
+
+    NewRun = Callable[..., Run]
+
+SUMMARIES = (
+    "ttft_ms",
+    "ttfo_ms",
+    "ttfb_ms",
+    "tpot_ms",
+    "itl_ms",
+    "latency_ms",
+    "latency_from_schedule_ms",
+    "ttft_from_schedule_ms",
+    "last_token_ms",
+    "issue_lag_ms",
+    "send_lag_ms",
+    "connect_ms",
+)
+
+
+def test_the_times_of_one_request(a_run: NewRun) -> None:
+    """Each time is the difference of the two moments that its definition names."""
+    run = a_run().answers(
+        50,
+        60,
+        90,
+        at=3,
+        complete=95,
+        usage=(10, 4),
+        first_byte_ns=5_000_000_000_045_000_000,
+        first_output_ns=5_000_000_000_060_000_000,
+        issue={"scheduled": 1, "sent": 10, "dns_ms": 1.0, "connect_ms": 2.0, "tls_ms": 3.0},
+    )
+    report = run.ends().report()
+    found = {name: getattr(report, name).p50 for name in SUMMARIES}
+    assert found == {
+        "ttft_ms": 40,
+        "ttfo_ms": 50,
+        "ttfb_ms": 35,
+        "tpot_ms": pytest.approx(40 / 3),
+        "itl_ms": 20,
+        "latency_ms": 92,
+        "latency_from_schedule_ms": 94,
+        "ttft_from_schedule_ms": 49,
+        "last_token_ms": 80,
+        "issue_lag_ms": 2,
+        "send_lag_ms": 1,
+        "connect_ms": 2,
+    }
+    assert {getattr(report, name).std for name in SUMMARIES} == {None, pytest.approx(200**0.5)}
+
+
+def test_a_single_token_has_no_tpot(a_run: NewRun) -> None:
+    """The time per output token is one between tokens: a single token, or none, has none."""
+    report = a_run().answers(50, usage=(1, 1)).answers(50, usage=(1, 0)).ends().report()
+    assert report.tpot_ms is None
+    assert report.itl_ms is None
+    assert report.ttft_ms is not None
+    assert report.ttft_ms.count == 2
+
+
+def test_a_response_that_is_not_streamed(a_run: NewRun) -> None:
+    """A whole response has a latency and a first byte, and no time of a token."""
+    report = a_run().answers(complete=80, usage=(3, 7), stream=False, chunks=None).ends().report()
+    assert report.latency_ms is not None
+    assert report.latency_ms.p50 == 80
+    assert report.ttfb_ms is not None
+    assert report.ttft_ms is report.tpot_ms is report.itl_ms is None
+    assert report.tokens == Tokens(3, 7, "server_usage")
+    assert report.throughput.output_tps == pytest.approx(7 / 0.08)
+
+
+def test_tpot_over_requests_and_over_tokens(a_run: NewRun) -> None:
+    """Weighted by tokens, the mean is all the time between tokens over the number of times between tokens."""
+    run = a_run().answers(10, 20, usage=(1, 2)).answers(10, 40, 70, 100, usage=(1, 4))
+    by_request = run.ends().report().tpot_ms
+    run.folder = run.folder / "again"
+    by_token = run.report(tpot_reporting_mode=TPOTReportingMode.TOKEN_WEIGHTED).tpot_ms
+    assert by_request is not None
+    assert (by_request.count, by_request.mean, by_request.p50) == (2, 20, 20)
+    assert by_token is not None
+    assert (by_token.count, by_token.mean, by_token.p50) == (4, (10 + 90) / 4, 30)
+
+
+def test_failures_are_in_no_latency_and_no_throughput(a_run: NewRun) -> None:
+    """A fast failure does not make the server faster."""
+    run = a_run().answers(50, 60, usage=(1, 2), complete=100)
+    run.fails("reset", failed=1).fails("http_429", failed=2).fails("reset", failed=500)
+    report = run.ends().report()
+    assert report.counts == Counts(4, 4, 1, 3, 0, 0, {"reset": 2, "http_429": 1}, 0)
+    assert report.latency_ms is not None
+    assert (report.latency_ms.count, report.latency_ms.max) == (1, 100)
+    assert report.throughput == Throughput(10, 20, 30)
+
+
+def test_a_run_in_which_everything_failed(a_run: NewRun) -> None:
+    """There is no percentile of nothing; nothing completed a second is a rate all the same."""
+    report = a_run().fails().fails("refused").stops(900).ends().report()
+    assert [getattr(report, name) for name in SUMMARIES] == [None] * len(SUMMARIES)
+    assert report.throughput == Throughput(0, 0, 0)
+    assert report.tokens == Tokens(None, None, None)
+    assert not report.validity.valid
+
+
+def test_a_failure_without_a_name_is_counted(a_run: NewRun) -> None:
+    """An error that tells nothing is still an error."""
+    run = a_run().issues().happens(EventType.ERROR, 5).ends()
+    assert run.report().counts.by_error == {"unknown": 1}
+
+
+def test_a_cancelled_request_is_no_failure(a_run: NewRun) -> None:
+    """What we gave up ourselves is counted by itself."""
+    run = a_run().answers(5).issues().happens(EventType.CANCELLED, 9, reason="second interrupt").ends()
+    assert run.report().counts == Counts(2, 2, 1, 0, 1, 0, {}, 0)
+
+
+def test_warm_up_is_not_measured(a_run: NewRun) -> None:
+    """What is issued to warm up is counted, and is in no other figure, nor does it open the window."""
+    run = a_run().answers(900, at=100, issue={"phase": "warmup"}).answers(600, at=500, usage=(1, 1))
+    report = run.ends().report()
+    assert (report.counts.issued, report.counts.warmup) == (1, 1)
+    assert report.latency_ms is not None
+    assert report.latency_ms.max == 100
+    assert report.window.duration_s == pytest.approx(0.1)
+
+
+def test_a_request_that_went_out_late_is_measured(a_run: NewRun) -> None:
+    """A request that was due before issuing stopped counts, though the client was too late with it."""
+    run = a_run().stops(5, scheduled=1).answers(50, at=6, issue={"scheduled": 4}, usage=(1, 1)).ends()
+    report = run.report()
+    assert report.counts.completed == 1
+    assert report.latency_from_schedule_ms is not None
+    assert report.latency_from_schedule_ms.max == 46
+
+
+def test_planned_but_never_issued_requests_are_scheduled(a_run: NewRun) -> None:
+    """The log says how many requests the schedule had, which can be more than there was time to issue."""
+    assert a_run().answers(5).stops(9, scheduled=7).ends().report().counts.scheduled == 7
+
+
+def test_a_slow_response_counts_though_the_window_is_over(a_run: NewRun) -> None:
+    """What completes in the drain is in the latencies, but not in the completions a second."""
+    run = a_run().begins(duration_s=0.2).answers(50, 100, usage=(1, 2)).answers(50, 900, usage=(1, 2))
+    report = run.stops(200).ends().report()
+    assert report.latency_ms is not None
+    assert (report.latency_ms.count, report.latency_ms.max) == (2, 900)
+    assert report.throughput.qps == 1 / 0.2
+
+
+def test_tokens_count_where_they_arrive(a_run: NewRun) -> None:
+    """Of a response that outlasts the window, the share of its chunks that came in time counts."""
+    run = (
+        a_run()
+        .begins(duration_s=0.2)
+        .answers(50, 100, usage=(1, 10))
+        .answers(100, 150, 200, 250, usage=(20, 8))  # three of four chunks
+        .answers(201, 202, usage=(300, 5))  # none
+        .answers(100, 200, complete=300, usage=(4000, 2))  # all, though it completes later
+    )
+    report = run.stops(200).ends().report()
+    assert report.throughput.output_tps == pytest.approx((10 + 6 + 0 + 2) / 0.2)
+    assert report.throughput.total_tps == pytest.approx((18 + 1 + 20 + 4000) / 0.2)
+    assert report.tokens == Tokens(4321, 25, "server_usage")
+
+
+def test_a_killed_run_reports_what_had_completed(a_run: NewRun) -> None:
+    """Without TEST_ENDED the run was cut off: what completed is reported, what was in flight is counted."""
+    run = a_run().answers(50, 60, at=10, usage=(1, 2)).issues(20).issues(100, sent=-1)
+    report = run.happens(EventType.REQUEST_SENT, 110).report()
+    assert report.run["ended"] == "cut_off"
+    assert report.counts == Counts(3, 3, 1, 0, 0, 2, {}, 0)
+    assert (report.window.kind, report.window.duration_s) == ("cut_off", pytest.approx(0.1))
+    assert report.throughput.qps == pytest.approx(10)
+    assert not report.validity.valid
+
+
+def test_an_empty_log_has_a_report(a_run: NewRun) -> None:
+    """A run that was killed at once has no figures, and says why."""
+    run = a_run()
+    run.events.clear()
+    report = run.report()
+    assert report.counts == Counts(0, 0, 0, 0, 0, 0, {}, 0)
+    assert (report.window.duration_s, report.throughput) == (None, Throughput(None, None, None))
+    assert [finding.code for finding in report.findings] == ["cut_off", "nothing_issued"]
+
+
+def test_an_event_that_came_twice_counts_once(a_run: NewRun) -> None:
+    """Of two ends of one request the earlier counts, wherever it stands in the log."""
+    run = a_run().answers(50, complete=90, usage=(1, 1))
+    run.happens(EventType.ERROR, 80, error="reset").happens(EventType.REQUEST_SENT, 40)
+    report = run.ends().report()
+    assert report.counts == Counts(1, 1, 0, 1, 0, 0, {"reset": 1}, 0)
+    assert [finding.code for finding in report.findings] == ["nothing_completed", "ended_more_than_once"]
+
+
+def test_events_of_unknown_requests_do_no_harm(a_run: NewRun) -> None:
+    """An end without a beginning is in no figure, and is found."""
+    run = a_run().answers(50, usage=(1, 1)).happens(EventType.COMPLETE, 60, "stranger", first_token_ns=1)
+    report = run.ends().report()
+    assert (report.counts.issued, report.counts.completed) == (1, 1)
+    assert "never_issued" in [finding.code for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("method", "p50", "p90", "p99"),
+    [("linear", 50.5, 90.1, 99.01), ("loadgen_floor", 51, 91, 100), ("nearest_rank", 50, 90, 99)],
+)
+def test_percentiles_by_the_method_asked_for(
+    a_run: NewRun, method: str, p50: float, p90: float, p99: float
+) -> None:
+    """The method decides the percentiles, and the report says which it was."""
+    run = a_run()
+    for ms in range(1, 101):
+        run.answers(complete=ms, usage=(1, 1))
+    report = run.ends().report(percentile_method=method)
+    assert report.latency_ms is not None
+    found = (report.latency_ms.p50, report.latency_ms.p90, report.latency_ms.p99)
+    assert found == pytest.approx((p50, p90, p99), abs=1e-9)
+    assert report.run["percentile_method"] == method
+
+
+def test_what_was_run(a_run: NewRun) -> None:
+    """The report repeats what was asked of whom, when, and with what."""
+    run = a_run(kind="poisson", rate=3.5)
+    run.settings |= {
+        "model": "m",
+        "url": "http://h",
+        "protocol": "chat",
+        "stream": True,
+        "seed": 7,
+        "max_tokens": 9,
+        "dataset": {"name": "d", "rows": 5},
+    }
+    run.environment = {
+        "version": "1.2",
+        "python": "3.11",
+        "timestamp_source": "kernel",
+        "packages": {"x": "1"},
+    }
+    assert run.ends(reason="interrupted").report().run == {
+        "session_id": "a session",
+        "started_at": "2026-01-02T03:04:05.678Z",
+        "ended": "interrupted",
+        "model": "m",
+        "url": "http://h",
+        "protocol": "chat",
+        "stream": True,
+        "load": {"kind": "poisson", "rate": 3.5},
+        "max_tokens": 9,
+        "seed": 7,
+        "dataset": {"name": "d", "rows": 5},
+        "timestamp_source": "kernel",
+        "versions": {"llm-loadgen": "1.2", "python": "3.11", "platform": None, "x": "1"},
+        "percentile_method": "linear",
+        "tpot_mode": "request_weighted",
+    }
+
+
+def test_how_the_client_and_the_recorder_were_doing(a_run: NewRun) -> None:
+    """The recorder's last reading counts; of the client the worst of all that were made while it issued."""
+    run = a_run().stops(100)
+    for at, lag, share in ((10, 1.0, 0.2), (20, 5.0, 0.4), (200, 99.0, 1.0)):
+        reading = {"loop_lag_p50_ms": lag / 2, "loop_lag_max_ms": lag, "cpu_share": share}
+        run.session(EventType.TELEMETRY, at, source="client", gc_pause_max_ms=0.1, in_flight=3, **reading)
+    run.session(EventType.TELEMETRY, 60, source="recorder", lost=0, events=9)
+    run.session(EventType.TELEMETRY, 50, source="recorder", lost=0, events=4)
+    report = run.ends().report()
+    assert report.recorder == {"lost": 0, "events": 9}
+    assert report.client == {
+        "readings": 2,
+        "loop_lag_p50_ms": 1.5,
+        "loop_lag_max_ms": 5.0,
+        "gc_pause_max_ms": 0.1,
+        "cpu_share_mean": pytest.approx(0.3),
+        "cpu_share_max": 0.4,
+        "in_flight_max": 3,
+    }

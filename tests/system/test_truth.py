@@ -1,0 +1,155 @@
+"""The whole way against a server that knows the truth: what is reported is what was."""
+
+from __future__ import annotations
+
+import sqlite3
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from loadgen.mock_endpoint.process import start_mock
+from recorder.event import Event, EventType
+from recorder.lifecycle import violations
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+LOADS = {
+    "closed": ["--concurrency", 6, "--requests", 60],
+    "poisson": ["--rate", 30, "--duration", 2],
+    "offline": ["--offline", "--requests", 60],
+}
+
+MEDIAN_MS = {"closed": 1.5, "poisson": 1.5, "offline": 6.0}
+"""Tolerance of medians: the way of a chunk through both event loops, on a machine that does other things.
+Offline, sixty requests wait for the mock to read them: time of the server's that its own truth cannot see."""
+
+TAIL_MS = 25.0
+"""Tolerance of the 90th percentile: a busy machine stops either side for a while now and then."""
+
+TPOT_MS = 0.3
+"""Tolerance of the median TPOT, which averages over the tokens of a request."""
+
+
+def milliseconds(spans_ns: Sequence[float]) -> list[float]:
+    """Nanoseconds in milliseconds, in order."""
+    return sorted(span / 1e6 for span in spans_ns)
+
+
+def events(log: Path) -> list[Event]:
+    """The events of a log, as they were written."""
+    connection = sqlite3.connect(log)
+    found = connection.execute("SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq").fetchall()
+    connection.close()
+    return [Event(EventType(c), at, uuid, orjson.loads(data) if data else {}) for c, at, uuid, data in found]
+
+
+def stamps(log: Path) -> dict[str, list[int]]:
+    """The stamps of each completed request, in the order in which they must stand."""
+    requests: dict[str, dict[EventType, Event]] = {}
+    for event in events(log):
+        if event.sample_uuid is not None:
+            requests.setdefault(event.sample_uuid, {})[event.type] = event
+    ordered = {}
+    for uuid, request in requests.items():
+        issue, end = request[EventType.LOADGEN_ISSUE_CALLED], request[EventType.COMPLETE]
+        ordered[uuid] = [
+            issue.data["scheduled_ns"],
+            issue.at_ns,
+            request[EventType.REQUEST_SENT].at_ns,
+            end.data["first_byte_ns"],
+            end.data["first_token_ns"],
+            end.data["last_token_ns"],
+            end.at_ns,
+        ]
+    return ordered
+
+
+@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize("protocol", ["chat", "completions"])
+def test_what_is_reported_is_what_was(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    load: str,
+    protocol: str,
+) -> None:
+    """TTFT, TPOT, ITL, latency and counts equal the mock's own truth; every request's stamps are in order."""
+    with start_mock(ttft="uniform:30ms..60ms", itl="normal:6ms,1ms", tokens="uniform:8..24", seed=3) as mock:
+        run = loadgen(
+            *("perf", "--url", mock.url, "--model", "mock", "--protocol", protocol),
+            *LOADS[load],
+            *("--warmup", 3, "--seed", 5, "--out", "run", "--json"),
+        )
+        assert run.returncode == 0, run.stderr
+        report: dict[str, Any] = orjson.loads(run.stdout)
+        counts = report["counts"]
+        truth = {record.request_id: record for record in mock.truth(counts["issued"] + 3)}
+    log = tmp_path / "run" / "events.db"
+    measured = {
+        event.sample_uuid
+        for event in events(log)
+        if event.type is EventType.LOADGEN_ISSUE_CALLED and event.data["phase"] == "performance"
+    }
+    true = [truth[uuid] for uuid in measured]
+
+    assert counts["completed"] == counts["issued"] == counts["scheduled"] == len(true)
+    assert counts["failed"] == counts["cancelled"] == counts["in_flight"] == 0
+    assert report["validity"] == {"valid": True, "reasons": []}
+    assert report["tokens"]["output"] == sum(record.tokens for record in true)
+    assert report["tokens"]["source"] == "server_usage"
+    for name, spans_ns, tolerance_ms in (
+        ("ttft_ms", [r.chunk_ns[0] - r.received_ns for r in true], MEDIAN_MS[load]),
+        ("tpot_ms", [(r.chunk_ns[-1] - r.chunk_ns[0]) / (r.tokens - 1) for r in true], TPOT_MS),
+        ("latency_ms", [r.done_ns - r.received_ns for r in true], MEDIAN_MS[load]),
+        (
+            "itl_ms",
+            [b - a for r in true for a, b in zip(r.chunk_ns, r.chunk_ns[1:], strict=False)],
+            MEDIAN_MS["closed"],
+        ),
+    ):
+        spans_ms = milliseconds(spans_ns)
+        assert report[name]["count"] == len(spans_ms), name
+        assert report[name]["p50"] == pytest.approx(median(spans_ms), abs=tolerance_ms), name
+        assert report[name]["p90"] == pytest.approx(spans_ms[int(0.9 * len(spans_ms))], abs=TAIL_MS), name
+
+    assert violations(events(log)) == []
+    ordered = stamps(log)
+    assert len(ordered) == len(true) + 3
+    assert all(moments == sorted(moments) for moments in ordered.values())
+    for uuid, record in truth.items():
+        assert ordered[uuid][2] <= record.received_ns
+        assert record.chunk_ns[0] <= ordered[uuid][4]
+
+
+def test_a_duration_lasts_what_it_says(loadgen: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """The window is the time that was asked for, and the rate is counted over it."""
+    with start_mock(ttft="20ms", itl="1ms", tokens="4") as mock:
+        run = loadgen(
+            *("perf", "--url", mock.url, "--model", "mock", "--rate", 40, "--arrival", "constant"),
+            *("--duration", "1.5s", "--out", "run", "--json"),
+        )
+    report = orjson.loads(run.stdout)
+    assert report["window"]["kind"] == "duration"
+    assert report["window"]["duration_s"] == 1.5
+    assert report["counts"]["issued"] == 60
+    assert report["throughput"]["qps"] == pytest.approx(40, abs=2)
+
+
+def test_a_slow_server_shows_from_the_schedule(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    """With one slot and an open loop the queue is the server's time: in TTFT, and not in the issue lag."""
+    with start_mock(ttft="50ms", itl="0ms", tokens="1", slots=1) as mock:
+        run = loadgen(
+            *("perf", "--url", mock.url, "--model", "mock", "--rate", 100, "--arrival", "constant"),
+            *("--requests", 20, "--out", "run", "--json"),
+        )
+    report = orjson.loads(run.stdout)
+    # Request k is due at 10k ms and answered at 50 (k + 1) ms.
+    assert report["ttft_from_schedule_ms"]["max"] == pytest.approx(50 + 40 * 19, abs=60)
+    assert report["ttft_ms"]["max"] == pytest.approx(50 + 40 * 19, abs=60)
+    assert report["issue_lag_ms"]["p50"] < 5
