@@ -78,7 +78,7 @@ def about(
 def main() -> None:
     """Run the command line; errors that explain themselves get their exit code instead of a traceback."""
     try:
-        app()
+        app(prog_name="loadgen")
     except Exception as error:
         from cli.errors import exit_code
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -48,6 +47,8 @@ def check(
 
     loadgen check --url http://127.0.0.1:8000 --model llama
     """
+    import asyncio
+
     from cli import errors
     from cli.perf_settings import PerfSettings
     from cli.wiring import prepare

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -61,6 +60,8 @@ def demo(
 
 def _compare(report: Report, truth: Sequence[Truth]) -> None:
     """Print the reported figures beside those that the server knows to be true."""
+    from statistics import median
+
     measured = truth[report.counts.warmup :]
     ttft = [(one.chunk_ns[0] - one.received_ns) / _MS for one in measured if one.chunk_ns]
     tpot = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING
 
@@ -46,6 +45,8 @@ def perf(settings: PerfSettings) -> None:
 
 def run(settings: PerfSettings) -> tuple[Report, Path]:
     """Run a session and report it, the verdict included; `report.json` lies in the run's folder."""
+    import asyncio
+
     from cli import run_folder
     from cli.judging import read_rules, write_report
     from cli.wiring import measure, prepare

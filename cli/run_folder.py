@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ def new_run_folder(out: Path | None, model: str) -> Path:
     Raises:
         LogExistsError: It holds a run already.
     """
-    folder = out or Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_name(model)}"
+    folder = out or _unused(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_name(model)}")
     if (folder / LOG).exists():
         raise LogExistsError(
             f"{folder} holds a run already, and a run is never overwritten: choose another --out, "
@@ -37,6 +38,12 @@ def log_of(run: Path) -> Path:
 def folder_of(run: Path) -> Path:
     """The folder of a run that is named by its folder or by its log."""
     return run if run.is_dir() else run.parent
+
+
+def _unused(folder: Path) -> Path:
+    """The folder, or the first of `folder-2`, `folder-3`… that is free: runs may start in the same second."""
+    numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    return next(name for name in chain([folder], numbered) if not name.exists())
 
 
 def _name(model: str) -> str:

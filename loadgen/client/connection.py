@@ -114,7 +114,8 @@ class Connection(asyncio.BufferedProtocol):
         """Take the transport; any unsent byte counts, so that `sent` is the last one's."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 (narrows asyncio's signature)
         self._transport = transport
-        transport.set_write_buffer_limits(high=0)
+        # Not 0: asyncio's TLS transport takes that for a buffer that is full even when it is empty.
+        transport.set_write_buffer_limits(high=1)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 (asyncio's signature)
         """Where the next read goes."""
@@ -133,11 +134,14 @@ class Connection(asyncio.BufferedProtocol):
             self._fail_with(error.__context__ or error)
         except httptools.HttpParserError as error:
             self._fail(Failure.MALFORMED_FRAME, f"the response is not HTTP/1.1: {error}")
+        except httptools.HttpParserUpgrade:
+            self._fail(Failure.MALFORMED_FRAME, "the server switches from HTTP/1.1 to another protocol")
         else:
             self._bound_head(nbytes)
 
     def eof_received(self) -> bool:
         """Let the transport close; `connection_lost` follows."""
+        self.reusable = False
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -168,8 +172,9 @@ class Connection(asyncio.BufferedProtocol):
     # What httptools calls…
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header."""
-        self._response.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        """Keep a header; a trailer is none."""
+        if self._response.head is None:
+            self._response.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         """Pass the head on, unless more heads follow."""

@@ -77,7 +77,7 @@ class HttpTransport:
         await asyncio.sleep(0)
 
     def _release(self, connection: Connection, exchange: Exchange) -> None:
-        if exchange.finished.done() and exchange.failure is None and connection.reusable:
+        if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:
             self._idle.append(connection)
         else:
             connection.abort()
@@ -131,7 +131,7 @@ class HttpTransport:
                 self.endpoint.port,
                 type=socket.SOCK_STREAM,
             )
-        except socket.gaierror as error:
+        except (socket.gaierror, UnicodeError) as error:
             raise RequestFailedError(Failure.DNS, f"{self.endpoint.host} has no address ({error})") from error
         return [(family, address) for family, _, _, _, address in found]
 

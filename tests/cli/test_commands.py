@@ -1,0 +1,186 @@
+"""The commands on a run of ten requests: what they print and how they end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sqlite3
+from typing import TYPE_CHECKING
+
+import jsonschema
+import orjson
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+
+pytestmark = pytest.mark.usefixtures("a_run")
+
+KEYS = {
+    *("schema_version", "run", "validity", "counts", "window", "throughput", "ttft_ms", "ttfb_ms", "tpot_ms"),
+    *("itl_ms", "latency_ms", "latency_from_schedule_ms", "issue_lag_ms", "tokens", "verdict", "findings"),
+}
+
+
+def test_the_report_can_be_made_again(loadgen: Loadgen, a_run: Path) -> None:
+    """report.json deleted and computed anew is the same, and so is the third."""
+    first = (a_run / "report.json").read_bytes()
+    (a_run / "report.json").unlink()
+    assert loadgen("report", "run").returncode == 0
+    assert (a_run / "report.json").read_bytes() == first
+
+
+def test_the_report_keeps_its_published_schema(loadgen: Loadgen) -> None:
+    """Every key is there, and docs/report.schema.json describes them."""
+    from pathlib import Path
+
+    report = orjson.loads(loadgen("report", "run", "--json").stdout)
+    assert set(report) >= KEYS
+    schema = Path(__file__).parents[2] / "docs" / "report.schema.json"
+    jsonschema.validate(report, orjson.loads(schema.read_bytes()))
+    assert report["counts"]["completed"] == 10
+
+
+def test_a_log_alone_is_enough(loadgen: Loadgen) -> None:
+    """A run may be named by its log."""
+    assert loadgen("report", "run/events.db").stdout == loadgen("report", "run").stdout
+
+
+def test_plain_when_piped(loadgen: Loadgen) -> None:
+    """No control character, and no line over 100 columns."""
+    out = loadgen("report", "run").stdout
+    assert re.search(r"[\x00-\x09\x0b-\x1f\x7f]", out) is None
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_sql_answers_as_table_csv_and_json(loadgen: Loadgen) -> None:
+    """The same answer in three forms."""
+    query = "select status, count(*) as n from samples group by status"
+    assert loadgen("sql", "run", query).stdout.split() == ["status", "n", "completed", "10"]
+    assert list(csv.reader(io.StringIO(loadgen("sql", "run", query, "-f", "csv").stdout))) == [
+        ["status", "n"],
+        ["completed", "10"],
+    ]
+    assert orjson.loads(loadgen("sql", "run", query, "--json").stdout) == {"status": "completed", "n": 10}
+
+
+def test_outputs_and_prompts_are_in_the_log(loadgen: Loadgen) -> None:
+    """What was asked and what was answered can be had by SQL."""
+    lines = loadgen("sql", "run", "select output from outputs", "--json").stdout.splitlines()
+    assert len(lines) == 10
+    assert all(orjson.loads(line)["output"] for line in lines)
+    assert orjson.loads(loadgen("sql", "run", "select count(*) as n from prompts", "--json").stdout) == {
+        "n": 10
+    }
+
+
+@pytest.mark.parametrize(
+    ("rules", "code", "status"),
+    [
+        (("ttft:p(50)<10s", "error<1%"), 0, "PASS"),
+        (("ttft:p(50)<10s", "ttft:p(50)<1us"), 1, "FAIL"),
+        (("qps>=1000000!warn",), 0, "PASS"),
+    ],
+)
+def test_the_gate(loadgen: Loadgen, a_run: Path, rules: tuple[str, ...], code: int, status: str) -> None:
+    """Its exit code is the verdict's, and the verdict stands in report.json."""
+    options = [part for rule in rules for part in ("--require", rule)]
+    run = loadgen("gate", "run", *options)
+    assert run.returncode == code
+    assert status in run.stdout
+    assert orjson.loads((a_run / "report.json").read_bytes())["verdict"]["status"] == status
+    assert orjson.loads(loadgen("gate", "run", *options, "--json").stdout)["status"] == status
+
+
+def test_a_ruleset_and_further_rules(loadgen: Loadgen, tmp_path: Path) -> None:
+    """Both count; the same target twice is an error."""
+    (tmp_path / "rules.yaml").write_text(
+        "schema: rulesets/1\nruleset: {name: mine, version: '1'}\ntargets: ['ttft:p(99)<10s']\n",
+    )
+    judged = loadgen("gate", "run", "--ruleset", "rules.yaml", "--require", "error<1%", "--json")
+    assert [row["id"] for row in orjson.loads(judged.stdout)["rows"]] == ["ttft:p(99)<10s", "error:rate<1%"]
+    twice = loadgen("gate", "run", "--ruleset", "rules.yaml", "--require", "ttft:p(99)<10s")
+    assert twice.returncode == 2
+    assert "both set" in twice.stderr
+
+
+def test_a_run_that_misses_its_own_target(loadgen: Loadgen, mock: MockProcess) -> None:
+    """`perf --require` ends with 1, and the report says which."""
+    run = loadgen(
+        *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 4),
+        *("--require", "ttft:p(50)<1us", "--out", "other"),
+    )
+    assert run.returncode == 1
+    assert "FAIL" in run.stdout
+
+
+def test_no_secret_is_anywhere_in_the_folder(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
+    """Neither the key nor the value of a header, in any file or in what is printed."""
+    run = loadgen(
+        *("perf", "--url", mock.url, "--model", "small-model", "-n", 3, "--out", "secret"),
+        *("--header", "X-Token: very-secret-value"),
+        LOADGEN_API_KEY="sk-right-key",
+    )
+    assert run.returncode == 0, run.stderr
+    written = b"".join(path.read_bytes() for path in (tmp_path / "secret").iterdir()) + run.stdout.encode()
+    assert b"X-Token" in written
+    assert b"very-secret-value" not in written
+    assert b"sk-right-key" not in written
+
+
+def test_check_says_how_an_endpoint_stands(loadgen: Loadgen, mock: MockProcess) -> None:
+    """Reachable, model, answers, streams, usage."""
+    run = loadgen("check", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "--json")
+    assert run.returncode == 0, run.stderr
+    assert [(line["check"], line["status"]) for line in orjson.loads(run.stdout)] == [
+        ("reachable", "ok"),
+        ("model", "ok"),
+        ("answers", "ok"),
+        ("streams", "ok"),
+        ("usage", "ok"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["events", "failures", "loads", "metrics", "protocols", "views"])
+def test_list_names_the_words(loadgen: Loadgen, kind: str) -> None:
+    """A line a word, and as a JSON object."""
+    words = orjson.loads(loadgen("list", kind, "--json").stdout)
+    lines = loadgen("list", kind).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(words)
+
+
+def test_the_log_opens_with_plain_sqlite(a_run: Path) -> None:
+    """No library of ours is needed."""
+    connection = sqlite3.connect(a_run / "events.db")
+    count = "SELECT count(*) FROM events JOIN event_types USING (code) WHERE name = 'COMPLETE'"
+    assert connection.execute(count).fetchone() == (10,)
+    connection.close()
+
+
+def test_without_a_stream_there_is_no_ttft(loadgen: Loadgen, mock: MockProcess) -> None:
+    """`--no-stream` measures latency, and says nothing of first tokens."""
+    run = loadgen(
+        *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 4),
+        *("--no-stream", "--out", "whole", "--json"),
+    )
+    report = orjson.loads(run.stdout)
+    assert run.returncode == 0, run.stderr
+    assert report["ttft_ms"] is None
+    assert report["latency_ms"]["count"] == 4
+    assert report["tokens"]["output"] == 16
+
+
+def test_the_default_folder_is_named_after_time_and_model(
+    loadgen: Loadgen, mock: MockProcess, tmp_path: Path
+) -> None:
+    """`runs/<time>-<model>`."""
+    loadgen("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 1, "-q")
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert re.fullmatch(r"\d{8}-\d{6}-small-model", folder.name)

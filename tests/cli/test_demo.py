@@ -1,0 +1,43 @@
+"""The demonstration, and what the program says of itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.mark.slow
+def test_the_demo_runs_the_whole_way(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+) -> None:
+    """A report, a verdict, and reported figures within 2 ms of the truth; nothing is left running."""
+    run = loadgen("demo", "--out", "run")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "3 of 3 rules met" in run.stdout
+    differences = re.findall(r"difference ([+-]\d+\.\d+)", run.stdout)
+    assert len(differences) == 2
+    assert all(abs(float(difference)) < 2 for difference in differences)
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"events.db", "report.json"}
+
+
+def test_version(loadgen: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """The name and the number."""
+    assert re.fullmatch(r"llm-loadgen \d+\.\d+\.\d+\n", loadgen("--version").stdout)
+
+
+def test_a_shell_completes_commands_and_options(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    """What bash asks when the user presses tab."""
+    ask = {"_LOADGEN_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert loadgen(COMP_WORDS="loadgen re", **ask).stdout.split() == ["report"]
+    ask["COMP_CWORD"] = "2"
+    assert loadgen(COMP_WORDS="loadgen perf --conc", **ask).stdout.split() == ["--concurrency"]

@@ -1,0 +1,59 @@
+"""The live line: how far, how fast, how well."""
+
+from collections import Counter
+
+import pytest
+
+from cli.live import line
+from loadgen.client.codec import Generation
+from loadgen.plan import Load, LoadKind, Plan
+from loadgen.progress import Progress
+
+SECOND = 1_000_000_000
+
+
+def plan(requests: int | None = None, duration_s: float | None = None) -> Plan:
+    """A plan with these limits."""
+    return Plan(Load(LoadKind.OFFLINE), requests or 1, duration_s, 0, Generation("m"), "chat", 0, 60.0)
+
+
+def progress(**counters: object) -> Progress:
+    """Counters in the middle of the measurement, which began at second 100."""
+    shown = Progress(phase="performance", phase_started_ns=100 * SECOND)
+    for name, value in counters.items():
+        setattr(shown, name, value)
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("shown", "goal", "expected"),
+    [
+        (
+            progress(completed=45, issued=60, in_flight=15),
+            plan(requests=90),
+            "performance  ████████████░░░░░░░░░░░░  50%  45 done  4.5/s  15 in flight  0 errors  10 s",
+        ),
+        (
+            progress(completed=7, errors=Counter({"http_429": 2, "reset": 1})),
+            plan(requests=1000, duration_s=20),
+            "performance  ████████████░░░░░░░░░░░░  50%  7 done  1.0/s  0 in flight"
+            "  3 errors (http_429)  10 s",
+        ),
+        (
+            Progress(phase="warmup", phase_started_ns=109 * SECOND, in_flight=4),
+            plan(requests=5),
+            "warmup       0 done  4 in flight  0 errors  1 s",
+        ),
+        (Progress(), plan(requests=5), "setup        0 done  0 in flight  0 errors  0 s"),
+    ],
+)
+def test_the_line(shown: Progress, goal: Plan, expected: str) -> None:
+    """Words and figures as they stand in the terminal."""
+    assert line(shown, goal, 110 * SECOND) == expected
+
+
+def test_the_median_of_the_latest_first_tokens() -> None:
+    """The live TTFT forgets what is long past."""
+    shown = progress()
+    shown.recent_ttft_ms.extend([1000.0] * 500 + [20.0] * 199 + [30.0])
+    assert "TTFT 20.0 ms" in line(shown, plan(requests=5), 110 * SECOND)
