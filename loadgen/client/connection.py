@@ -85,18 +85,12 @@ class Connection(asyncio.BufferedProtocol):
         if not self._unsent and self._observer is observer:
             observer.sent(at_ns)
 
-    def abort(self) -> None:
-        """Close the connection at once; the observer hears no more."""
+    def close(self) -> None:
+        """Close the connection at once, without a farewell over TLS; the observer hears no more."""
         self._observer = None
         self.reusable = False
         if self._transport is not None:
             self._transport.abort()
-
-    def close(self) -> None:
-        """Close an idle connection."""
-        self.reusable = False
-        if self._transport is not None:
-            self._transport.close()
 
     def is_stale(self) -> bool:
         """Whether the server closed, or wrote to, this idle connection and the event loop has yet to hear."""
@@ -231,7 +225,7 @@ class Connection(asyncio.BufferedProtocol):
     def _fail(self, failure: str, message: str) -> None:
         observer = self._observer
         self._parser = None
-        self.abort()
+        self.close()
         if observer is not None:
             observer.failed(failure, message, time.monotonic_ns())
 

@@ -80,7 +80,7 @@ class HttpTransport:
         if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:
             self._idle.append(connection)
         else:
-            connection.abort()
+            connection.close()
 
     async def _connection(self) -> tuple[Connection, Setup]:
         now_ns = time.monotonic_ns()

@@ -36,8 +36,7 @@ def progress(**counters: object) -> Progress:
         (
             progress(completed=7, errors=Counter({"http_429": 2, "reset": 1})),
             plan(requests=1000, duration_s=20),
-            "performance  ████████████░░░░░░░░░░░░  50%  7 done  1.0/s  0 in flight"
-            "  3 errors (http_429)  10 s",
+            "performance  ████████████░░░░░░░░░░░░  50%  7 done  1.0/s  0 in flight  3 errors (http_429)  10 s",
         ),
         (
             Progress(phase="warmup", phase_started_ns=109 * SECOND, in_flight=4),
