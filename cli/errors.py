@@ -4,8 +4,9 @@
     ├── cli.errors.UsageError                       ├── loadgen.probe.UnreachableError    └── recorder.errors
     ├── loadgen.plan.PlanError                      ├── loadgen.mock_endpoint.errors          .WriterError
     ├── loadgen.client.endpoint.EndpointError       │   .MockSetupError
-    ├── loadgen.probe.RejectedError                 └── OSError (folder, descriptors)
-    ├── loadgen.mock_endpoint.errors.MockOptionsError
+    ├── loadgen.probe.RejectedError                 ├── recorder.errors.LogNotMadeError
+    ├── loadgen.mock_endpoint.errors                └── OSError (folder, descriptors)
+    │   .MockOptionsError
     ├── recorder.errors.RecorderError (all others)
     ├── reporter.errors.ReporterError
     ├── rulesets.errors.RulesetError
@@ -36,13 +37,14 @@ def exit_code(error: BaseException) -> int | None:
     from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
     from loadgen.plan import PlanError
     from loadgen.probe import RejectedError, UnreachableError
-    from recorder.errors import RecorderError, WriterError
+    from recorder.errors import LogNotMadeError, RecorderError, WriterError
     from reporter.errors import ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
 
     codes: dict[type[BaseException], int] = {
         WriterError: INVALID,
+        LogNotMadeError: SETUP,
         UsageError: USAGE,
         PlanError: USAGE,
         EndpointError: USAGE,

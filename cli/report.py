@@ -73,12 +73,10 @@ def _print(made: Report, *, json: bool, summary: bool) -> None:
 
 def _tokenizer(name: str) -> Any:
     """Load a tokenizer: transformers takes its time, so only who needs one pays for it."""
+    from transformers import AutoTokenizer
+
     from cli.errors import UsageError
 
-    try:
-        from transformers import AutoTokenizer
-    except ImportError as error:
-        raise UsageError("--tokenizer needs transformers: pip install 'llm-loadgen[tokenizer]'") from error
     try:
         return AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections import deque
 from dataclasses import dataclass
 from difflib import get_close_matches
 from secrets import token_hex
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from loadgen.client.codec import Codec, Generation
     from loadgen.turn import Transport
 
-_OK: Final = 200
 _UNAUTHORIZED: Final = frozenset({401, 403})
 _CLIENT_ERRORS: Final = range(400, 500)
 _TOO_MANY: Final = 429
@@ -103,7 +102,7 @@ class Prober:
         """
         exchange = await self._ask("GET", "/models")
         self._require_reached(exchange)
-        if exchange.response is None or exchange.response.status != _OK:
+        if exchange.response is None or not exchange.response.ok:
             return None
         try:
             listed = orjson.loads(exchange.stream.body())["data"]
@@ -121,16 +120,15 @@ class Prober:
         body = self._codec.request(_PROBE, self._generation)
         exchange = await self._ask("POST", self._codec.path, orjson.dumps(body))
         self._require_reached(exchange)
-        answer = exchange.stream.answer
+        answer, response, setup = exchange.stream.answer, exchange.response, exchange.setup
         failure, message = exchange.failure, exchange.message
-        try:
-            for _ in exchange.stream.decode():
-                pass
-        except RequestFailedError as error:
-            failure, message = failure or error.failure, message or str(error)
-        response, setup = exchange.response, exchange.setup
-        if response is not None and response.status != _OK:
+        if response is not None and not response.ok:
             message = exchange.stream.error_text()
+        else:
+            try:
+                deque(exchange.stream.decode(), maxlen=0)
+            except RequestFailedError as error:
+                failure, message = failure or error.failure, message or str(error)
         ttft_ms = None
         if answer.token_ns and exchange.sent_ns is not None:
             ttft_ms = (answer.token_ns[0] - exchange.sent_ns) / 1e6
@@ -174,10 +172,7 @@ class Prober:
     async def _ask(self, method: str, path: str, body: bytes = b"") -> Exchange:
         exchange = Exchange(ResponseStream(self._codec), on_sent=_ignore, on_first_token=_ignore)
         request = self._transport.endpoint.request(method, path, token_hex(16), body)
-        try:
-            await self._transport.send(request, exchange)
-        except RequestFailedError as error:
-            exchange.failed(error.failure, str(error), time.monotonic_ns())
+        await self._transport.send(request, exchange)
         return exchange
 
 

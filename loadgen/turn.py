@@ -8,7 +8,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     Emit = Callable[[Event], None]
     """Where events go."""
-
-
-_OK: Final = 200
 
 
 class Transport(Protocol):
@@ -145,6 +142,9 @@ class Asker:
 
     def _emit_end(self, sample_uuid: str, exchange: Exchange, failure: RequestFailedError | None) -> None:
         at_ns = exchange.ended_ns or time.monotonic_ns()
+        if failure is None and exchange.failure is not None:
+            # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
+            at_ns = exchange.stream.last_ns
         data = _evidence(exchange)
         if failure is None:
             self._emit(Event(EventType.COMPLETE, at_ns, sample_uuid, data))
@@ -160,7 +160,7 @@ async def _require_success(exchange: Exchange) -> None:
     Raises:
         RequestFailedError: It is none.
     """
-    if exchange.response is not None and exchange.response.status != _OK:
+    if exchange.response is not None and not exchange.response.ok:
         raise RequestFailedError(http(exchange.response.status), exchange.stream.error_text())
     try:
         for _ in exchange.stream.decode():

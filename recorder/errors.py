@@ -5,6 +5,7 @@ RecorderError
 │   ├── NotALogError     missing, not SQLite, or not ours
 │   └── NewerLogError    written by a later version
 ├── LogExistsError       there is a log already where one should be made
+├── LogNotMadeError      the place where it should be made cannot be written to
 ├── NotRecordingError    an event, but no active recorder
 ├── AlreadyRecordingError  a second active recorder in one process
 └── WriterError          the writer thread could not write (full disk, lost folder) or did not end
@@ -31,6 +32,10 @@ class NewerLogError(LogError):
 
 class LogExistsError(RecorderError):
     """There is a log already where one should be made."""
+
+
+class LogNotMadeError(RecorderError):
+    """The place where the log should be made cannot be written to."""
 
 
 class NotRecordingError(RecorderError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from recorder import schema
-from recorder.errors import LogExistsError, NewerLogError, NotALogError
+from recorder.errors import LogExistsError, LogNotMadeError, NewerLogError, NotALogError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,11 +61,20 @@ class Store:
 
         Raises:
             LogExistsError: There is a file of that name already.
-            sqlite3.Error: SQLite cannot write there.
+            LogNotMadeError: The place cannot be written to.
         """
         if path.exists():
             raise LogExistsError(f"{path} exists already: a log is never overwritten; choose another folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return cls._make(path, session)
+        except (OSError, sqlite3.Error) as error:
+            raise LogNotMadeError(
+                f"{path}: no log can be made here ({error}); choose another folder"
+            ) from error
+
+    @classmethod
+    def _make(cls, path: Path, session: Session) -> Store:
         connection = _connect(path)
         connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {schema.VERSION}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from uuid import uuid4
 
 from recorder import schema
-from recorder.errors import AlreadyRecordingError, NotRecordingError, WriterError
+from recorder.errors import AlreadyRecordingError, NotRecordingError, RecorderError, WriterError
 from recorder.event import Event, EventType
 from recorder.health import RecorderHealth
 from recorder.store import Session, Store
@@ -77,6 +77,7 @@ class EventRecorder:
         self.path = path or self.db_path(self.session.session_id)
         self.health = RecorderHealth()
         self.failure: WriterError | None = None
+        self._not_made: RecorderError | None = None
         self._on_failure = on_failure
         self._queue: SimpleQueue[Event | _Flush] = SimpleQueue()
         self._hurry = threading.Event()
@@ -156,6 +157,12 @@ class EventRecorder:
     # The life of the writer…
 
     def __enter__(self) -> Self:
+        """Make the log and start the writer.
+
+        Raises:
+            AlreadyRecordingError: Another recorder is active in this process.
+            LogExistsError, LogNotMadeError: There is no room for a log at `path`.
+        """
         if EventRecorder.LIVE is not None:
             raise AlreadyRecordingError(
                 f"session {EventRecorder.LIVE.session.session_id} is being recorded in this process already",
@@ -165,9 +172,9 @@ class EventRecorder:
         self._thread = threading.Thread(target=self._run, args=(made,), name="event-writer", daemon=True)
         self._thread.start()
         made.wait()
-        if self.failure:
+        if self._not_made is not None:
             EventRecorder.LIVE = None
-            raise self.failure.__cause__ or self.failure
+            raise self._not_made
         atexit.register(self.close)
         return self
 
@@ -206,9 +213,8 @@ class EventRecorder:
     def _run(self, made: threading.Event) -> None:
         try:
             store = Store.create(self.path, self.session)
-        except Exception as error:  # noqa: BLE001 (handed to the thread that is waiting for it)
-            self.failure = WriterError(str(error))
-            self.failure.__cause__ = error
+        except RecorderError as error:
+            self._not_made = error
             return
         finally:
             made.set()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from loadgen.client.stream import ResponseStream
+
+
+_OK: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,11 @@ class Head:
 
     status: int
     headers: Mapping[str, str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the body is an answer, and not what the server says of an error."""
+        return self.status == _OK
 
     @property
     def event_stream(self) -> bool:
@@ -115,7 +123,7 @@ class Exchange:
         self.response = head
         # The stamps before and after come from two clocks: their offset is known to about a microsecond.
         self.first_byte_ns = max(at_ns, self.sent_ns)
-        self.stream.start(event_stream=head.event_stream)
+        self.stream.start(event_stream=head.ok and head.event_stream)
 
     def body(self, data: bytes, at_ns: int) -> None:
         """Keep a piece of the body."""
@@ -130,7 +138,7 @@ class Exchange:
         self._finish(max(at_ns, self.stream.last_ns, self.first_byte_ns or 0))
 
     def failed(self, failure: str, message: str, at_ns: int) -> None:
-        """Note that there will be no complete response, unless there is one: the deadline may come with it."""
+        """Note that there will be no complete response, unless there is one: a deadline may come with it."""
         if self.ended_ns is None:
             self.failure, self.message = failure, message
             self._finish(at_ns)

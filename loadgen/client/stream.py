@@ -88,7 +88,7 @@ class Answer:
         return sum(a == b for a, b in zip(self.token_ns, self.token_ns[1:], strict=False))
 
     def _merge(self, part: Mapping[str, Any]) -> None:
-        """Add a part of a tool call to the call of its index; a part without an index is a call of its own."""
+        """Add a part of a tool call to the call of its index; a part without one is a call of its own."""
         index = part.get("index")
         if index is None or index not in self._calls:
             self._calls[index] = dict(part)

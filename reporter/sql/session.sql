@@ -4,7 +4,7 @@ SELECT
     session_id::VARCHAR AS session_id,
     started_at_ns,
     started_wall_ns,
-    make_timestamp(started_wall_ns // 1000) AS started_at,
+    make_timestamp(started_wall_ns // 1000) AS started_at_utc,
     coalesce((SELECT min(data ->> '$.reason') FROM session_events WHERE type = 'TEST_ENDED'), 'cut_off') AS ended,
     settings::JSON AS settings,
     environment::JSON AS environment

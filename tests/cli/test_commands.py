@@ -177,6 +177,34 @@ def test_without_a_stream_there_is_no_ttft(loadgen: Loadgen, mock: MockProcess) 
     assert report["tokens"]["output"] == 16
 
 
+def test_tokens_are_counted_by_a_tokenizer_where_the_server_does_not(
+    loadgen: Loadgen,
+    mock: MockProcess,
+    tmp_path: Path,
+) -> None:
+    """Without usage chunks are counted, and a finding says so; a tokenizer counts the stored texts."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))  # noqa: S106 (a token of text)
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path / "tokenizer")
+    run = loadgen(
+        *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 3),
+        *("--extra-body", '{"stream_options": null}', "--out", "uncounted", "--json"),
+    )
+    report = orjson.loads(run.stdout)
+    assert report["tokens"] == {"input": None, "output": 12, "source": "chunks"}
+    assert "tokens_from_chunks" in {finding["code"] for finding in report["findings"]}
+    counted = loadgen("report", "uncounted", "--tokenizer", "tokenizer", "--json")
+    assert counted.returncode == 0, counted.stderr
+    tokens = orjson.loads(counted.stdout)["tokens"]
+    assert tokens["source"] == "client_tokenizer"
+    assert tokens["output"] >= 12
+    assert tokens["input"] > 0
+    assert loadgen("report", "uncounted", "--tokenizer", "nowhere/at-all", HF_HUB_OFFLINE="1").returncode == 2
+
+
 def test_the_default_folder_is_named_after_time_and_model(
     loadgen: Loadgen, mock: MockProcess, tmp_path: Path
 ) -> None:

@@ -34,9 +34,9 @@ def progress(**counters: object) -> Progress:
             "performance  ████████████░░░░░░░░░░░░  50%  45 done  4.5/s  15 in flight  0 errors  10 s",
         ),
         (
-            progress(completed=7, errors=Counter({"http_429": 2, "reset": 1})),
+            progress(completed=7, errors=Counter({"reset": 2, "http_429": 1})),
             plan(requests=1000, duration_s=20),
-            "performance  ████████████░░░░░░░░░░░░  50%  7 done  1.0/s  0 in flight  3 errors (http_429)  10 s",
+            "performance  ████████████░░░░░░░░░░░░  50%  7 done  1.0/s  0 in flight  3 errors (reset)  10 s",
         ),
         (
             Progress(phase="warmup", phase_started_ns=109 * SECOND, in_flight=4),

@@ -7,6 +7,7 @@ import socket
 import struct
 from contextlib import asynccontextmanager, suppress
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -58,6 +59,7 @@ class ScriptedServer:
     ) -> None:
         self.requests: list[bytes] = []
         self.connections = 0
+        self.asked = asyncio.Event()
         self.hung_up = asyncio.Event()
         self._scripts = list(scripts)
         self._whole_requests = whole_requests
@@ -97,6 +99,7 @@ class ScriptedServer:
             self.requests.append(head)
             if self._whole_requests:
                 self.requests[-1] += await reader.readexactly(length)
+            self.asked.set()
             script = self._scripts[min(len(self.requests), len(self._scripts)) - 1]
             await self._play(script, reader, writer)
 
@@ -190,7 +193,10 @@ def step() -> type[Step]:
 
 @pytest.fixture(scope="session")
 def serve() -> type[ScriptedServer]:
-    """Start a scripted server: `async with serve(script, …) as server`."""
+    """Start a scripted server.
+
+    `async with serve(script, …) as server: …`
+    """
     return ScriptedServer
 
 
@@ -212,7 +218,10 @@ def run() -> Callable[[Coroutine[Any, Any, _T]], _T]:
 
 @pytest.fixture(params=[HttpTransport], scope="session")
 def connect(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Open a transport to a URL: `async with connect(url) as transport`; every transport has to pass."""
+    """Open a transport to a URL; every transport there is gets its turn.
+
+    `async with connect(url) as transport: …`
+    """
 
     @asynccontextmanager
     async def opened(url: str, *, timeout_s: float = 10.0, verify: bool = True) -> AsyncIterator[Any]:
@@ -244,7 +253,7 @@ def splits() -> Callable[[bytes, Iterable[int]], list[bytes]]:
 
     def split(whole: bytes, places: Iterable[int]) -> list[bytes]:
         cuts = sorted({place % (len(whole) + 1) for place in places} | {0, len(whole)})
-        return [whole[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+        return [whole[a:b] for a, b in pairwise(cuts)]
 
     return split
 

@@ -12,6 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from loadgen.client.exchange import Exchange
 
@@ -45,7 +46,9 @@ def test_a_connection_is_used_again(several: Any, wire: Any) -> None:
     assert [setup.reused for setup in setups] == [False, True, True]
     assert setups[0].connect_ms > 0
     assert setups[0].dns_ms is not None
-    assert [(setup.connect_ms, setup.tls_ms, setup.dns_ms) for setup in setups[1:]] == [(None, None, None)] * 2
+    assert [(setup.connect_ms, setup.tls_ms, setup.dns_ms) for setup in setups[1:]] == [
+        (None, None, None)
+    ] * 2
     assert all(exchange.stream.body() == b"abc" for exchange in exchanges)
 
 
@@ -87,7 +90,9 @@ def test_the_server_closes_an_idle_connection(
 
 def test_an_unasked_word_spoils_a_connection(several: Any, wire: Any) -> None:
     """It could be taken for the next answer."""
-    server, exchanges = several([wire.sized(b"abc"), 0.01, wire.sized(b"def")], [wire.sized(b"ghi")], pause_s=0.05)
+    server, exchanges = several(
+        [wire.sized(b"abc"), 0.01, wire.sized(b"def")], [wire.sized(b"ghi")], pause_s=0.05
+    )
     assert [exchange.stream.body() for exchange in exchanges] == [b"abc", b"ghi"]
     assert server.connections == 2
 
@@ -107,7 +112,7 @@ class PlainServer:
         self._thread = threading.Thread(target=self._serve)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
-    def __enter__(self) -> PlainServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -172,7 +177,9 @@ def test_a_close_that_is_just_being_heard(run: Any, connect: Any, ask: Any, wire
     assert [exchange.failure for exchange in exchanges] == [None, None]
 
 
-def test_requests_at_once_have_a_connection_each(run: Any, serve: Any, connect: Any, ask: Any, wire: Any) -> None:
+def test_requests_at_once_have_a_connection_each(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any
+) -> None:
     """And the connections are there for the next ones."""
 
     async def scenario() -> tuple[Any, list[Exchange]]:

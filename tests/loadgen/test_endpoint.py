@@ -202,7 +202,9 @@ def test_the_longer_of_two_secrets_goes_first() -> None:
 @given(padding=st.integers(200, 330))
 def test_messages_are_short_and_never_cut_a_secret_in_two(padding: int) -> None:
     """They are shortened after the secrets are out."""
-    message = secretive(Authorization="Bearer sk-0123456789").redact("x" * padding + "sk-0123456789" + "y" * 999)
+    message = secretive(Authorization="Bearer sk-0123456789").redact(
+        "x" * padding + "sk-0123456789" + "y" * 999
+    )
     assert len(message) <= 301
     assert "sk-" not in message
     assert message.endswith("…")

@@ -16,7 +16,7 @@ from loadgen.client.failure import Failure
 from loadgen.client.stream import ResponseStream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 HEAD = Head(200, {"content-type": "text/event-stream"})
 TOKEN = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
@@ -103,7 +103,7 @@ def test_stamps_are_put_in_order(
 
 
 def test_the_first_end_is_the_end(new_exchange: NewExchange) -> None:
-    """A deadline that comes with the last byte takes nothing back, and a failure is not replaced by the next."""
+    """A deadline that comes with the last byte takes nothing back, and the first failure stands."""
     whole, _ = new_exchange()
     whole.sent(10)
     whole.ended(20, framed=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -124,7 +125,9 @@ def test_a_gap_that_does_not_fit_is_the_greatest() -> None:
 @given(
     deltas=st.lists(DELTAS, max_size=8),
     late=st.lists(st.sampled_from(LATE), max_size=2),
-    end=st.sampled_from([b"", b"data: [DONE]\n\n", b"data: [DONE]", b"data: {oops\n\n", b'data: {"error":"x"}']),
+    end=st.sampled_from(
+        [b"", b"data: [DONE]\n\n", b"data: [DONE]", b"data: {oops\n\n", b'data: {"error":"x"}']
+    ),
     places=st.lists(st.integers(0, 3000), max_size=12),
 )
 def test_any_split_gives_the_same_answer(
@@ -170,13 +173,17 @@ def test_decoding_again_adds_nothing() -> None:
         assert response.answer.content == ["a"]
 
 
-@pytest.mark.parametrize("done", [b"data: [DONE]\n\n", b"data:[DONE]\r\n\r\n", b"data:  [DONE] \n\n", b"data: [DONE]"])
+@pytest.mark.parametrize(
+    "done", [b"data: [DONE]\n\n", b"data:[DONE]\r\n\r\n", b"data:  [DONE] \n\n", b"data: [DONE]"]
+)
 def test_done(done: bytes) -> None:
     """The end of a stream, with white space or without."""
     assert answer([(1, delta(content="a") + done)]).done
 
 
-@pytest.mark.parametrize("nothing", [b"data:\n\n", b"data: \n\n", b"data\n\n", b"data: \ndata: \n\n", b"data: {}\n\n"])
+@pytest.mark.parametrize(
+    "nothing", [b"data:\n\n", b"data: \n\n", b"data\n\n", b"data: \ndata: \n\n", b"data: {}\n\n"]
+)
 def test_an_empty_payload_says_nothing(nothing: bytes) -> None:
     """Some servers keep a connection alive with empty frames."""
     assert "".join(answer([(1, nothing + delta(content="a") + nothing)]).content) == "a"
@@ -206,7 +213,13 @@ def test_the_first_error_stands() -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [b"data: {oops\n\n", b"data: [1]\n\n", b"data: \xff\n\n", b"data: " + b"[" * 2000 + b"\n\n", b"data: NaN\n\n"],
+    [
+        b"data: {oops\n\n",
+        b"data: [1]\n\n",
+        b"data: \xff\n\n",
+        b"data: " + b"[" * 2000 + b"\n\n",
+        b"data: NaN\n\n",
+    ],
 )
 @pytest.mark.parametrize("before", [b"", delta(content="a")])
 def test_malformed_frames_show_what_came(frame: bytes, before: bytes) -> None:
@@ -253,8 +266,7 @@ def kept(pieces: Iterable[bytes], *, event_stream: bool) -> int:
     """How many of endlessly many pieces are kept until the response is given up."""
     response = received([(1, delta(content="a"))] if event_stream else [], event_stream=event_stream)
     with pytest.raises(RequestFailedError) as raised:
-        for data in pieces:
-            response.receive(data, 2)
+        deque((response.receive(data, 2) for data in pieces), maxlen=0)
     assert raised.value.failure == Failure.TOO_LARGE
     return len(response._pieces)
 

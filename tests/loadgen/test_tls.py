@@ -108,7 +108,9 @@ def test_a_server_without_tls(run: Any, serve: Any, connect: Any, ask: Any, step
         assert exchange.message.startswith("no TLS with 127.0.0.1")
 
 
-def test_a_server_with_tls_that_is_called_without(run: Any, serve: Any, connect: Any, ask: Any, certified: Any) -> None:
+def test_a_server_with_tls_that_is_called_without(
+    run: Any, serve: Any, connect: Any, ask: Any, certified: Any
+) -> None:
     """Whatever it says to that is no response."""
 
     async def scenario() -> Exchange:
@@ -123,7 +125,7 @@ def test_a_server_with_tls_that_is_called_without(run: Any, serve: Any, connect:
 
 @pytest.mark.parametrize("reads", [1, 2, 3, 4])
 def test_sent_is_before_the_server_s_time(several: Any, certified: Any, wire: Any, reads: int) -> None:
-    """Every request's, in however many reads the response before it came; and each leaves its connection whole."""
+    """In however many reads the response before came; and each leaves its connection fit for the next."""
     body = b"x" * reads
     pieces = [wire.head(content_length=reads) + body[:1], *(body[i : i + 1] for i in range(1, reads))]
     script = [GENERATING_S] + [step for piece in pieces for step in (piece, 0.005)]
@@ -153,7 +155,9 @@ def test_large_bodies(several: Any, certified: Any, wire: Any) -> None:
     assert stamps[-1] <= exchange.ended_ns
 
 
-def test_closing_waits_for_nobody(run: Any, serve: Any, connect: Any, ask: Any, certified: Any, wire: Any) -> None:
+def test_closing_waits_for_nobody(
+    run: Any, serve: Any, connect: Any, ask: Any, certified: Any, wire: Any
+) -> None:
     """A server may take its time to say good-bye; the socket is closed when the transport says so."""
 
     async def scenario() -> tuple[int, int]:

@@ -174,8 +174,15 @@ def test_a_reset_instead_of_a_response(one: Any, step: Any) -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        *(b"HTTP/1.1 2", b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
-        *(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + rest for rest in (b"", b"3\r\nab", b"0\r\n")),
+        *(
+            b"HTTP/1.1 2",
+            b"HTTP/1.1 200 OK\r\nContent-Le",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc",
+        ),
+        *(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + rest
+            for rest in (b"", b"3\r\nab", b"0\r\n")
+        ),
     ],
 )
 def test_a_response_that_is_cut(one: Any, step: Any, start: bytes, end: str) -> None:
@@ -230,7 +237,9 @@ def test_what_the_stream_refuses_ends_the_request(one: Any, wire: Any, step: Any
     assert "oops" in exchange.message
 
 
-@pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"])
+@pytest.mark.parametrize(
+    "start", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"]
+)
 def test_the_deadline(one: Any, step: Any, start: bytes) -> None:
     """A server that says nothing, or no more, is not waited for for ever."""
     exchange = one(start, step.HANG, timeout_s=0.1)
@@ -282,10 +291,12 @@ def test_cancelling_closes_the_connection(
     """The server hears of it, and the next request does not go the same way."""
 
     async def scenario() -> tuple[Any, Exchange]:
-        async with serve([start, step.HANG], [wire.sized(b"abc")]) as server, connect(server.url) as transport:
+        async with (
+            serve([start, step.HANG], [wire.sized(b"abc")]) as server,
+            connect(server.url) as transport,
+        ):
             asking = asyncio.create_task(ask(transport))
-            while not server.requests:
-                await asyncio.sleep(0)
+            await server.asked.wait()
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from recorder.errors import AlreadyRecordingError, LogExistsError, NotRecordingError, WriterError
+from recorder.errors import (
+    AlreadyRecordingError,
+    LogExistsError,
+    LogNotMadeError,
+    NotRecordingError,
+    WriterError,
+)
 from recorder.event import Event, EventType
 from recorder.writer import COMMIT_EVENTS, EventRecorder
 
@@ -124,6 +130,15 @@ def test_a_log_is_never_overwritten(tmp_path: Path) -> None:
         pass
     with pytest.raises(LogExistsError), EventRecorder(path=path):
         pass
+    assert EventRecorder.LIVE is None
+
+
+def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
+    """The error names it, and another recorder can be active afterwards."""
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file" / "events.db", tmp_path):
+        with pytest.raises((LogNotMadeError, LogExistsError), match=str(place)), EventRecorder(path=place):
+            pass
     assert EventRecorder.LIVE is None
 
 

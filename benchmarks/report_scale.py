@@ -1,0 +1,150 @@
+"""How the time and the memory of a report grow with the log.
+
+Writes logs of 10^4, 10^5 and 10^6 streamed requests (4 events and 16 chunks each), reports each in a process
+of its own, and prints a table: `python benchmarks/report_scale.py [--json] [REQUESTS ...]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from array import array
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from recorder import Event, EventType, schema
+from recorder.store import Session, Store
+from reporter import MetricsReporter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SIZES: Final = (10_000, 100_000, 1_000_000)
+CHUNKS: Final = 16
+BATCH: Final = 1000
+BASE_NS: Final = 10**15
+MS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one report took.
+
+    Attributes:
+        requests: Requests in the log.
+        log_mb: The size of the log.
+        seconds: From the call of the reporter to the report, its imports included.
+        us_a_request: That, divided.
+        peak_mb: The most memory that the process held.
+    """
+
+    requests: int
+    log_mb: float
+    seconds: float
+    us_a_request: float
+    peak_mb: float
+
+
+def main() -> None:
+    """Write, report, and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("requests", nargs="*", type=int, default=SIZES, help="sizes of the logs")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.report:
+        print(json.dumps(report(options.report)))
+        return
+    measured = [measure(requests) for requests in options.requests]
+    print(json.dumps([asdict(line) for line in measured]) if options.json else table(measured))
+
+
+def measure(requests: int) -> Measured:
+    """Write a log and report it in another process."""
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "events.db"
+        write(log, requests)
+        command = [sys.executable, __file__, "--report", str(log)]
+        seconds, peak_mb = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        return Measured(requests, log.stat().st_size / 1e6, seconds, seconds / requests * 1e6, peak_mb)
+
+
+def report(log: Path) -> tuple[float, float]:
+    """Report a log; how long it took in s, and the peak of this process's memory in MB."""
+    started = time.perf_counter()
+    with MetricsReporter(log) as reporter:
+        reporter.create_report()
+    seconds = time.perf_counter() - started
+    unit = 1 if sys.platform == "darwin" else 1024
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def write(log: Path, requests: int) -> None:
+    """Write a log of so many requests, one issued every millisecond."""
+    random = Random(requests)  # noqa: S311 (figures, not secrets)
+    store = Store.create(log, Session(settings={"load": {"kind": "constant", "rate": 1000.0}}))
+    phase = Event(EventType.PHASE_STARTED, BASE_NS, data={"phase": "performance"})
+    end = Event(EventType.TEST_ENDED, BASE_NS + requests * MS, data={"reason": "completed"})
+    store.append([schema.row(phase)])
+    for start in range(0, requests, BATCH):
+        numbers = range(start, min(start + BATCH, requests))
+        store.append([schema.row(event) for number in numbers for event in request(random, number)])
+    store.append([schema.row(end)])
+    store.close()
+
+
+def request(random: Random, number: int) -> Iterator[Event]:
+    """The four events of one request."""
+    uuid = f"{random.getrandbits(128):032x}"
+    issued_ns = BASE_NS + number * MS
+    gaps_us = array("I", [random.randrange(5_000, 15_000) for _ in range(CHUNKS)])
+    first_ns = issued_ns + MS + gaps_us[0] * 1000
+    last_ns = issued_ns + MS + sum(gaps_us) * 1000
+    issue = {"scheduled_ns": issued_ns - 1000, "phase": "performance", "prompt_id": number % 1000}
+    yield Event(EventType.LOADGEN_ISSUE_CALLED, issued_ns, uuid, issue)
+    yield Event(EventType.REQUEST_SENT, issued_ns + MS, uuid, {"reused": True, "connect_ms": None})
+    yield Event(EventType.FIRST_CHUNK, first_ns, uuid)
+    outcome = {
+        "status": 200,
+        "first_byte_ns": first_ns - 1000,
+        "first_token_ns": first_ns,
+        "first_output_ns": first_ns,
+        "last_token_ns": last_ns,
+        "chunks": CHUNKS,
+        "reads": CHUNKS + 2,
+        "coalesced": 0,
+        "bytes": 4000,
+        "finish_reason": "stop",
+        "input_tokens": 100,
+        "output_tokens": CHUNKS,
+        "reasoning_tokens": None,
+        "cached_tokens": None,
+        "stream": True,
+        "texts": {"output": "hello world " * 10, "reasoning": None, "tool_calls": None},
+        "chunk_gaps_us": gaps_us.tobytes(),
+    }
+    yield Event(EventType.COMPLETE, last_ns + MS, uuid, outcome)
+
+
+def table(measured: list[Measured]) -> str:
+    """The measurements, a line each."""
+    lines = [f"{'requests':>10} {'log MB':>8} {'seconds':>8} {'us/request':>11} {'peak MB':>8}"]
+    lines += [
+        f"{line.requests:>10,} {line.log_mb:>8.0f} {line.seconds:>8.2f} {line.us_a_request:>11.1f} "
+        f"{line.peak_mb:>8.0f}"
+        for line in measured
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""docs/metrics.md and docs/sql.md leave nothing out."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from recorder import EventType
+from reporter import findings, report
+from reporter.quantile import PERCENTILES
+
+DOCS = Path(__file__).parents[2] / "docs"
+METRICS = (DOCS / "metrics.md").read_text("utf-8")
+SQL = (DOCS / "sql.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("event", EventType)
+def test_every_event_is_documented(event: EventType) -> None:
+    """The list of events has each, with when it happens."""
+    assert re.search(rf"^\| `{event.name}` \| \w", SQL, re.MULTILINE)
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(report.Report)])
+def test_every_key_of_the_report_is_documented(field: str) -> None:
+    """Each key of report.json stands on the page of metrics, by itself or with its parts."""
+    assert re.search(rf"`{field}[`.]", METRICS)
+
+
+@pytest.mark.parametrize("part", ["counts", "window", "throughput", "tokens", "validity"])
+def test_every_part_of_a_key_is_documented(part: str) -> None:
+    """What is inside a key stands on the page as `key.part`."""
+    kind = getattr(report, part.capitalize())
+    assert is_dataclass(kind)
+    missing = [field.name for field in fields(kind) if f"`{part}.{field.name}`" not in METRICS]
+    assert missing == []
+
+
+def test_every_statistic_is_documented() -> None:
+    """The page lists what a summary has."""
+    names = [field.name for field in fields(report.Summary)]
+    assert f"`{{{', '.join(names)}}}`" in METRICS
+    assert set(PERCENTILES) < set(names)
+
+
+def test_every_finding_is_documented() -> None:
+    """Each code that the reporter can find stands in the table of findings."""
+    found = re.findall(r'Finding\(\s*"(\w+)"', inspect.getsource(findings))
+    broken = re.findall(r"THEN '(\w+)'", (DOCS.parent / "reporter" / "sql" / "violations.sql").read_text())
+    assert len(found) >= 13
+    assert len(broken) == 6
+    assert [code for code in found + broken if f"`{code}`" not in METRICS] == []

@@ -1,0 +1,103 @@
+"""SQL as a public interface: what docs/sql.md says is what there is."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recorder.errors import NotALogError
+from reporter.errors import QueryError
+from reporter.query import VIEWS, query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reporter.conftest import Run
+
+DOCS = (Path(__file__).parents[2] / "docs" / "sql.md").read_text("utf-8")
+SECTIONS = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##)", DOCS, re.MULTILINE | re.DOTALL))
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of the page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", DOCS, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(a_run: Callable[..., Run]) -> Path:
+    """A run that has something for every view to show."""
+    texts = {"output": "hello", "reasoning": None, "tool_calls": None}
+    run = a_run().answers(5, 7, 9, usage=(1, 3), texts=texts, issue={"prompt": {"prompt": "hi"}}, complete=10)
+    return run.fails("http_429", status=429).ends().write()
+
+
+def test_every_view_is_documented() -> None:
+    """The page has a section for each public view, and for no other."""
+    assert sorted(SECTIONS) == sorted(VIEWS)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_column_is_documented(folder: Path, view: str) -> None:
+    """A view has the columns that the page describes, in that order."""
+    documented = re.findall(r"^\| `(\w+)` \|", SECTIONS[view], re.MULTILINE)
+    assert query(folder, f"FROM {view}").columns == documented
+
+
+@pytest.mark.parametrize("sql", blocks("sql"))
+def test_the_queries_of_the_page_answer(folder: Path, sql: str) -> None:
+    """Each query that the page shows runs and finds something."""
+    assert query(folder, sql).rows
+
+
+@pytest.mark.parametrize("sql", blocks("sqlite"))
+def test_the_log_can_be_read_without_us(folder: Path, sql: str) -> None:
+    """Each query that the page shows for sqlite3 runs on the log itself and finds something."""
+    with closing(sqlite3.connect(folder / "events.db")) as connection:
+        assert connection.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize("program", blocks("python"))
+def test_the_programs_of_the_page_run(
+    folder: Path,
+    program: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """Each Python program of the page runs where there is a run of that name, and prints something."""
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "20260102-030405-my-model").symlink_to(folder)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "docs/sql.md", "exec"), {})  # noqa: S102 (our own page)
+    assert capsys.readouterr().out
+
+
+def test_an_answer_is_columns_and_rows(folder: Path) -> None:
+    """Values come as Python values, under the names that the query gives."""
+    answer = query(folder, "SELECT status, ttft_ms AS first FROM samples ORDER BY status")
+    assert (answer.columns, answer.rows) == (["status", "first"], [("completed", 5.0), ("failed", None)])
+
+
+def test_several_statements_answer_with_the_last(folder: Path) -> None:
+    """A query may make something to ask of, and a memory limit of its own."""
+    sql = (
+        "SET memory_limit = '1GB'; CREATE TABLE t AS SELECT status FROM samples; SELECT count(*) AS n FROM t"
+    )
+    assert query(folder, sql).rows == [(2,)]
+
+
+def test_wrong_sql_is_explained(folder: Path) -> None:
+    """An error says what DuckDB says, and which views there are."""
+    with pytest.raises(QueryError, match=r"(?s)sampels.*There are the views session, phases, samples"):
+        query(folder, "SELECT * FROM sampels")
+
+
+def test_a_run_that_is_none(tmp_path: Path) -> None:
+    """The log is looked for before the SQL is."""
+    with pytest.raises(NotALogError):
+        query(tmp_path, "SELECT nonsense")

@@ -1,0 +1,113 @@
+"""MetricsReporter, as it is used from Python."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recorder import EventRecorder, EventType
+from recorder.errors import NotALogError
+from reporter import MetricsReporter
+from reporter.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.reporter.conftest import Run
+
+
+def test_a_run_is_named_by_its_folder_or_its_log(a_run: Callable[..., Run]) -> None:
+    """Both names, as text or as a path, mean the same run."""
+    folder = a_run().answers(5, usage=(1, 1)).ends().write()
+    names = [folder, folder / "events.db", str(folder), str(folder / "events.db")]
+    assert len({repr(MetricsReporter(name).create_report()) for name in names}) == 1
+
+
+def test_a_recorded_run_is_reported(tmp_path: Path) -> None:
+    """What an EventRecorder wrote, the reporter reads, the recorder's own health included."""
+    with EventRecorder("s", path=tmp_path / "events.db", settings={"model": "m"}) as recorder:
+        record = recorder.record_event
+        record(EventType.PHASE_STARTED, 0, data={"phase": "performance"})
+        record(EventType.LOADGEN_ISSUE_CALLED, 1, "a", data={"phase": "performance", "scheduled_ns": 0})
+        record(EventType.REQUEST_SENT, 2, "a")
+        record(EventType.COMPLETE, 9_000_002, "a", data={"output_tokens": 5, "first_byte_ns": 4_000_002})
+        record(EventType.TEST_ENDED, 9_000_003, data={"reason": "completed"})
+    with MetricsReporter(tmp_path) as reporter:
+        report = reporter.create_report()
+    assert report.run["model"] == "m"
+    assert report.ttfb_ms is not None
+    assert report.ttfb_ms.p50 == 4
+    assert report.recorder["events"] == 5
+    assert report.findings == []
+
+
+def test_every_event_is_dumped(tmp_path: Path) -> None:
+    """Each event is one line of JSON in the order of the log, with all that was recorded, unchanged."""
+    with EventRecorder("s", path=tmp_path / "events.db") as recorder:
+        recorder.record_event(EventType.TEST_STARTED, 2**63 - 1)
+        data = {
+            "big": 2**64 - 1,
+            "null": None,
+            "texts": {"output": "nul \0, naïve 🙂", "reasoning": None},
+            "chunk_gaps_us": array("I", [0, 2**32 - 1]).tobytes(),
+        }
+        recorder.record_event(EventType.ERROR, 5, "not hex", data=data)
+        recorder.record_event(EventType.CANCELLED, 4, "b", data={"texts": {}})
+    with MetricsReporter(tmp_path) as reporter:
+        reporter.dump_to_json(tmp_path / "events.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text("utf-8").splitlines()]
+    assert lines[:3] == [
+        {"sample_uuid": None, "event_type": "TEST_STARTED", "timestamp_ns": 2**63 - 1, "data": None},
+        {
+            "sample_uuid": "not hex",
+            "event_type": "ERROR",
+            "timestamp_ns": 5,
+            "data": {**data, "chunk_gaps_us": [0, 2**32 - 1]},
+        },
+        {"sample_uuid": "b", "event_type": "CANCELLED", "timestamp_ns": 4, "data": {"texts": {}}},
+    ]
+    assert [line["event_type"] for line in lines[3:]] == ["TELEMETRY"]
+
+
+def test_an_empty_log_dumps_nothing(a_run: Callable[..., Run], tmp_path: Path) -> None:
+    """A log without events is a file without lines."""
+    run = a_run()
+    run.events.clear()
+    with MetricsReporter(run.write()) as reporter:
+        reporter.dump_to_json(tmp_path / "none.jsonl")
+    assert (tmp_path / "none.jsonl").read_bytes() == b""
+
+
+def test_no_other_client_type() -> None:
+    """What the specification's reporter can compute with is told when something else is asked for."""
+    with pytest.raises(OptionError, match="no client type 'pandas'; use 'duckdb'"):
+        MetricsReporter("anything", client_type="pandas")
+
+
+def test_options_are_checked_before_the_log_is_read(tmp_path: Path) -> None:
+    """A wrong method is told even where there is nothing to compute it on; a missing log is told after."""
+    with MetricsReporter(tmp_path) as reporter:
+        with pytest.raises(OptionError, match="no percentile method 'median'"):
+            reporter.create_report(percentile_method="median")
+        with pytest.raises(NotALogError):
+            reporter.create_report()
+        with pytest.raises(NotALogError):
+            reporter.dump_to_json(tmp_path / "events.jsonl")
+
+
+def test_a_closed_reporter_looks_again(a_run: Callable[..., Run]) -> None:
+    """A reporter keeps to the moment at which it read the log, until it is closed."""
+    run = a_run().answers(5, usage=(1, 1)).ends()
+    reporter = MetricsReporter(run.write())
+    assert reporter.create_report().counts.issued == 1
+    (run.folder / "events.db").unlink()
+    run.fails().write()
+    assert reporter.create_report().counts.issued == 1
+    reporter.close()
+    reporter.close()
+    assert reporter.create_report().counts.issued == 2
+    reporter.close()
