@@ -45,6 +45,9 @@ CODECS: Final[dict[str, Codec]] = {"chat": chat_completions, "completions": comp
 
 DEFAULT_CONCURRENCY: Final = 8
 DEFAULT_REQUESTS: Final = 100
+PROBE_TIMEOUT_S: Final = 10.0
+"""For each of the two questions before a run."""
+
 SYNTHETIC_PROMPTS: Final = 1000
 """How many different prompts are made up; a longer run asks them again."""
 
@@ -121,7 +124,7 @@ async def measure(prepared: Prepared, folder: Path, *, probe: bool, quiet: bool)
     _allow_many_files()
     try:
         if probe:
-            await Prober(transport, codec, plan.generation).require_ready()
+            await _require_ready(prepared)
         recorder = EventRecorder(
             path=folder / LOG,
             settings=prepared.settings(),
@@ -145,6 +148,16 @@ async def measure(prepared: Prepared, folder: Path, *, probe: bool, quiet: bool)
     finally:
         await transport.close()
         clock.close()
+
+
+async def _require_ready(prepared: Prepared) -> None:
+    """Ask the endpoint about itself; one that takes its time gets the benefit of the doubt."""
+    plan = prepared.plan
+    transport = HttpTransport(prepared.target, min(PROBE_TIMEOUT_S, plan.timeout_s))
+    try:
+        await Prober(transport, CODECS[plan.protocol], plan.generation).require_ready()
+    finally:
+        await transport.close()
 
 
 def _load(settings: PerfSettings) -> Load:

@@ -72,7 +72,8 @@ BIG_TABLES: Final[Mapping[str, str]] = {
 
 _EVERYTHING: Final = """
     SELECT coalesce(sample_uuid, '') AS sample_uuid, name AS type, at_ns, coalesce(data, '') AS data,
-        coalesce(texts, '') AS texts, coalesce(chunk_gaps_us, x'') AS chunk_gaps_us
+        coalesce(texts, '') AS texts,
+        CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
     FROM events JOIN event_types USING (code) ORDER BY seq"""
 
 _BATCH_ROWS: Final = 1024

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, Final
 
 from reporter.report import Report
 
@@ -23,13 +23,16 @@ def report_schema() -> dict[str, Any]:
     }
 
 
+_PROSE: Final = frozenset({"title", "description", "default"})
+
+
 def _strict(schema: Any) -> Any:
-    """Require every key, for a report has them all; leave out titles that only repeat the keys."""
+    """Require every key, for a report has them all; leave out what versions of pydantic differ in."""
     if isinstance(schema, list):
         return [_strict(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    parts = {key: _strict(part) for key, part in schema.items() if key not in {"title", "default"}}
+    parts = {key: _strict(part) for key, part in schema.items() if key not in _PROSE}
     return {**parts, "required": list(parts["properties"])} if "properties" in parts else parts
 
 

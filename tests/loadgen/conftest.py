@@ -48,6 +48,13 @@ class ScriptedServer:
         whole_requests: Read a request to its end before playing; else only its head.
         tls: With it the server speaks TLS.
         greeting: What to do with a new connection before a request is read.
+
+    Attributes:
+        requests: What was asked, head and (where it was read) body.
+        connections: How many there were.
+        asked: Set by the first request.
+        hanging: Set when a script has come to its `HANG`.
+        hung_up: Set when a connection is over, whoever ended it.
     """
 
     def __init__(
@@ -60,6 +67,7 @@ class ScriptedServer:
         self.requests: list[bytes] = []
         self.connections = 0
         self.asked = asyncio.Event()
+        self.hanging = asyncio.Event()
         self.hung_up = asyncio.Event()
         self._scripts = list(scripts)
         self._whole_requests = whole_requests
@@ -116,6 +124,7 @@ class ScriptedServer:
                 case Step.DRAIN:
                     await reader.readexactly(_content_length(self.requests[-1]))
                 case Step.HANG:
+                    self.hanging.set()
                     await reader.read()
                 case Step.RESET:
                     sock = writer.get_extra_info("socket")

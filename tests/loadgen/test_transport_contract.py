@@ -6,6 +6,8 @@ A transport is made by the fixture `connect`; who writes another adds it to the 
 from __future__ import annotations
 
 import asyncio
+import resource
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -323,3 +325,24 @@ def test_cancelling_while_connecting(run: Any, serve: Any, connect: Any, ask: An
                         await asking
 
     run(scenario())
+
+
+def test_no_descriptor_left(run: Any, serve: Any, connect: Any, ask: Any, wire: Any) -> None:
+    """It is this machine that has reached its limit, and the message says which; then it goes on."""
+
+    async def scenario() -> list[Exchange]:
+        async with serve([wire.sized(b"abc")]) as server, connect(server.url) as transport:
+            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            with socket.socket() as lowest:
+                free = lowest.fileno()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+            try:
+                exchanges = [await ask(transport)]
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            return [*exchanges, await ask(transport)]
+
+    limited, free = run(scenario())
+    assert limited.failure == Failure.CLIENT_LIMIT
+    assert "ulimit -n" in limited.message
+    assert summary(free) == (200, b"abc", None, True)

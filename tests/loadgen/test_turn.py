@@ -332,7 +332,7 @@ def test_a_request_that_is_given_up(run: Any, serve: Any, wire: Any, step: Any, 
         async with serve([wire.head(transfer_encoding="chunked"), *body, step.HANG]) as server:
             asking = asker(server.url, events.append)
             task = asyncio.create_task(asking.ask(SAMPLE, asking.prepare(SAMPLE), 0, "performance"))
-            await asyncio.sleep(0.05)
+            await server.hanging.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
