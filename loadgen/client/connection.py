@@ -52,12 +52,10 @@ class Connection(asyncio.BufferedProtocol):
 
     Attributes:
         reusable: Whether another request may be sent on it.
-        idle_since_ns: When its last response was complete.
     """
 
     def __init__(self, sock: StampingSocket) -> None:
         self.reusable = True
-        self.idle_since_ns = time.monotonic_ns()
         self._sock = sock
         self._transport: asyncio.Transport | None = None
         self._observer: Observer | None = None
@@ -210,7 +208,6 @@ class Connection(asyncio.BufferedProtocol):
         parser, self._parser = self._parser, None
         keep_alive = parser is not None and parser.should_keep_alive()
         self.reusable = self.reusable and framed and keep_alive and not self._unsent
-        self.idle_since_ns = self._response.read_ns
         if observer is not None:
             observer.ended(self._response.read_ns, framed=framed)
         if not self.reusable:

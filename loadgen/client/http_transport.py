@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S: Final = 10.0
 """For TCP and TLS handshake together."""
 
-_FRESH_NS: Final = 100_000_000
-"""A connection that was idle for less is used without looking whether the server has closed it."""
-
 _OUT_OF: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS})
 
 Address = tuple[int, Any]
@@ -83,11 +80,9 @@ class HttpTransport:
             connection.close()
 
     async def _connection(self) -> tuple[Connection, Setup]:
-        now_ns = time.monotonic_ns()
         while self._idle:
             connection = self._idle.pop()
-            fresh = now_ns - connection.idle_since_ns < _FRESH_NS
-            if connection.reusable and (fresh or not connection.is_stale()):
+            if connection.reusable and not connection.is_stale():
                 return connection, Setup(reused=True)
             connection.close()
         try:

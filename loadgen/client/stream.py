@@ -8,6 +8,7 @@ so that a long answer delays nobody else's request.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,8 +85,8 @@ class Answer:
         return gaps.tobytes()
 
     def coalesced(self) -> int:
-        """How many chunks came in the same read as the one before: their gap of 0 is the client's view."""
-        return sum(a == b for a, b in zip(self.token_ns, self.token_ns[1:], strict=False))
+        """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
+        return sum(chunks > 1 for chunks in Counter(self.token_ns).values())
 
     def _merge(self, part: Mapping[str, Any]) -> None:
         """Add a part of a tool call to the call of its index; a part without one is a call of its own."""
