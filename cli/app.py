@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.check import check
+from cli.check import CheckSettings, check
 from cli.demo import demo
 from cli.gate import gate
 from cli.listing import listing
@@ -31,7 +31,7 @@ _READING = "Read a run"
 _TRYING = "Try it"
 
 app.command("perf", rich_help_panel=_RUNNING)(command(PerfSettings, perf))
-app.command(rich_help_panel=_RUNNING)(check)
+app.command("check", rich_help_panel=_RUNNING)(command(CheckSettings, check))
 app.command(rich_help_panel=_READING)(report)
 app.command(rich_help_panel=_READING)(sql)
 app.command(rich_help_panel=_READING)(gate)

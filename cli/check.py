@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cli.endpoint_settings import EndpointSettings
+
 _OK = 200
-_TIMEOUT_S = 60.0
-_MAX_TOKENS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,25 +21,15 @@ class Line:
     detail: str
 
 
-def check(
-    url: Annotated[str, typer.Option(envvar="LOADGEN_URL", help="Base URL, with or without /v1.")],
-    model: Annotated[str, typer.Option(help="Model name, as the endpoint knows it.")],
-    *,
-    protocol: Annotated[
-        Literal["chat", "completions"],
-        typer.Option(help="Chat completions or completions."),
-    ] = "chat",
-    api_key: Annotated[
-        str | None,
-        typer.Option(envvar=["LOADGEN_API_KEY", "OPENAI_API_KEY"], help="Bearer token."),
-    ] = None,
-    header: Annotated[
-        list[str] | None, typer.Option(metavar="'NAME: VALUE'", help="A further header.")
-    ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Do not verify the TLS certificate.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False,
-) -> None:
-    """Check an endpoint with two small requests: reachable, model known, streams, sends usage.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckSettings(EndpointSettings):
+    """What can be said to `loadgen check`; field by field an option."""
+
+    json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False
+
+
+def check(settings: CheckSettings) -> None:
+    """Check an endpoint with a few small requests: reachable, model known, answers, streams, sends usage.
 
     Exit 3 when it cannot be reached, 2 when it turns the key or the model down, 4 when it answers wrongly.
 
@@ -50,42 +40,30 @@ def check(
     import asyncio
 
     from cli import errors
-    from cli.perf_settings import PerfSettings
-    from cli.wiring import prepare
 
-    settings = PerfSettings(
-        url=url,
-        model=model,
-        protocol=protocol,
-        api_key=api_key,
-        header=header or [],
-        insecure=insecure,
-        max_tokens=_MAX_TOKENS,
-        timeout=_TIMEOUT_S,
-        requests=1,
-    )
-    lines = asyncio.run(_ask(prepare(settings)))
-    _print(lines, json=json)
+    lines = asyncio.run(_ask(settings))
+    _print(lines, json=settings.json)
     if any(line.status == "failed" for line in lines):
         raise typer.Exit(errors.INVALID)
 
 
-async def _ask(prepared: Any) -> list[Line]:
-    from cli.wiring import CODECS
+async def _ask(settings: CheckSettings) -> list[Line]:
+    from cli.wiring import CODECS, target_of
+    from loadgen.client.codec import Generation
     from loadgen.client.http_transport import HttpTransport
     from loadgen.probe import Prober
 
-    plan = prepared.plan
-    transport = HttpTransport(prepared.target, plan.timeout_s)
-    prober = Prober(transport, CODECS[plan.protocol], plan.generation)
+    target = target_of(settings)
+    transport = HttpTransport(target, settings.timeout)
+    prober = Prober(transport, CODECS[settings.protocol], Generation(settings.model))
     try:
-        models = await prober.require_ready()
-        probe = await prober.completion()
+        models, probe = await prober.require_ready()
+        probe = probe or await prober.completion()
     finally:
         await transport.close()
     return [
-        Line("reachable", "ok", prepared.target.url),
-        _model(models, plan.generation.model),
+        Line("reachable", "ok", target.url),
+        _model(models, settings.model),
         _answer(probe),
         _stream(probe),
         _usage(probe),

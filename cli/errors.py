@@ -1,13 +1,13 @@
 """The border between errors and exit codes: what the user is told instead of a traceback.
 
     2 settings                                      3 set-up                              4 the run
-    ├── cli.errors.UsageError                       ├── loadgen.probe.UnreachableError    └── recorder.errors
-    ├── loadgen.plan.PlanError                      ├── loadgen.mock_endpoint.errors          .WriterError
-    ├── loadgen.client.endpoint.EndpointError       │   .MockSetupError
-    ├── loadgen.probe.RejectedError                 ├── recorder.errors.LogNotMadeError
-    ├── loadgen.mock_endpoint.errors                └── OSError (folder, descriptors)
-    │   .MockOptionsError
-    ├── recorder.errors.RecorderError (all others)
+    ├── cli.errors.UsageError                       ├── cli.errors.SetupError             └── recorder.errors
+    ├── loadgen.plan.PlanError                      ├── loadgen.probe.UnreachableError        .WriterError
+    ├── loadgen.client.endpoint.EndpointError       ├── loadgen.mock_endpoint.errors
+    ├── loadgen.probe.RejectedError                 │   .MockSetupError
+    ├── loadgen.mock_endpoint.errors                ├── recorder.errors.LogNotMadeError
+    │   .MockOptionsError                           └── OSError about a file
+    ├── recorder.errors.LogError, .LogExistsError
     ├── reporter.errors.ReporterError
     ├── rulesets.errors.RulesetError
     └── workloads.errors.WorkloadError
@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import Final
 
 PASS: Final = 0
-GATE_FAILED: Final = 1
 USAGE: Final = 2
 SETUP: Final = 3
 INVALID: Final = 4
@@ -31,13 +30,17 @@ class UsageError(Exception):
     """The command line asks for something that cannot be done; the message says what and what to do."""
 
 
+class SetupError(Exception):
+    """This machine cannot do what the command line asks for; the message says what and what to do."""
+
+
 def exit_code(error: BaseException) -> int | None:
     """The exit code of an error that is explained by its message; None for a bug."""
     from loadgen.client.endpoint import EndpointError
     from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
     from loadgen.plan import PlanError
     from loadgen.probe import RejectedError, UnreachableError
-    from recorder.errors import LogNotMadeError, RecorderError, WriterError
+    from recorder.errors import LogError, LogExistsError, LogNotMadeError, WriterError
     from reporter.errors import ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
@@ -53,9 +56,12 @@ def exit_code(error: BaseException) -> int | None:
         WorkloadError: USAGE,
         ReporterError: USAGE,
         RulesetError: USAGE,
-        RecorderError: USAGE,
+        LogError: USAGE,
+        LogExistsError: USAGE,
         UnreachableError: SETUP,
         MockSetupError: SETUP,
-        OSError: SETUP,
+        SetupError: SETUP,
     }
+    if isinstance(error, OSError) and error.filename is not None:
+        return SETUP
     return next((code for kind, code in codes.items() if isinstance(error, kind)), None)

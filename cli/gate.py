@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.report import Run
+from cli.tokenizer import Tokenizer
 
 
 def gate(
@@ -18,11 +19,13 @@ def gate(
         list[str] | None,
         typer.Option(metavar="RULE", help="A target, e.g. 'ttft:p(99)<500ms'; repeatable."),
     ] = None,
+    tokenizer: Tokenizer = None,
     json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
 ) -> None:
     """Judge a run: exit 0 when every rule is met, 1 when one is missed, 4 when the run is invalid.
 
-    A metric without samples misses its target. The verdict goes into report.json as well.
+    Without --ruleset and --require, the rules are those that the run was started with. A metric without
+    samples misses its target. The verdict goes into report.json as well.
 
     [bold]Examples[/bold]
 
@@ -32,14 +35,12 @@ def gate(
     """
     from cli.errors import UsageError
     from cli.judging import read_rules, write_report
-    from cli.perf import outcome
-    from cli.run_folder import log_of
+    from cli.tokenizer import load
+    from rulesets.verdict import EXIT_CODES
 
-    rules = read_rules(require or [], ruleset)
-    if rules is None:
+    report = write_report(run, read_rules(require or [], ruleset), tokenizer=load(tokenizer))
+    if report.verdict is None:
         raise UsageError("there is nothing to judge by: give --ruleset FILE or --require RULE")
-    report = write_report(log_of(run), rules)
-    assert report.verdict is not None  # noqa: S101 (there are rules)
     if json:
         import orjson
 
@@ -48,4 +49,4 @@ def gate(
         from cli.show import show_verdict
 
         show_verdict(report.verdict)
-    raise typer.Exit(outcome(report))
+    raise typer.Exit(EXIT_CODES[report.verdict["status"]])

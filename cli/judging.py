@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -47,8 +48,8 @@ def make_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
     """Compute a report from a log, and judge it where there are rules.
 
     Args:
-        log: The log.
-        rules: What to hold it against.
+        log: The log, or the folder that it is in.
+        rules: What to hold it against; None for the rules that the run was started with, if any.
         options: Passed on to `MetricsReporter.create_report`.
 
     Raises:
@@ -58,10 +59,12 @@ def make_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
 
     with MetricsReporter(log) as reporter:
         report = reporter.create_report(**options)
-    if rules is None:
+    if rules is None and report.run["ruleset"] is None:
         return report
+    from rulesets.ruleset import Ruleset
     from rulesets.verdict import judge
 
+    rules = rules or Ruleset.of_dict(report.run["ruleset"])
     return replace(report, verdict=judge(rules, report.to_dict()).to_dict())
 
 
@@ -75,8 +78,12 @@ def write_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
 
     report = make_report(log, rules, **options)
     path = folder_of(log) / REPORT
-    with suppress(OSError):
-        unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-        unfinished.write_text(render(report) + "\n", encoding="utf-8")
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(render(report), encoding="utf-8")
         unfinished.replace(path)
+    except OSError as error:
+        sys.stderr.write(f"note: {path} was not written ({error.strerror})\n")
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
     return report

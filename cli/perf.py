@@ -34,7 +34,7 @@ def perf(settings: PerfSettings) -> None:
     if settings.json:
         from reporter.render.json import render
 
-        print(render(report))
+        sys.stdout.write(render(report))
     else:
         from cli.show import show
 
@@ -47,15 +47,16 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
     """Run a session and report it, the verdict included; `report.json` lies in the run's folder."""
     import asyncio
 
-    from cli import run_folder
-    from cli.judging import read_rules, write_report
+    from cli.run_folder import new_run_folder
     from cli.wiring import measure, prepare
 
-    rules = read_rules(settings.require, settings.ruleset)
     prepared = prepare(settings)
-    folder = run_folder.new_run_folder(settings.out, settings.model)
+    folder = new_run_folder(settings.out, settings.model)
     asyncio.run(measure(prepared, folder, probe=settings.probe, quiet=settings.quiet))
-    return write_report(folder / run_folder.LOG, rules), folder
+    # Reading the log takes libraries that measuring does not need: they are loaded when it is over.
+    from cli.judging import write_report
+
+    return write_report(folder, prepared.rules), folder
 
 
 def outcome(report: Report) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from reporter.report import Report
@@ -26,10 +29,7 @@ def report(
         Literal["linear", "loadgen_floor", "nearest_rank"],
         typer.Option(help="How percentiles are taken."),
     ] = "linear",
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FOLDER", help="Count tokens with it where the server did not."),
-    ] = None,
+    tokenizer: Tokenizer = None,
 ) -> None:
     """Report a run.
 
@@ -43,13 +43,13 @@ def report(
     loadgen report RUN --json | jq .ttft_ms.p99
     """
     from cli.judging import write_report
-    from cli.run_folder import log_of
+    from cli.tokenizer import load
     from reporter.metrics import TPOTReportingMode
 
     made = write_report(
-        log_of(run),
+        run,
         None,
-        tokenizer=None if tokenizer is None else _tokenizer(tokenizer),
+        tokenizer=load(tokenizer),
         tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
         percentile_method=percentiles,
     )
@@ -64,20 +64,8 @@ def _print(made: Report, *, json: bool, summary: bool) -> None:
     if json:
         from reporter.render.json import render
 
-        print(render(made))
+        sys.stdout.write(render(made))
     else:
         from cli.show import show
 
         show(made, summary_only=summary)
-
-
-def _tokenizer(name: str) -> Any:
-    """Load a tokenizer: transformers takes its time, so only who needs one pays for it."""
-    from transformers import AutoTokenizer
-
-    from cli.errors import UsageError
-
-    try:
-        return AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--tokenizer {name}: cannot be loaded ({error})") from error

@@ -9,30 +9,24 @@ from pathlib import Path
 from typing import Final
 
 from recorder.errors import LogExistsError
+from recorder.store import LOG_NAME
 
-LOG: Final = "events.db"
 REPORT: Final = "report.json"
 
 
 def new_run_folder(out: Path | None, model: str) -> Path:
-    """Choose the folder of a new run and make it; by default `runs/<time>-<model>`.
+    """Choose the folder of a new run, by default `runs/<time>-<model>`; whoever makes the log makes it.
 
     Raises:
         LogExistsError: It holds a run already.
     """
     folder = out or _unused(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_name(model)}")
-    if (folder / LOG).exists():
+    if (folder / LOG_NAME).exists():
         raise LogExistsError(
             f"{folder} holds a run already, and a run is never overwritten: choose another --out, "
             f"or look at it with `loadgen report {folder}`",
         )
-    folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def log_of(run: Path) -> Path:
-    """The log of a run that is named by its folder or by the log itself."""
-    return run / LOG if run.is_dir() else run
 
 
 def folder_of(run: Path) -> Path:

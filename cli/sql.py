@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -43,10 +44,9 @@ def sql(
 
     loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
     """
-    from cli.run_folder import log_of
     from reporter.query import query as ask
 
-    answer = ask(log_of(run), sys.stdin.read() if query == "-" else query)
+    answer = ask(run, sys.stdin.read() if query == "-" else query)
     writers: dict[str, Callable[[Answer], None]] = {"table": _table, "csv": _csv, "json": _json}
     writers["json" if json else output](answer)
 
@@ -75,17 +75,23 @@ def _table(answer: Answer) -> None:
 def _csv(answer: Answer) -> None:
     import csv
 
-    writer = csv.writer(sys.stdout)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(answer.columns)
     writer.writerows(answer.rows)
 
 
 def _json(answer: Answer) -> None:
-    import orjson
+    import json
 
+    # DuckDB has integers of 128 bits: the standard library writes them, quicker encoders do not.
     for row in answer.rows:
-        line = orjson.dumps(dict(zip(answer.columns, row, strict=True)), default=str)
-        sys.stdout.write(line.decode() + "\n")
+        plain = {name: _plain(value) for name, value in zip(answer.columns, row, strict=True)}
+        sys.stdout.write(json.dumps(plain, default=str, ensure_ascii=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has a word for: it has none for infinity and NaN."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _shown(value: Any) -> str:

@@ -6,8 +6,6 @@ import asyncio
 import gc
 import os
 import platform
-import resource
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -15,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from cli.errors import UsageError
+from cli.errors import SetupError, UsageError
+from cli.judging import read_rules
 from cli.live import LiveView
-from cli.run_folder import LOG
 from loadgen import own_health
 from loadgen.client import chat_completions, completions
 from loadgen.client.arrival import timestamp_source
@@ -25,19 +23,23 @@ from loadgen.client.codec import Codec, Generation
 from loadgen.client.endpoint import Endpoint, endpoint
 from loadgen.client.http_transport import HttpTransport
 from loadgen.clock import system_clock
+from loadgen.open_files import allow_many_files
 from loadgen.plan import Load, LoadKind, Plan
 from loadgen.probe import Prober
 from loadgen.session import Session
 from loadgen.stop import Stop
 from loadgen.turn import Asker
 from recorder.event import Event, EventType
+from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from cli.endpoint_settings import EndpointSettings
     from cli.perf_settings import PerfSettings
+    from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
 
 CODECS: Final[dict[str, Codec]] = {"chat": chat_completions, "completions": completions}
@@ -48,8 +50,11 @@ DEFAULT_REQUESTS: Final = 100
 PROBE_TIMEOUT_S: Final = 10.0
 """For each of the two questions before a run."""
 
-SYNTHETIC_PROMPTS: Final = 1000
-"""How many different prompts are made up; a longer run asks them again."""
+MOST_PROMPTS: Final = 10_000
+"""So many different prompts are made up at most, in about 0.1 s; a longer run asks them again."""
+
+SPARE_FILES: Final = 64
+"""Descriptors for everything but connections."""
 
 _PACKAGES: Final = ("llm-loadgen", "httptools", "orjson")
 
@@ -61,21 +66,28 @@ class Prepared:
     plan: Plan
     target: Endpoint
     dataset: Dataset
+    rules: Ruleset | None
+    given: PerfSettings
 
     def settings(self) -> dict[str, Any]:
-        """What the log keeps, without secrets: of headers the names only."""
+        """What the log keeps: all that is needed to repeat the run, of headers the names only."""
         return {
             "command": "perf",
             "url": self.target.url,
             **self.plan.settings(),
             "headers": sorted(self.target.headers),
             "verify_tls": self.target.verify,
+            "probe": self.given.probe,
             "dataset": {
                 "name": self.dataset.name,
                 "sha256": self.dataset.sha256,
                 "rows": len(self.dataset.samples),
                 "synthetic": self.dataset.synthetic,
+                "path": None if self.given.prompts is None else str(self.given.prompts),
+                "prompt_column": self.given.prompt_column,
+                "system_column": self.given.system_column,
             },
+            "ruleset": None if self.rules is None else self.rules.to_dict(),
         }
 
 
@@ -85,7 +97,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     Raises:
         UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
     """
-    target = endpoint(settings.url, _headers(settings), verify=not settings.insecure)
+    target = target_of(settings)
     load = _load(settings)
     dataset = _dataset(settings)
     requests = settings.requests
@@ -107,7 +119,16 @@ def prepare(settings: PerfSettings) -> Prepared:
         seed=settings.seed,
         timeout_s=settings.timeout,
     )
-    return Prepared(plan, target, dataset)
+    return Prepared(plan, target, dataset, read_rules(settings.require, settings.ruleset), settings)
+
+
+def target_of(settings: EndpointSettings) -> Endpoint:
+    """The endpoint that settings name.
+
+    Raises:
+        UsageError, EndpointError: The URL or a header cannot be used.
+    """
+    return endpoint(settings.url, _headers(settings), verify=not settings.insecure)
 
 
 async def measure(prepared: Prepared, folder: Path, *, probe: bool, quiet: bool) -> None:
@@ -121,25 +142,23 @@ async def measure(prepared: Prepared, folder: Path, *, probe: bool, quiet: bool)
     codec = CODECS[plan.protocol]
     transport = HttpTransport(prepared.target, plan.timeout_s)
     clock = system_clock()
-    _allow_many_files()
+    _require_descriptors(plan.load, plan.requests)
     try:
         if probe:
             await _require_ready(prepared)
         recorder = EventRecorder(
-            path=folder / LOG,
+            path=folder / LOG_NAME,
             settings=prepared.settings(),
             environment=_environment(),
             on_failure=_stopper(stop),
         )
-        with recorder, stop.on_signals():
+        with stop.on_signals(), recorder:
             asker = Asker(transport, codec, plan.generation, recorder.put)
             session = Session(plan, prepared.dataset.samples, asker, recorder.put, clock, stop)
             if not prepared.target.verify:
                 recorder.put(_insecure_finding(clock.now_ns()))
             watching = asyncio.create_task(own_health.watch(recorder.put, session.progress))
-            # What is alive now lives to the end: the collector need not look at it again.
-            gc.collect()
-            gc.freeze()
+            _calm_the_collector()
             with LiveView(session.progress, plan, quiet=quiet):
                 await session.run()
             watching.cancel()
@@ -176,12 +195,20 @@ def _dataset(settings: PerfSettings) -> Dataset:
         return load_prompts(settings.prompts, settings.prompt_column, settings.system_column)
     from workloads.synthetic import synthetic_prompts
 
-    return synthetic_prompts(
-        min(settings.requests or SYNTHETIC_PROMPTS, SYNTHETIC_PROMPTS), seed=settings.seed
-    )
+    return synthetic_prompts(_synthetic(settings), seed=settings.seed)
 
 
-def _headers(settings: PerfSettings) -> Mapping[str, str]:
+def _synthetic(settings: PerfSettings) -> int:
+    """How many prompts a run can ask without repeating one, as far as that can be told, within bounds."""
+    wanted = settings.requests
+    if wanted is None and settings.duration is not None:
+        wanted = MOST_PROMPTS if settings.rate is None else round(settings.rate * settings.duration * 1.5)
+    elif wanted is None:
+        wanted = DEFAULT_REQUESTS
+    return max(1, min(wanted + max(settings.warmup, 0), MOST_PROMPTS))
+
+
+def _headers(settings: EndpointSettings) -> Mapping[str, str]:
     headers = {"User-Agent": f"llm-loadgen/{version('llm-loadgen')}"}
     if settings.api_key:
         headers["Authorization"] = f"Bearer {settings.api_key}"
@@ -218,7 +245,6 @@ def _environment() -> dict[str, Any]:
         "host": platform.node(),
         "cpus": os.cpu_count(),
         "timestamp_source": timestamp_source(),
-        "argv0": sys.argv[0].rsplit("/", 1)[-1],
         "packages": packages,
     }
 
@@ -247,9 +273,23 @@ def _stopper(stop: Stop) -> Any:
     return ask
 
 
-def _allow_many_files() -> None:
-    """Raise the soft limit of open files to the hard one: every request in flight is a socket."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+def _calm_the_collector() -> None:
+    """Let the garbage collector leave alone what lives to the end, and come less often: it stops all."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
+
+
+def _require_descriptors(load: Load, requests: int | None) -> None:
+    """Make sure that this process may open a connection for each request in flight.
+
+    Raises:
+        SetupError: It may not.
+    """
+    limit = allow_many_files()
+    wanted = requests if load.kind is LoadKind.OFFLINE else load.concurrency
+    if wanted is not None and wanted > limit - SPARE_FILES:
+        raise SetupError(
+            f"{wanted} requests in flight need as many connections, and this process may open {limit} files; "
+            "raise `ulimit -n`, or put on less load at once",
+        )

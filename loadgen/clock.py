@@ -11,6 +11,7 @@ import ctypes
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import Final, Protocol
 
 _SECOND: Final = 1_000_000_000
@@ -40,13 +41,15 @@ class _Timer(ctypes.Structure):
 
 
 class TimerClock:
-    """The machine's clock, with a timerfd to wait on. One task waits at a time. Linux."""
+    """The machine's clock, with a timerfd to wait on. One task waits at a time, in one event loop. Linux."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._fd: int = self._libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
         if self._fd < 0:
             raise OSError(ctypes.get_errno(), "timerfd_create")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._due: asyncio.Future[None] | None = None
 
     def now_ns(self) -> int:
         """The time, in ns of CLOCK_MONOTONIC."""
@@ -57,19 +60,27 @@ class TimerClock:
         if at_ns <= time.monotonic_ns():
             await asyncio.sleep(0)
             return
-        loop = asyncio.get_running_loop()
-        due = loop.create_future()
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._fd, self._wake)
+        self._due = self._loop.create_future()
         timer = _Timer(value=_Timespec(at_ns // _SECOND, at_ns % _SECOND))
-        self._libc.timerfd_settime(self._fd, _ABSOLUTE, ctypes.byref(timer), None)
-        loop.add_reader(self._fd, _wake, due, self._fd)
-        try:
-            await due
-        finally:
-            loop.remove_reader(self._fd)
+        if self._libc.timerfd_settime(self._fd, _ABSOLUTE, ctypes.byref(timer), None) < 0:
+            raise OSError(ctypes.get_errno(), "timerfd_settime")
+        await self._due
 
     def close(self) -> None:
         """Close the timerfd."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.remove_reader(self._fd)
         os.close(self._fd)
+
+    def _wake(self) -> None:
+        with suppress(BlockingIOError):
+            # The timer may have been set anew since it went off.
+            os.read(self._fd, 8)
+            if self._due is not None and not self._due.done():
+                self._due.set_result(None)
 
 
 class LoopClock:
@@ -92,9 +103,3 @@ class LoopClock:
 def system_clock() -> Clock:
     """The best clock that this platform has."""
     return TimerClock() if sys.platform == "linux" else LoopClock()
-
-
-def _wake(due: asyncio.Future[None], fd: int) -> None:
-    os.read(fd, 8)
-    if not due.done():
-        due.set_result(None)

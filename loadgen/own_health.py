@@ -51,21 +51,50 @@ async def watch(emit: Emit, progress: Progress) -> None:
     `loop_lag` is how much later than asked the event loop runs a timer of 50 ms; an idle loop is up to a
     millisecond late, because its poll counts in milliseconds. `cpu_share` is of one core, over all threads.
     """
-    loop = asyncio.get_running_loop()
     with GcPauses() as pauses:
         while True:
-            wall, cpu, lags_ms = time.monotonic(), time.process_time(), []
-            while time.monotonic() - wall < INTERVAL_S:
-                due = loop.time() + _TICK_S
-                await asyncio.sleep(_TICK_S)
-                lags_ms.append(max(0.0, loop.time() - due) * 1e3)
-            reading = {
-                "source": "client",
-                "loop_lag_p50_ms": round(median(lags_ms), 3),
-                "loop_lag_max_ms": round(max(lags_ms), 3),
-                "cpu_share": round((time.process_time() - cpu) / (time.monotonic() - wall), 3),
-                "gc_pause_max_ms": round(pauses.longest_ms, 3),
-                "in_flight": progress.in_flight,
-            }
-            pauses.longest_ms = 0.0
-            emit(Event(EventType.TELEMETRY, time.monotonic_ns(), data=reading))
+            second = Second(pauses)
+            try:
+                await second.pass_by()
+            finally:
+                # The last one is cut short, and counts all the same.
+                if second.lags_ms:
+                    emit(Event(EventType.TELEMETRY, time.monotonic_ns(), data=second.reading(progress)))
+
+
+class Second:
+    """One interval of watching.
+
+    Args:
+        pauses: Knows what the collector did; its longest pause starts anew.
+
+    Attributes:
+        lags_ms: How late each timer was.
+    """
+
+    def __init__(self, pauses: GcPauses) -> None:
+        self.lags_ms: list[float] = []
+        self._pauses = pauses
+        self._pauses.longest_ms = 0.0
+        self._wall_s = time.monotonic()
+        self._cpu_s = time.process_time()
+
+    async def pass_by(self) -> None:
+        """Let the interval pass, one tick after the other."""
+        loop = asyncio.get_running_loop()
+        while time.monotonic() - self._wall_s < INTERVAL_S:
+            due_s = loop.time() + _TICK_S
+            await asyncio.sleep(_TICK_S)
+            self.lags_ms.append(max(0.0, loop.time() - due_s) * 1e3)
+
+    def reading(self, progress: Progress) -> dict[str, Any]:
+        """The TELEMETRY payload."""
+        wall_s, cpu_s = time.monotonic() - self._wall_s, time.process_time() - self._cpu_s
+        return {
+            "source": "client",
+            "loop_lag_p50_ms": round(median(self.lags_ms), 3),
+            "loop_lag_max_ms": round(max(self.lags_ms), 3),
+            "cpu_share": round(cpu_s / wall_s, 3),
+            "gc_pause_max_ms": round(self._pauses.longest_ms, 3),
+            "in_flight": progress.in_flight,
+        }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +25,9 @@ _TOO_MANY: Final = 429
 _UNREACHABLE: Final = frozenset(
     {Failure.REFUSED, Failure.DNS, Failure.TLS, Failure.CONNECT_TIMEOUT, Failure.CLIENT_LIMIT},
 )
+MAX_TOKENS: Final = 8
+"""A question before a run is to cost next to nothing."""
+
 _PROBE: Final = Sample(index=-1, prompt="Say hello.")
 
 
@@ -44,7 +47,6 @@ class Probe:
         status: The HTTP status; None without a response.
         failure: Why the request failed on the way; None when a response came through.
         message: What the server or the client says about the failure.
-        connect_ms: TCP and TLS handshake.
         ttft_ms: To the first token of a stream.
         streams: Whether the response was an event stream.
         usage: Whether it told the number of output tokens.
@@ -54,7 +56,6 @@ class Probe:
     status: int | None
     failure: str | None
     message: str
-    connect_ms: float | None
     ttft_ms: float | None
     streams: bool
     usage: bool
@@ -73,25 +74,30 @@ class Prober:
     def __init__(self, transport: Transport, codec: Codec, generation: Generation) -> None:
         self._transport = transport
         self._codec = codec
-        self._generation = generation
+        self._generation = replace(
+            generation, max_tokens=min(generation.max_tokens or MAX_TOKENS, MAX_TOKENS)
+        )
 
-    async def require_ready(self) -> list[str] | None:
+    async def require_ready(self) -> tuple[list[str] | None, Probe | None]:
         """Make sure that a run has a chance, at the least cost.
 
         One `GET /models` settles it where the endpoint lists the model. Where it does not, one request is
         asked for real, because some servers take names that they do not list.
 
         Returns:
-            The models that the endpoint lists, None where it has no such list.
+            The models that the endpoint lists, None where it has no such list; and what the request showed,
+            None where none was needed.
 
         Raises:
             UnreachableError: No connection.
             RejectedError: The key or the model is turned down.
         """
         models = await self.models()
-        if models is None or self._generation.model not in models:
-            self._require_accepted(await self.completion(), models)
-        return models
+        if models is not None and self._generation.model in models:
+            return models, None
+        probe = await self.completion()
+        self._require_accepted(probe, models)
+        return models, probe
 
     async def models(self) -> list[str] | None:
         """The models that the endpoint lists; None where it has no such list.
@@ -120,7 +126,7 @@ class Prober:
         body = self._codec.request(_PROBE, self._generation)
         exchange = await self._ask("POST", self._codec.path, orjson.dumps(body))
         self._require_reached(exchange)
-        answer, response, setup = exchange.stream.answer, exchange.response, exchange.setup
+        answer, response = exchange.stream.answer, exchange.response
         failure, message = exchange.failure, exchange.message
         if response is not None and not response.ok:
             message = exchange.stream.error_text()
@@ -136,7 +142,6 @@ class Prober:
             status=response.status if response else None,
             failure=failure,
             message=self._transport.endpoint.redact(answer.error or message),
-            connect_ms=(setup.connect_ms or 0.0) + (setup.tls_ms or 0.0) if setup else None,
             ttft_ms=ttft_ms,
             streams=response is not None and response.event_stream,
             usage=answer.usage.output_tokens is not None,

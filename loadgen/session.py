@@ -8,6 +8,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from loadgen import schedule
+from loadgen.client.failure import Failure
 from loadgen.plan import LoadKind
 from loadgen.progress import Progress
 from recorder.event import Event, EventType
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from loadgen.stop import Stop
     from loadgen.turn import Emit, Outcome
     from workloads.sample import Sample
+
+LIMIT_PAUSE_S: Final = 0.1
+"""How long a user of the closed loop waits after this machine could not open a connection."""
+
+YIELD_EVERY: Final = 32
+"""How many late requests leave in one turn of the event loop."""
 
 _SECOND: Final = 1_000_000_000
 
@@ -50,11 +57,18 @@ class Issuing:
     end_ns: int | None = None
     scheduled: int = 0
 
-    def is_over(self, now_ns: int) -> bool:
-        """Whether a limit is reached."""
-        return (self.requests is not None and self.scheduled >= self.requests) or (
-            self.end_ns is not None and now_ns >= self.end_ns
-        )
+    @property
+    def all_scheduled(self) -> bool:
+        """Whether the number of requests is reached."""
+        return self.requests is not None and self.scheduled >= self.requests
+
+    def is_late(self, at_ns: int) -> bool:
+        """Whether a moment is past the end."""
+        return self.end_ns is not None and at_ns >= self.end_ns
+
+    def is_over(self, at_ns: int) -> bool:
+        """Whether nothing is scheduled at a moment any more."""
+        return self.all_scheduled or self.is_late(at_ns)
 
 
 class Session:
@@ -88,7 +102,7 @@ class Session:
         self._emit = emit
         self._clock = clock
         self._stop = stop
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
 
     async def run(self) -> None:
@@ -166,28 +180,40 @@ class Session:
         while not (self._stop.draining.is_set() or issuing.is_over(self._clock.now_ns())):
             scheduled_ns = self._clock.now_ns()
             issuing.scheduled += 1
-            if issuing.is_over(scheduled_ns):
+            if issuing.all_scheduled:
                 exhausted.set()
             sample = next(self._samples)
-            await self._turn(sample, self._asker.prepare(sample), scheduled_ns, issuing.phase)
+            outcome = await self._turn(sample, self._asker.prepare(sample), scheduled_ns, issuing.phase)
+            if outcome.failure is not None:
+                # A failure can come at once, and many of them must not keep everybody else from running.
+                await asyncio.sleep(LIMIT_PAUSE_S if outcome.failure == Failure.CLIENT_LIMIT else 0)
         exhausted.set()
 
     async def _open_loop(self, issuing: Issuing, offsets: Iterator[int]) -> None:
-        """Issue each request at its time, whatever the endpoint does."""
+        """Issue each request at its time, whatever the endpoint does.
+
+        Those that are due before the end, but that this process only gets to afterwards, are scheduled and
+        never issued.
+        """
         start_ns = self.progress.phase_started_ns
         for offset in offsets:
             scheduled_ns = start_ns + offset
             if issuing.is_over(scheduled_ns):
                 break
+            if issuing.is_late(self._clock.now_ns()):
+                issuing.scheduled += 1
+                continue
             sample = next(self._samples)
             body = self._asker.prepare(sample)
-            await self._clock.sleep_until(scheduled_ns)
+            # Late requests leave together; now and then the answers get their turn.
+            if scheduled_ns > self._clock.now_ns() or issuing.scheduled % YIELD_EVERY == 0:
+                await self._clock.sleep_until(scheduled_ns)
             issuing.scheduled += 1
             self._spawn(self._turn(sample, body, scheduled_ns, issuing.phase))
-        if issuing.end_ns is not None and not issuing.is_over(0):
+        if issuing.end_ns is not None and not issuing.all_scheduled:
             await self._clock.sleep_until(issuing.end_ns)
 
-    async def _turn(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> None:
+    async def _turn(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
         """Take one turn and count it."""
         progress, measured = self.progress, phase == "performance"
         progress.in_flight += 1
@@ -198,22 +224,21 @@ class Session:
             progress.in_flight -= 1
         if outcome.ttft_ms is not None:
             progress.recent_ttft_ms.append(outcome.ttft_ms)
-        if not measured:
-            return
-        if outcome.failure is None:
+        if measured and outcome.failure is None:
             progress.completed += 1
             progress.output_tokens += outcome.output_tokens
-        else:
-            progress.errors[outcome.failure] += 1
+        elif measured:
+            progress.errors[str(outcome.failure)] += 1
+        return outcome
 
     # Tasks…
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (crash := task.exception()) is not None:
             self._crash = self._crash or crash
@@ -228,6 +253,9 @@ class Session:
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, Any]) -> None:
         """Await work, but only until a request to stop; what it has started goes on."""
+        if self._stop.draining.is_set():
+            work.close()
+            return
         await _first(work, self._stop.draining.wait())
 
     async def _abort_when_asked(self) -> None:

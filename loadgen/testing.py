@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from itertools import count
 
 
 class ManualClock:
@@ -16,6 +17,7 @@ class ManualClock:
     def __init__(self, start_ns: int = 1_000_000_000) -> None:
         self._now_ns = start_ns
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = count()
 
     def now_ns(self) -> int:
         """The time, in ns."""
@@ -27,15 +29,19 @@ class ManualClock:
             await asyncio.sleep(0)
             return
         due: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._sleepers, (at_ns, id(due), due))
+        heapq.heappush(self._sleepers, (at_ns, next(self._order), due))
         await due
+
+    def spend(self, duration_ns: int) -> None:
+        """Let time pass as work does: nobody wakes for it."""
+        self._now_ns += duration_ns
 
     def advance(self) -> bool:
         """Jump to the first sleeper's moment and wake it; tell whether there was one."""
         while self._sleepers:
             at_ns, _, due = heapq.heappop(self._sleepers)
             if not due.done():
-                self._now_ns = at_ns
+                self._now_ns = max(at_ns, self._now_ns)
                 due.set_result(None)
                 return True
         return False

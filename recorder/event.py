@@ -20,7 +20,7 @@ class EventType(IntEnum):
     TEST_STARTED = 1
     """The session began."""
     PHASE_STARTED = 2
-    """A phase (warmup, performance, accuracy, drain) began; data: `phase`, `duration_s`, `requests`."""
+    """A phase (`warmup`, `performance`, `drain`) began; data: `phase`, `duration_s`, `requests`."""
     PHASE_ENDED = 3
     """A phase ended; data: `phase`."""
     STOP_PERFORMANCE_TRACKING = 4
@@ -28,7 +28,7 @@ class EventType(IntEnum):
     TEST_ENDED = 5
     """The session ended in order; data: `reason` (`completed`, `interrupted`). Missing after a `kill -9`."""
     FINDING = 6
-    """Something that a reader of the figures should know; data: `code`, `message`, `remedy`."""
+    """Something that a reader of the figures should know; data: `code`, `severity`, `message`, `remedy`."""
     TELEMETRY = 7
     """A sensor reading; data: `source` and the readings, units in their names."""
 

@@ -16,8 +16,8 @@ class RecorderHealth:
         lost: Events that could not be written. Anything but 0 invalidates a run.
         high_water: The most events that ever waited in the queue.
         slowest_commit_ms: The longest a batch took from its insertion to the end of its commit.
-        longest_wait_ms: The longest from taking the first event of a batch to the end of its commit; a
-            `kill -9` can lose at most what is younger than this.
+        longest_wait_ms: The longest that an event can have waited for the end of its commit: a `kill -9`
+            loses nothing that is older than this.
     """
 
     events: int = 0

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+LOG_NAME: Final = "events.db"
+"""What the log of a run is called in the run's folder."""
+
+_LOCK_TIMEOUT_S: Final = 60.0
+"""How long a write waits for somebody else's lock: events wait in the queue meanwhile."""
+
 ROWS_A_STATEMENT: Final = 128
 """sqlite3 gives up the GIL once a statement, not once a row: inserting many rows by one statement keeps the
 writer from queueing for the GIL at every row while the load generator is busy."""
@@ -76,9 +82,10 @@ class Store:
     @classmethod
     def _make(cls, path: Path, session: Session) -> Store:
         connection = _connect(path)
+        # One transaction for all of it: a file is a whole log, if an empty one, or none at all.
+        connection.execute("BEGIN")
         connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {schema.VERSION}")
-        connection.execute("BEGIN")
         for statement in schema.DDL.split(";"):
             connection.execute(statement)
         connection.executemany("INSERT INTO event_types VALUES (?, ?)", schema.type_rows)
@@ -94,16 +101,6 @@ class Store:
         )
         connection.execute("COMMIT")
         return cls(connection)
-
-    @classmethod
-    def reopen(cls, path: Path) -> Store:
-        """Open an existing log to append to it.
-
-        Raises:
-            NotALogError, NewerLogError: As for `verify`.
-        """
-        verify(path)
-        return cls(_connect(path))
 
     def append(self, rows: Sequence[schema.Row]) -> None:
         """Append rows in one transaction: on return they are committed.
@@ -135,6 +132,11 @@ class Store:
         with suppress(sqlite3.Error):
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
+
+
+def log_path(run: Path) -> Path:
+    """The log of a run that is named by its folder or by the log itself."""
+    return run / LOG_NAME if run.is_dir() else run
 
 
 def verify(path: Path) -> int:
@@ -169,7 +171,7 @@ def verify(path: Path) -> int:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from uuid import uuid4
 
 from recorder import schema
-from recorder.errors import AlreadyRecordingError, NotRecordingError, RecorderError, WriterError
+from recorder.errors import AlreadyRecordingError, NotRecordingError, WriterError
 from recorder.event import Event, EventType
 from recorder.health import RecorderHealth
-from recorder.store import Session, Store
+from recorder.store import LOG_NAME, Session, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,7 +76,8 @@ class EventRecorder:
         self.path = path or self.db_path(self.session.session_id)
         self.health = RecorderHealth()
         self.failure: WriterError | None = None
-        self._not_made: RecorderError | None = None
+        self._not_made: Exception | None = None
+        self._waiting_since = 0.0
         self._on_failure = on_failure
         self._queue: SimpleQueue[Event | _Flush] = SimpleQueue()
         self._hurry = threading.Event()
@@ -86,7 +86,7 @@ class EventRecorder:
     @staticmethod
     def db_path(session_id: str) -> Path:
         """Where the log of a session lies unless another place is chosen."""
-        return Path("runs") / session_id / "events.db"
+        return Path("runs") / session_id / LOG_NAME
 
     # Recording…
 
@@ -213,7 +213,7 @@ class EventRecorder:
     def _run(self, made: threading.Event) -> None:
         try:
             store = Store.create(self.path, self.session)
-        except RecorderError as error:
+        except Exception as error:  # noqa: BLE001 (raised again in the thread that waits for it)
             self._not_made = error
             return
         finally:
@@ -221,75 +221,86 @@ class EventRecorder:
         next_reading = time.monotonic() + HEALTH_INTERVAL_S
         stopped = False
         while not stopped:
-            first = self._queue.get()
-            taken_at = time.monotonic()
-            self._gather(taken_at)
-            stopped = self._write(store, first, taken_at)
-            if taken_at >= next_reading and not stopped:
-                next_reading = taken_at + HEALTH_INTERVAL_S
+            first = self._first()
+            self._gather()
+            stopped = self._write(store, first)
+            if time.monotonic() >= next_reading and not stopped:
+                next_reading = time.monotonic() + HEALTH_INTERVAL_S
                 self._queue.put(self._reading())
         if self.failure is None:
-            self._append(store, [schema.row(self._reading())])
+            self._append(store, [self._reading()])
         store.close()
 
-    def _gather(self, since: float) -> None:
+    def _first(self) -> Event | _Flush:
+        """Wait for the first event of a batch, and know since when it may have waited itself."""
+        try:
+            return self._queue.get_nowait()
+        except Empty:
+            item = self._queue.get()
+            self._waiting_since = time.monotonic()
+            return item
+
+    def _gather(self) -> None:
         """Let events come together, until the batch is full, its time is up, or somebody is in a hurry."""
         while self._queue.qsize() < COMMIT_EVENTS:
-            left = since + COMMIT_INTERVAL_S - time.monotonic()
+            left = self._waiting_since + COMMIT_INTERVAL_S - time.monotonic()
             if left <= 0 or self._hurry.wait(min(left, _GATHER_S)):
                 break
         self._hurry.clear()
 
-    def _write(self, store: Store, first: Event | _Flush, taken_at: float) -> bool:
-        """Write what is in the queue, one batch after the other; tell whether the sentinel was among it."""
+    def _write(self, store: Store, first: Event | _Flush) -> bool:
+        """Write one batch of what is in the queue; tell whether the sentinel was in it."""
         self.health.high_water = max(self.health.high_water, self._queue.qsize() + 1)
-        rows: list[schema.Row] = []
+        events: list[Event] = []
         flushes: list[_Flush] = []
-        item: Event | _Flush | None = first
-        while item is not None:
+        item: Event | _Flush = first
+        waiting_since = self._waiting_since
+        while True:
             if isinstance(item, _Flush):
                 flushes.append(item)
             else:
-                rows.append(schema.row(item))
-            if len(rows) >= COMMIT_EVENTS:
+                events.append(item)
+            if len(events) >= COMMIT_EVENTS:
                 break
             try:
                 item = self._queue.get_nowait()
             except Empty:
-                item = None
-        self._append(store, rows)
-        self.health.longest_wait_ms = max(
-            self.health.longest_wait_ms,
-            (time.monotonic() - taken_at) * 1e3,
-        )
+                self._waiting_since = time.monotonic()
+                break
+        self._append(store, events)
+        waited_ms = (time.monotonic() - waiting_since) * 1e3
+        self.health.longest_wait_ms = max(self.health.longest_wait_ms, waited_ms)
         for flush in flushes:
             flush.done.set()
         return any(isinstance(flush, _Stop) for flush in flushes)
 
-    def _append(self, store: Store, rows: list[schema.Row]) -> None:
-        if not rows:
+    def _append(self, store: Store, events: list[Event]) -> None:
+        if not events:
             return
         if self.failure is not None:
-            self.health.lost += len(rows)
+            self.health.lost += len(events)
             return
         started = time.monotonic()
         try:
-            store.append(rows)
-        except sqlite3.Error as error:
-            self.health.lost += len(rows)
-            self.failure = WriterError(
-                f"{self.path}: the log cannot be written ({error}); what was committed before is intact. "
-                "Make room on the disk or choose another --out, and run again",
-            )
-            if self._on_failure:
-                self._on_failure(self.failure)
+            store.append([schema.row(event) for event in events])
+        except Exception as error:  # noqa: BLE001 (whatever it is, the caller must learn of it)
+            self._fail(error, len(events))
             return
-        self.health.events += len(rows)
+        self.health.events += len(events)
         self.health.commits += 1
-        self.health.slowest_commit_ms = max(
-            self.health.slowest_commit_ms,
-            (time.monotonic() - started) * 1e3,
+        took_ms = (time.monotonic() - started) * 1e3
+        self.health.slowest_commit_ms = max(self.health.slowest_commit_ms, took_ms)
+
+    def _fail(self, error: Exception, lost: int) -> None:
+        """Give the log up: what was committed stays, what comes from now on counts as lost."""
+        self.health.lost += lost
+        self.failure = WriterError(
+            f"{self.path}: the log cannot be written ({error}); what was committed before is intact. "
+            "Make room on the disk or choose another --out, and run again",
         )
+        self.failure.__cause__ = error
+        if self._on_failure:
+            self._on_failure(self.failure)
 
     def _reading(self) -> Event:
         return Event(EventType.TELEMETRY, time.monotonic_ns(), data=self.health.reading())

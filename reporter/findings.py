@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from reporter.report import Counts, Summary
 
 OPEN_LOOP: Final = frozenset({"constant", "poisson"})
-"""Loads that have a schedule of their own; only there can the client be late."""
+"""Loads that have a schedule of their own, which the client can be late for."""
+
+BUSY_SHARE: Final = (0.7, 0.9)
+"""The share of a core that the client used, above which a warning, and above which an error: what answers a
+server could have had from a quicker client cannot be told then."""
 
 LATE_MS: Final = (1.0, 5.0)
 LATE_SHARE: Final = (0.1, 0.5)
@@ -28,6 +32,7 @@ RATE_SHARE: Final = 0.95
 """The share of the rate asked for that must be reached."""
 
 SLOW_COMMIT_MS: Final = 100.0
+_EXCERPT: Final = 160
 COALESCED_SHARE: Final = 0.1
 """Of the chunks; above it single gaps between chunks are blurred."""
 
@@ -56,6 +61,9 @@ class Evidence:
         chunks: Chunks with a token, of all completed requests.
         coalesced: Reads that held more than one of them.
         recorder: The recorder's last reading of itself.
+        client: How the load generator's process was doing (see docs/metrics.md); empty without readings.
+        prompts: How many different prompts the run could ask; None where that is not known.
+        messages: For failures by name, what was said about one of them.
         violations: Laws that were broken.
         logged: What the load generator found itself while it ran.
     """
@@ -72,6 +80,9 @@ class Evidence:
     chunks: int | None = None
     coalesced: int | None = None
     recorder: Mapping[str, Any] = field(default_factory=dict)
+    client: Mapping[str, Any] = field(default_factory=dict)
+    prompts: int | None = None
+    messages: Mapping[str, str] = field(default_factory=dict)
     violations: tuple[Violation, ...] = ()
     logged: tuple[Finding, ...] = ()
 
@@ -138,7 +149,7 @@ def _nothing_completed(evidence: Evidence) -> Finding | None:
     return Finding(
         "nothing_completed",
         "error",
-        f"None of the {counts.issued} requests completed: {_ends(counts)}.",
+        f"None of the {counts.issued} requests completed: {_ends(counts)}.{_for_example(evidence)}",
         "`loadgen check` tells whether the endpoint answers and knows the model.",
     )
 
@@ -147,11 +158,12 @@ def _some_failed(evidence: Evidence) -> Finding | None:
     counts = evidence.counts
     if not counts.failed or not counts.completed:
         return None
+    ended = counts.completed + counts.failed + counts.cancelled
     return Finding(
         "requests_failed",
         "warning",
-        f"{counts.failed} of {counts.issued} requests failed ({counts.failed / counts.issued:.1%}): "
-        f"{_classes(counts.by_error)}. They are in no latency and no throughput.",
+        f"{counts.failed} of {ended} requests failed ({counts.failed / ended:.1%}): "
+        f"{_classes(counts.by_error)}. They are in no latency and no throughput.{_for_example(evidence)}",
         "Their messages: SELECT error, error_message, count(*) FROM samples GROUP BY ALL.",
     )
 
@@ -206,6 +218,32 @@ def _late(evidence: Evidence) -> Finding | None:
     if lag.p99 > error:
         return Finding("client_limited", "error", f"The client limited the run: {facts}", remedy)
     return Finding("issue_lag", "warning", f"The client was late: {facts}", remedy)
+
+
+def _busy(evidence: Evidence) -> Finding | None:
+    share = evidence.client.get("cpu_share_mean") or 0.0
+    warning, error = BUSY_SHARE
+    if share <= warning:
+        return None
+    facts = f"its process used {share:.0%} of a core while it issued requests."
+    remedy = "Put on less load, or spread it over several clients; keep other work off the client's core."
+    if share > error:
+        return Finding("client_limited", "error", f"The client limited the run: {facts}", remedy)
+    return Finding("client_busy", "warning", f"The client was close to its limit: {facts}", remedy)
+
+
+def _prompts_repeated(evidence: Evidence) -> Finding | None:
+    asked = evidence.counts.issued + evidence.counts.warmup
+    if not evidence.prompts or asked <= evidence.prompts:
+        return None
+    return Finding(
+        "prompts_repeated",
+        "info",
+        f"{asked} requests asked {evidence.prompts} different prompts: most were asked more than once."
+        if asked >= 2 * evidence.prompts
+        else f"{asked} requests asked {evidence.prompts} different prompts: some were asked twice.",
+        "A server that caches prefixes answers a prompt quicker the second time: use more prompts.",
+    )
 
 
 def _rate_not_reached(evidence: Evidence) -> Finding | None:
@@ -276,12 +314,14 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _nothing_issued,
     _nothing_completed,
     _late,
+    _busy,
     _rate_not_reached,
     _events_lost,
     _some_failed,
     _tokens_from_chunks,
     _mixed_token_sources,
     _tokens_unknown,
+    _prompts_repeated,
     _recorder_slow,
     _coalesced,
 )
@@ -295,6 +335,13 @@ def _violated(violation: Violation) -> Finding:
         f"such as {violation.example}. This is a bug of the load generator.",
         "Please report it, with the log. All cases: SELECT * FROM violations.",
     )
+
+
+def _for_example(evidence: Evidence) -> str:
+    """What was said about the most frequent failure."""
+    name = next(iter(evidence.counts.by_error), None)
+    said = evidence.messages.get(name or "", "")
+    return f" For example, {name}: {said[:_EXCERPT]}" if said else ""
 
 
 def _ends(counts: Counts) -> str:

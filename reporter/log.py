@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from recorder.errors import LogError
-from reporter.source import log_path, readable
+from recorder.store import log_path
+from reporter.source import readable
 from reporter.window import Timeline, window
 
 if TYPE_CHECKING:

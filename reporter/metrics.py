@@ -53,7 +53,7 @@ def compute(
     summaries = _summaries(connection, tpot_mode, percentile_method)
     token_totals = figures(connection, "tokens")
     tokens = _tokens(token_totals)
-    recorder = recorder_health(connection)
+    recorder, client = recorder_health(connection), client_health(connection)
     found = findings(
         Evidence(
             ended=run["ended"],
@@ -64,6 +64,9 @@ def compute(
             issue_lag_ms=summaries["issue_lag_ms"],
             token_sources={name: token_totals[name] for name in (*_SOURCES, "unknown")},
             recorder=recorder,
+            client=client,
+            prompts=(run["dataset"] or {}).get("rows"),
+            messages=_messages(connection),
             violations=_violations(connection),
             logged=_logged(connection),
             **figures(connection, "issuing"),
@@ -77,7 +80,7 @@ def compute(
         throughput=_throughput(connection, window, counts, tokens),
         tokens=tokens,
         recorder=recorder,
-        client=client_health(connection),
+        client=client,
         findings=found,
         **summaries,
     )
@@ -141,6 +144,15 @@ def _violations(connection: DuckDBPyConnection) -> tuple[Violation, ...]:
         "SELECT violation, count(*), min(sample_uuid) FROM violations GROUP BY violation ORDER BY violation",
     ).fetchall()
     return tuple(Violation(*row) for row in broken)
+
+
+def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
+    """For each name of a failure, what was said about the first of them."""
+    said = connection.execute(
+        "SELECT error, arg_min(error_message, ended_ns) FROM requests WHERE measured AND status = 'failed' "
+        "GROUP BY error",
+    ).fetchall()
+    return {error: message or "" for error, message in said}
 
 
 def _logged(connection: DuckDBPyConnection) -> tuple[Finding, ...]:

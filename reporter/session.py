@@ -31,6 +31,7 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
         "max_tokens": settings.get("max_tokens"),
         "seed": settings.get("seed"),
         "dataset": settings.get("dataset"),
+        "ruleset": settings.get("ruleset"),
         "timestamp_source": environment.get("timestamp_source"),
         "versions": {
             "llm-loadgen": environment.get("version"),

@@ -7,21 +7,13 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from recorder.errors import LogError
 from recorder.store import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-FILE_NAME: Final = "events.db"
-"""The log's name in a run folder."""
-
-
-def log_path(run: Path) -> Path:
-    """The log of a run that is named by its folder or by the log itself."""
-    return run / FILE_NAME if run.is_dir() else run
 
 
 @contextmanager

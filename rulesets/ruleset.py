@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import ExpressionError, RulesetError, TargetError
 from rulesets.expression import parse, unparse
@@ -60,6 +60,22 @@ class Ruleset:
     targets: tuple[Target, ...]
     validity: Validity = Validity()
     source: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ruleset as JSON-able values; `of_dict` makes it again."""
+        return asdict(self)
+
+    @classmethod
+    def of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
+        """Make the ruleset that `to_dict` told of."""
+        where = [tuple(tuple(pair) for pair in target["where"]) for target in plain["targets"]]
+        return cls(
+            name=plain["name"],
+            version=plain["version"],
+            targets=tuple(Target(**{**t, "where": w}) for t, w in zip(plain["targets"], where, strict=True)),
+            validity=Validity(**plain["validity"]),
+            source=tuple(plain["source"]),
+        )
 
 
 def of_expressions(expressions: Iterable[str]) -> Ruleset:

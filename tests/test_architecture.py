@@ -21,7 +21,17 @@ ARROWS = {
 DRAWERS = {"utils", "util", "common", "helpers", "types", "manager", "misc"}
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
-HEAVY = {"asyncio", "aiohttp", "duckdb", "pyarrow", "transformers", "docker", "yaml", "rich", "adbc_driver_sqlite"}
+HEAVY = {
+    "asyncio",
+    "aiohttp",
+    "duckdb",
+    "pyarrow",
+    "transformers",
+    "docker",
+    "yaml",
+    "rich",
+    "adbc_driver_sqlite",
+}
 FILES = sorted(path for package in ARROWS for path in (ROOT / package).rglob("*.py"))
 
 

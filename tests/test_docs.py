@@ -103,7 +103,8 @@ def default(parameter: Any) -> str:
     if parameter.required:
         return "required"
     value = parameter.default
-    return "" if value in (None, False, [], ()) or callable(value) else f"`{value}`"
+    nothing = value is None or value is False or value in ([], ()) or callable(value)
+    return "" if nothing else f"`{value}`"
 
 
 WORDS = [

@@ -41,6 +41,7 @@ class HttpTransport:
         self._timeout_s = timeout_s
         self._idle: list[Connection] = []
         self._addresses: list[Address] = []
+        self._resolving = asyncio.Lock()
         self._tls = _tls_context(endpoint)
 
     async def send(self, request: bytes, exchange: Exchange) -> None:
@@ -96,12 +97,13 @@ class HttpTransport:
 
     async def _connect(self) -> tuple[Connection, Setup]:
         dns_ms = None
-        if not self._addresses:
-            started = time.monotonic()
-            self._addresses = await self._resolve()
-            dns_ms = _since_ms(started)
+        async with self._resolving:
+            if not self._addresses:
+                started = time.monotonic()
+                self._addresses = await self._resolve()
+                dns_ms = _since_ms(started)
         refusal: OSError | None = None
-        for family, address in self._addresses:
+        for number, (family, address) in enumerate(list(self._addresses)):
             sock = _socket(family, self._where)
             try:
                 started = time.monotonic()
@@ -115,6 +117,9 @@ class HttpTransport:
             except BaseException:
                 sock.close()
                 raise
+            if number:
+                # The next connection need not try in vain what this one did.
+                self._addresses = [(family, address)]
             return connection, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
         self._addresses = []
         raise _refused(refusal, self._where)

@@ -10,6 +10,7 @@ import time
 import weakref
 from dataclasses import replace
 from pathlib import Path
+from select import select
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.mock_endpoint.errors import MockSetupError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from loadgen.mock_endpoint.truth import Truth
 
+_START_TIMEOUT_S: Final = 30.0
 _TIMEOUT_S: Final = 10.0
 _LOOK_AGAIN_S: Final = 0.005
 
@@ -119,9 +121,12 @@ class MockProcess:
 
     def _listening(self) -> str:
         """Wait for the line that says where the server listens, or for its end."""
-        said = self._process.stdout.readline().decode() if self._process.stdout else ""
+        said = ""
+        if self._process.stdout and select([self._process.stdout], [], [], _START_TIMEOUT_S)[0]:
+            said = self._process.stdout.readline().decode()
         if said.startswith(LISTENING):
             return said.removeprefix(LISTENING).strip()
+        self._process.kill()
         self._process.communicate()
         why = self._errors.read_text().strip() or f"exit code {self._process.returncode}"
         raise MockSetupError(f"the mock endpoint did not start: {why}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import resource
 import signal
 import socket
 import ssl
@@ -17,6 +16,7 @@ from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
 from loadgen.mock_endpoint.options import LISTENING
 from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.truth import TruthFile
+from loadgen.open_files import allow_many_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ def serve(options: MockOptions) -> None:
     """
     script = Script(options)
     tls = _tls(options)
-    _allow_many_connections()
+    allow_many_files()
     with closing(TruthFile(options.truth)) if options.truth else nullcontext() as file:
         asyncio.run(_serve(options, script, tls, file.write if file else _keep_quiet))
 
@@ -94,12 +94,6 @@ def _tls(options: MockOptions) -> ssl.SSLContext | None:
         files = " and ".join(str(file) for file in (options.tls_cert, options.tls_key) if file)
         raise MockOptionsError(f"no certificate with its key can be read from {files}: {error}") from error
     return context
-
-
-def _allow_many_connections() -> None:
-    """Raise the soft limit of open files, often 1024, to the hard one: a connection takes one."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _watch_standard_input(ended: Callable[[], object]) -> None:

@@ -27,7 +27,7 @@ SELECT
     (first_token_ns - sent_ns) / 1e6 AS ttft_ms,
     (first_output_ns - sent_ns) / 1e6 AS ttfo_ms,
     (first_byte_ns - sent_ns) / 1e6 AS ttfb_ms,
-    CASE WHEN tokens.output > 1 THEN (last_token_ns - first_token_ns) / 1e6 / (tokens.output - 1) END AS tpot_ms,
+    CASE WHEN tokens.output > 1 AND chunks > 1 THEN (last_token_ns - first_token_ns) / 1e6 / (tokens.output - 1) END AS tpot_ms,
     (complete_ns - issued_ns) / 1e6 AS latency_ms,
     (complete_ns - scheduled_ns) / 1e6 AS latency_from_schedule_ms,
     (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,

@@ -24,16 +24,18 @@ MS = 1_000_000
 class FakeAsker:
     """Takes each turn in `service_ns` of the manual clock; keeps what it was asked."""
 
-    def __init__(self, clock: ManualClock, service_ns: int) -> None:
+    def __init__(self, clock: ManualClock, service_ns: int, prepare_ns: int = 0) -> None:
         self.clock = clock
         self.service_ns = service_ns
+        self.prepare_ns = prepare_ns
         self.asked: list[tuple[int, int, str, int]] = []
         self.in_flight = 0
         self.most_in_flight = 0
         self.cancelled = 0
 
     def prepare(self, sample: Sample) -> bytes:
-        """The prompt itself."""
+        """The prompt itself, after the time that it takes."""
+        self.clock.spend(self.prepare_ns)
         return sample.prompt.encode()
 
     async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
@@ -56,11 +58,17 @@ class Run:
     """A session that has run to its end."""
 
     def __init__(
-        self, load: Load, *, service_ms: float = 10, stop_at_ms: list[float] | None = None, **plan: Any
+        self,
+        load: Load,
+        *,
+        service_ms: float = 10,
+        prepare_ms: float = 0,
+        stop_at_ms: list[float] | None = None,
+        **plan: Any,
     ) -> None:
         self.events: list[Event] = []
         self.clock = ManualClock(0)
-        self.asker = FakeAsker(self.clock, round(service_ms * MS))
+        self.asker = FakeAsker(self.clock, round(service_ms * MS), round(prepare_ms * MS))
         settings = {"requests": None, "duration_s": None, "warmup": 0}
         self.plan = Plan(
             load=load,
@@ -144,6 +152,56 @@ def test_the_first_of_two_limits_ends_the_run() -> None:
     assert few.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "requests", "scheduled": 3}
     short = Run(Load(LoadKind.CONSTANT, rate=10), requests=1000, duration_s=0.5)
     assert short.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "duration", "scheduled": 5}
+
+
+def test_a_client_that_is_too_slow_still_stops_on_time() -> None:
+    """What was due before the end and not issued by then is scheduled, and never issued."""
+    run = Run(Load(LoadKind.CONSTANT, rate=1000), prepare_ms=2, duration_s=0.1)
+    assert 0 < len(run.asker.asked) < 60
+    assert max(at for _, at in run.of("performance")) <= 102
+    assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "duration", "scheduled": 100}
+    assert run.event(EventType.STOP_PERFORMANCE_TRACKING).at_ns / MS <= 102
+
+
+def test_late_requests_leave_together() -> None:
+    """A late open loop does not wait for a turn of the event loop for each request."""
+    run = Run(Load(LoadKind.CONSTANT, rate=1_000_000), requests=100, service_ms=1)
+    assert run.asker.most_in_flight == 100
+    assert [due for due, _ in run.of("performance")] == [pytest.approx(k / 1000) for k in range(100)]
+
+
+def test_stopping_in_the_warm_up_measures_nothing() -> None:
+    """No measured request is issued after the request to stop, whatever the load."""
+    for load in (closed(2), Load(LoadKind.OFFLINE), Load(LoadKind.CONSTANT, rate=1000)):
+        run = Run(load, requests=50, warmup=40, service_ms=20, stop_at_ms=[5])
+        assert run.of("performance") == []
+        assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data == {
+            "reason": "interrupted",
+            "scheduled": 0,
+        }
+        assert run.event(EventType.TEST_ENDED).data == {"reason": "interrupted"}
+        assert violations(run.events) == []
+
+
+def test_failures_that_come_at_once_let_others_run() -> None:
+    """A user whose requests fail without waiting for anything does not hold up the event loop."""
+
+    class Refused(FakeAsker):
+        async def ask(self, *_: Any) -> Outcome:
+            self.asked.append((0, 0, "performance", 0))
+            return Outcome("reset", None, 0)
+
+    async def run() -> int:
+        clock, stop = ManualClock(), Stop()
+        asker = Refused(clock, 1)
+        plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, 60)
+        running = asyncio.create_task(Session(plan, SAMPLES, asker, lambda _: None, clock, stop).run())
+        await asyncio.sleep(0.01)
+        stop.ask()
+        await running
+        return len(asker.asked)
+
+    assert 0 < asyncio.run(run()) < 1_000_000
 
 
 def test_offline_is_everything_at_once() -> None:

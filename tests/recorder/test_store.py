@@ -94,17 +94,6 @@ def test_a_failed_append_leaves_nothing_behind(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_log_can_be_appended_to_later(tmp_path: Path) -> None:
-    """Scores come after the run."""
-    path = make(tmp_path / "events.db")
-    store = Store.reopen(path)
-    store.append([schema.row(Event(EventType.SCORED, 1, "a", {"score": 1}))])
-    store.close()
-    connection = sqlite3.connect(path)
-    assert connection.execute("SELECT code, data FROM events").fetchall() == [(30, '{"score":1}')]
-    connection.close()
-
-
 def test_a_finished_log_is_one_file(tmp_path: Path) -> None:
     """Nothing lies beside it that could be forgotten when it is copied, also after it was read."""
     path = make(tmp_path / "events.db")

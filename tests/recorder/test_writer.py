@@ -185,6 +185,25 @@ def test_a_log_that_cannot_be_written_any_more_says_so(tmp_path: Path) -> None:
     assert EventRecorder.LIVE is None
 
 
+def test_an_event_that_no_log_can_hold(tmp_path: Path) -> None:
+    """Whatever goes wrong on the writer's thread, the caller learns of it."""
+    recorder = EventRecorder(path=tmp_path / "events.db")
+    recorder.__enter__()
+    EventRecorder.record_event(EventType.TEST_STARTED, 2**70)
+    with pytest.raises(WriterError, match="too large"):
+        recorder.wait_for_writes()
+    with pytest.raises(WriterError, match="too large"):
+        recorder.close()
+    assert recorder.health.lost == 1
+
+
+def test_settings_that_no_log_can_hold(tmp_path: Path) -> None:
+    """A mistake in the session row is an error at once, not a recorder that records nothing."""
+    with pytest.raises(TypeError), EventRecorder(path=tmp_path / "events.db", settings={"x": object()}):
+        pass
+    assert EventRecorder.LIVE is None
+
+
 def test_record_event_does_not_wait_for_a_writer_that_is_held_up(tmp_path: Path) -> None:
     """While another connection holds the write lock, recording goes on; nothing is lost afterwards."""
     path = tmp_path / "events.db"
@@ -199,7 +218,7 @@ def test_record_event_does_not_wait_for_a_writer_that_is_held_up(tmp_path: Path)
         blocker.close()
         recorder.wait_for_writes()
         assert len(rows(path)) == 10_000
-    assert recorder.health.high_water >= 1
+    assert recorder.health.high_water >= 9_000
     assert recorder.health.lost == 0
 
 
@@ -208,9 +227,7 @@ def test_closing_twice_is_harmless(tmp_path: Path) -> None:
     with EventRecorder(path=tmp_path / "events.db") as recorder:
         recorder.close()
         recorder.close()
-    assert threading.active_count() == 1 or not any(
-        thread.name == "event-writer" for thread in threading.enumerate()
-    )
+    assert not any(thread.name == "event-writer" for thread in threading.enumerate())
 
 
 def test_the_session_row_anchors_monotonic_time_to_wall_time(tmp_path: Path) -> None:

@@ -133,7 +133,8 @@ class Run:
 
     def fails(self, error: str = "reset", *, at: float = 0, failed: float = 10, **more: Any) -> Self:
         """A request is issued, and fails."""
-        return self.issues(at).happens(EventType.ERROR, failed, error=error, message=f"{error}!", **more)
+        said = {"error": error, "message": f"{error}!"} | more
+        return self.issues(at).happens(EventType.ERROR, failed, **said)
 
     def write(self) -> Path:
         """The run's folder, with the log of all this."""

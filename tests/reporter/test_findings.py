@@ -68,6 +68,13 @@ def test_a_good_run_has_no_findings() -> None:
         ),
         ({"token_sources": {"server_usage": 99, "unknown": 1}}, {"tokens_unknown": "warning"}),
         ({"recorder": {"lost": 1}}, {"events_lost": "error"}),
+        ({"client": {"cpu_share_mean": 0.7}}, {}),
+        ({"client": {"cpu_share_mean": 0.71}}, {"client_busy": "warning"}),
+        ({"client": {"cpu_share_mean": 0.91}}, {"client_limited": "error"}),
+        ({"client": {"cpu_share_mean": 0.95}, "load": {"kind": "closed"}}, {"client_limited": "error"}),
+        ({"prompts": 100}, {}),
+        ({"prompts": 99}, {"prompts_repeated": "info"}),
+        ({"prompts": 100, "counts": counts(warmup=1)}, {"prompts_repeated": "info"}),
         ({"recorder": {"longest_wait_ms": 100.0}}, {}),
         ({"recorder": {"longest_wait_ms": 100.1}}, {"recorder_slow": "warning"}),
         ({"coalesced": 100}, {}),
@@ -183,6 +190,16 @@ def test_a_slow_client_is_found_in_its_log(a_run: Callable[..., Run]) -> None:
     for n in range(20):
         run.answers(20.0 * n + 5, at=20.0 * n, issue={"scheduled": 10.0 * n}, usage=(1, 1))
     assert codes(run.stops(400).ends()) == ["client_limited", "rate_not_reached"]
+
+
+def test_a_failure_quotes_what_was_said(a_run: Callable[..., Run]) -> None:
+    """Of the most frequent failure, the first message stands in the finding."""
+    run = a_run().answers(5, usage=(1, 1))
+    for message in ("no such model", "another"):
+        run.fails(error="http_404", message=message)
+    run.fails(error="reset", message="gone")
+    (finding,) = run.ends().report().findings
+    assert finding.message.endswith("For example, http_404: no such model")
 
 
 def test_coalesced_reads_are_found_in_the_log(a_run: Callable[..., Run]) -> None:

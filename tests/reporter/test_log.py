@@ -39,11 +39,10 @@ os._exit(9)
 """A writer that commits one event, waits for the end of its input, and dies without closing the log."""
 
 APPENDS = """
-import os, sys
-from pathlib import Path
-from recorder import Event, EventType, schema
-from recorder.store import Store
-Store.reopen(Path(sys.argv[1])).append([schema.row(Event(EventType.FIRST_CHUNK, 1, "b"))])
+import os, sqlite3, sys
+log = sqlite3.connect(sys.argv[1], isolation_level=None)
+log.execute("PRAGMA journal_mode = WAL")
+log.execute("INSERT INTO events (code, at_ns, sample_uuid) VALUES (22, 1, 'b')")
 os._exit(9)
 """
 """A writer that appends one event to a log and dies without closing it."""
@@ -181,6 +180,19 @@ def test_chunks_are_where_they_arrived(a_run: Callable[..., Run]) -> None:
     ]
 
 
+def test_the_first_token_of_a_request_without_an_end(a_run: Callable[..., Run]) -> None:
+    """What is in flight when a run is cut off has its first token all the same."""
+    run = a_run().issues().happens(EventType.FIRST_CHUNK, 7)
+    assert ask(run.write(), "SELECT status, ttft_ms FROM samples") == [("in_flight", 7.0)]
+
+
+def test_a_request_has_one_output(a_run: Callable[..., Run]) -> None:
+    """Of a request that ended twice there is one output, that of the end which counts."""
+    run = a_run().answers(5, complete=20, texts={"output": "late"})
+    run.happens(EventType.ERROR, 9, error="reset", texts={"output": "early"})
+    assert ask(run.write(), "SELECT output FROM outputs", "outputs") == [("early",)]
+
+
 def test_wall_time_is_anchored_by_the_session(a_run: Callable[..., Run]) -> None:
     """A moment of the monotonic clock has its time of day, in UTC."""
     (moment,) = ask(
@@ -220,14 +232,16 @@ def test_a_log_that_is_being_written_can_be_read(tmp_path: Path, writer: subproc
 def test_a_growing_log_is_read_as_of_one_moment(tmp_path: Path) -> None:
     """What is committed while a log is being loaded is not half in it."""
     log = log_of(tmp_path, Event(EventType.FIRST_CHUNK, 1, "a")) / "events.db"
+    append = [sys.executable, "-c", APPENDS, str(log)]
+    assert subprocess.run(append, check=False).returncode == 9
     counts = []
     with _reading(log, f"{log.as_uri()}?mode=ro") as source:
         for _ in range(2):
             with _streamed(source, "SELECT count(*) AS n FROM events") as stream:
                 counts += stream.read_all()["n"].to_pylist()
-            subprocess.run([sys.executable, "-c", APPENDS, str(log)], check=False)
-    assert counts == [1, 1]
-    assert len(list(rows(tmp_path))) == 3
+            assert subprocess.run(append, check=False).returncode == 9
+    assert counts == [2, 2]
+    assert len(list(rows(tmp_path))) == 4
 
 
 def test_a_killed_log_can_be_read(tmp_path: Path, writer: subprocess.Popen[str]) -> None:

@@ -200,10 +200,13 @@ def test_an_empty_log_has_a_report(a_run: NewRun) -> None:
     assert [finding.code for finding in report.findings] == ["cut_off", "nothing_issued"]
 
 
-def test_an_event_that_came_twice_counts_once(a_run: NewRun) -> None:
+@pytest.mark.parametrize("swapped", [False, True])
+def test_an_event_that_came_twice_counts_once(a_run: NewRun, *, swapped: bool) -> None:
     """Of two ends of one request the earlier counts, wherever it stands in the log."""
     run = a_run().answers(50, complete=90, usage=(1, 1))
     run.happens(EventType.ERROR, 80, error="reset").happens(EventType.REQUEST_SENT, 40)
+    if swapped:
+        run.events.reverse()
     report = run.ends().report()
     assert report.counts == Counts(1, 1, 0, 1, 0, 0, {"reset": 1}, 0)
     assert [finding.code for finding in report.findings] == ["nothing_completed", "ended_more_than_once"]
@@ -265,6 +268,7 @@ def test_what_was_run(a_run: NewRun) -> None:
         "max_tokens": 9,
         "seed": 7,
         "dataset": {"name": "d", "rows": 5},
+        "ruleset": None,
         "timestamp_source": "kernel",
         "versions": {"llm-loadgen": "1.2", "python": "3.11", "platform": None, "x": "1"},
         "percentile_method": "linear",

@@ -140,7 +140,7 @@ def summarised(values: list[float], method: str) -> dict[str, Any] | None:
 def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, Any]:
     """The summaries that a report of these requests must have."""
     done = [r for r in asked if r.phase == "performance" and r.ending is EventType.COMPLETE]
-    several = [r for r in done if r.tokens > 1]
+    several = [r for r in done if r.tokens > 1 and len(r.gaps) > 1]
     values = {
         "ttft_ms": [r.gaps[0] for r in done],
         "ttfo_ms": [r.gaps[0] for r in done],

@@ -82,6 +82,16 @@ def test_an_empty_log_dumps_nothing(a_run: Callable[..., Run], tmp_path: Path) -
     assert (tmp_path / "none.jsonl").read_bytes() == b""
 
 
+def test_a_report_displays_itself(a_run: Callable[..., Run]) -> None:
+    """A report hands its text to whatever takes it; the summary is shorter."""
+    report = a_run().answers(5, 6, usage=(1, 2)).ends().report()
+    shown: list[str] = []
+    report.display(shown.append)
+    report.display(shown.append, summary_only=True)
+    assert "TTFT" in shown[0]
+    assert len(shown[1]) < len(shown[0])
+
+
 def test_no_other_client_type() -> None:
     """What the specification's reporter can compute with is told when something else is asked for."""
     with pytest.raises(OptionError, match="no client type 'pandas'; use 'duckdb'"):
