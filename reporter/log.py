@@ -187,6 +187,9 @@ def _reading(log: Path, uri: str) -> Iterator[Any]:
         with dbapi.connect(uri) as source:
             yield source
     except (dbapi.Error, duckdb.InvalidInputException, duckdb.ConversionException, OSError) as error:
+        if "KeyboardInterrupt" in str(error):
+            # DuckDB wraps whatever a stream that it reads raises.
+            raise KeyboardInterrupt from error
         raise LogError(f"{log}: the log is damaged and cannot be read ({_first_line(error)})") from error
 
 

@@ -10,6 +10,7 @@ import typer
 
 from cli.app import app
 from cli.listing import events, failures, loads, metrics, protocols, views
+from recorder.event import EventType
 from recorder.lifecycle import REQUEST, SESSION, diagram
 from reporter.report import Report
 
@@ -122,6 +123,13 @@ WORDS = [
 def test_every_word_of_the_log_and_the_report_is_documented(word: str) -> None:
     """Events, failures, loads, metrics, protocols, views, report keys."""
     assert described(word)
+
+
+@pytest.mark.parametrize("event", events())
+def test_the_log_page_lists_every_event(event: str) -> None:
+    """With its code, and what happened."""
+    page = (ROOT / "docs" / "log.md").read_text()
+    assert re.search(rf"^\| `{event}` \| {EventType[event].value} \| \w", page, re.MULTILINE)
 
 
 @pytest.mark.parametrize("table", [REQUEST, SESSION], ids=["request", "session"])

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from loadgen.client.exchange import Exchange
 
-IDLE_S = 0.15
-"""Longer than a connection is trusted without a look."""
+IDLE_S = 0.05
+"""Long enough for a close to arrive."""
 
 
 @pytest.fixture(scope="module")

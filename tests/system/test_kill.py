@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 import time
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
 from loadgen.mock_endpoint.process import start_mock
+from recorder.event import EventType
 
 if TYPE_CHECKING:
     import subprocess
@@ -23,12 +26,17 @@ GRACE_NS = 100_000_000
 """What completed longer than this before the kill must be in the log."""
 
 
-def wait_for(path: Path) -> None:
-    """Wait until the log is there."""
+def wait_for(log: Path, event: EventType = EventType.TEST_STARTED, times: int = 1) -> None:
+    """Wait until an event stands so many times in the log."""
+    count = "SELECT count(*) FROM events WHERE code = ?"
     give_up = time.monotonic() + 30
-    while not path.exists():
-        assert time.monotonic() < give_up
+    found = 0
+    while found < times:
+        assert time.monotonic() < give_up, f"{found} {event.name} of {times}"
         time.sleep(0.005)
+        if log.exists():
+            with closing(sqlite3.connect(log)) as connection, suppress(sqlite3.OperationalError):
+                (found,) = connection.execute(count, [event]).fetchone()
 
 
 def completed(loadgen: Callable[..., subprocess.CompletedProcess[str]]) -> set[str]:
@@ -60,10 +68,7 @@ def test_nothing_that_was_answered_is_lost(
         finished = {
             record.request_id
             for record in mock.truth()
-            if record.outcome == "completed"
-            and record.done_ns is not None
-            and record.done_ns < killed_ns - GRACE_NS
-            and record.request_id
+            if record.outcome == "completed" and record.done_ns < killed_ns - GRACE_NS and record.request_id
         }
     assert finished <= completed(loadgen)
     report = loadgen("report", "run", "--json")
@@ -101,8 +106,7 @@ def test_a_signal_drains_and_reports(
                 "--json",
             ),
         )
-        wait_for(tmp_path / "run" / "events.db")
-        time.sleep(0.5)
+        wait_for(tmp_path / "run" / "events.db", EventType.COMPLETE, times=5)
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
@@ -135,10 +139,9 @@ def test_a_second_signal_stops_at_once(
                 "--json",
             ),
         )
-        wait_for(tmp_path / "run" / "events.db")
-        time.sleep(0.7)
+        wait_for(tmp_path / "run" / "events.db", EventType.FIRST_CHUNK, times=4)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        wait_for(tmp_path / "run" / "events.db", EventType.STOP_PERFORMANCE_TRACKING)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)

@@ -109,7 +109,8 @@ def test_what_is_reported_is_what_was(
     for name, spans_ns, tolerance_ms in (
         ("ttft_ms", [r.chunk_ns[0] - start_ns[r.request_id] for r in true], MEDIAN_MS),
         ("tpot_ms", [(r.chunk_ns[-1] - r.chunk_ns[0]) / (r.tokens - 1) for r in true], TPOT_MS),
-        ("latency_ms", [r.done_ns - start_ns[r.request_id] for r in true], MEDIAN_MS),
+        # Latency counts from the issue: opening a connection is in it, of which the mock knows nothing.
+        ("latency_ms", [r.done_ns - ordered[r.request_id][1] for r in true], MEDIAN_MS),
         (
             "itl_ms",
             [b - a for r in true for a, b in zip(r.chunk_ns, r.chunk_ns[1:], strict=False)],
