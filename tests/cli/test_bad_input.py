@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 import sqlite3
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ def test_an_endpoint_that_is_not_there(loadgen: Loadgen, tmp_path: Path) -> None
         port = unused.getsockname()[1]
         said = refused(loadgen("perf", "--url", f"127.0.0.1:{port}", "--model", "m", "--out", "run"), SETUP)
     assert f"error: http://127.0.0.1:{port}/v1 cannot be reached" in said
-    assert not (tmp_path / "run" / "events.db").exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wrong_model(loadgen: Loadgen, mock: MockProcess) -> None:
@@ -168,6 +169,22 @@ def test_every_request_fails(loadgen: Loadgen, mock: MockProcess) -> None:
     assert again.returncode == INVALID
     assert '"ttft_ms": null' in again.stdout
     assert '"http_404": 5' in again.stdout
+
+
+def test_more_requests_in_flight_than_files(
+    start_loadgen: Callable[..., subprocess.Popen[str]],
+    mock: MockProcess,
+) -> None:
+    """Exit 3 before anything is sent, saying what to raise."""
+    for load in (("-c", 500), ("--offline", "-n", 500)):
+        process = start_loadgen(
+            *("perf", "--url", mock.url, "--model", "small-model", *KEY, *load),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)),
+        )
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == SETUP
+        assert "raise `ulimit -n`" in said
+        assert "Traceback" not in said
 
 
 def test_an_output_folder_that_cannot_be_made(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:

@@ -71,6 +71,18 @@ def test_sql_answers_as_table_csv_and_json(loadgen: Loadgen) -> None:
     assert orjson.loads(loadgen("sql", "run", query, "--json").stdout) == {"status": "completed", "n": 10}
 
 
+def test_sql_has_words_for_every_value(loadgen: Loadgen) -> None:
+    """Integers of 128 bits, infinity, moments and intervals; lines end as lines do here."""
+    query = "select 2::hugeint << 70 as big, 'inf'::double as inf, date '2026-01-02' as day, 'é' as text"
+    assert orjson.loads(loadgen("sql", "run", query, "--json").stdout.replace(str(2**71), "1")) == {
+        "big": 1,
+        "inf": None,
+        "day": "2026-01-02",
+        "text": "é",
+    }
+    assert loadgen("sql", "run", "select 1 as a", "-f", "csv").stdout == "a\n1\n"
+
+
 def test_outputs_and_prompts_are_in_the_log(loadgen: Loadgen) -> None:
     """What was asked and what was answered can be had by SQL."""
     lines = loadgen("sql", "run", "select output from outputs", "--json").stdout.splitlines()
@@ -119,6 +131,9 @@ def test_a_run_that_misses_its_own_target(loadgen: Loadgen, mock: MockProcess) -
     )
     assert run.returncode == 1
     assert "FAIL" in run.stdout
+    # The rules are in the log: whoever reports the run again has the verdict again.
+    assert orjson.loads(loadgen("report", "other", "--json").stdout)["verdict"]["status"] == "FAIL"
+    assert loadgen("gate", "other").returncode == 1
 
 
 def test_no_secret_is_anywhere_in_the_folder(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def test_nothing_that_was_answered_is_lost(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_drains_and_reports(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]],
     start_loadgen: Callable[..., subprocess.Popen[str]],
     tmp_path: Path,
     number: signal.Signals,
@@ -116,6 +117,7 @@ def test_a_signal_drains_and_reports(
     assert report["counts"]["cancelled"] == 0
     assert (tmp_path / "run" / "report.json").exists()
     assert not (tmp_path / "run" / "events.db-wal").exists()
+    assert loadgen("gate", "run", "--require", "error<1%").returncode == 4
 
 
 def test_a_second_signal_stops_at_once(
