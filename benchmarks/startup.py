@@ -30,6 +30,17 @@ def seconds(command: list[str]) -> float:
     return time.perf_counter() - started
 
 
+def posted(server: socket.socket) -> bool:
+    """Answer the requests of the next connection until one is a POST; tell whether one was."""
+    connection, _ = server.accept()
+    with connection:
+        while request := connection.recv(65536):
+            if request.startswith(b"POST"):
+                return True
+            connection.sendall(REPLY)
+    return False
+
+
 def first_post() -> float:
     """From the start of `loadgen perf` to the first byte of its first measured request."""
     with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
@@ -54,11 +65,9 @@ def first_post() -> float:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        connection, _ = server.accept()
-        with connection:
-            while not connection.recv(65536).startswith(b"POST"):
-                connection.sendall(REPLY)
-            took = time.perf_counter() - started
+        while not posted(server):
+            pass
+        took = time.perf_counter() - started
         process.kill()
         process.wait()
     return took

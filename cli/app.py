@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cli import errors
 from cli.check import CheckSettings, check
 from cli.demo import demo
 from cli.gate import gate
@@ -71,19 +75,41 @@ def about(
 
     loadgen perf --url http://127.0.0.1:8000 --model NAME -c 16 -n 200
 
-    Exit codes: 0 pass, 1 a gate failed, 2 usage, 3 set-up failed, 4 run invalid, 130 interrupted.
+    Exit codes: 0 pass, 1 a gate failed, 2 usage, 3 set-up failed, 4 run invalid, 70 a bug, 130 interrupted.
     """
 
 
 def main() -> None:
     """Run the command line; errors that explain themselves get their exit code instead of a traceback."""
+    _mend_streams()
+    code = _run()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left in the buffer goes nowhere, or the interpreter would complain of it once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
+        code = code or errors.SETUP
+    sys.exit(code)
+
+
+def _run() -> int:
     try:
         app(prog_name="loadgen")
-    except Exception as error:
-        from cli.errors import exit_code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else errors.PASS
+    except Exception as error:  # noqa: BLE001 (whatever it is, it must not end like a gate that failed)
+        code = errors.exit_code(error)
+        if code is not None:
+            sys.stderr.write(f"error: {errors.printable(str(error))}\n")
+            return code
+        traceback.print_exc()
+        return errors.BUG
+    return errors.PASS
 
-        code = exit_code(error)
-        if code is None:
-            raise
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(code)
+
+def _mend_streams() -> None:
+    """A process may be started with its output closed (`2>&-`): then it goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (until the end)

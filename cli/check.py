@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
 from cli.endpoint_settings import EndpointSettings
 
-_OK = 200
+MOST_PATIENCE_S: Final = 30.0
+"""For each question, whatever --timeout says: a check is to be quick."""
+
+_OK: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +57,16 @@ async def _ask(settings: CheckSettings) -> list[Line]:
     from loadgen.probe import Prober
 
     target = target_of(settings)
-    transport = HttpTransport(target, settings.timeout)
+    transport = HttpTransport(target, min(settings.timeout, MOST_PATIENCE_S))
     prober = Prober(transport, CODECS[settings.protocol], Generation(settings.model))
     try:
         models, probe = await prober.require_ready()
         probe = probe or await prober.completion()
     finally:
         await transport.close()
-    return [
-        Line("reachable", "ok", target.url),
-        _model(models, settings.model),
-        _answer(probe),
-        _stream(probe),
-        _usage(probe),
-    ]
+    lines = [Line("reachable", "ok", target.url), _model(models, settings.model), _answer(probe)]
+    # What does not answer cannot be asked how.
+    return lines if lines[-1].status == "failed" else [*lines, _stream(probe), _usage(probe)]
 
 
 def _model(models: list[str] | None, model: str) -> Line:

@@ -8,6 +8,8 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from cli.errors import UsageError
+
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
 
@@ -78,3 +80,9 @@ class EndpointSettings:
         bool,
         typer.Option("--insecure", help="Do not verify the TLS certificate.", rich_help_panel=ENDPOINT),
     ] = False
+
+    def __post_init__(self) -> None:
+        if not self.model.strip() or self.model.encode(errors="replace").decode() != self.model:
+            raise UsageError(f"--model {self.model!r}: not the name of a model")
+        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise UsageError("--api-key: there is a character in it that no HTTP header can carry")

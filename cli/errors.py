@@ -12,7 +12,7 @@
     ├── rulesets.errors.RulesetError
     └── workloads.errors.WorkloadError
 
-Everything else is a bug of this program and keeps its traceback.
+Everything else is a bug of this program: it keeps its traceback, and ends with 70.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ PASS: Final = 0
 USAGE: Final = 2
 SETUP: Final = 3
 INVALID: Final = 4
+BUG: Final = 70
 INTERRUPTED: Final = 130
+
+_LONGEST: Final = 4000
 
 
 class UsageError(Exception):
@@ -65,3 +68,12 @@ def exit_code(error: BaseException) -> int | None:
     if isinstance(error, OSError) and error.filename is not None:
         return SETUP
     return next((code for kind, code in codes.items() if isinstance(error, kind)), None)
+
+
+def printable(text: str) -> str:
+    """A message that may quote a server or a file, fit for a terminal: no control sequences, not endless."""
+    shown = "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        for char in text
+    )
+    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"

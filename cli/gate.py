@@ -35,9 +35,11 @@ def gate(
     """
     from cli.errors import UsageError
     from cli.judging import read_rules, write_report
+    from cli.pipe import end_with_the_reader
     from cli.tokenizer import load
     from rulesets.verdict import EXIT_CODES
 
+    end_with_the_reader()
     report = write_report(run, read_rules(require or [], ruleset), tokenizer=load(tokenizer))
     if report.verdict is None:
         raise UsageError("there is nothing to judge by: give --ruleset FILE or --require RULE")

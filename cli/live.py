@@ -6,6 +6,9 @@ itself: a redraw by rich takes milliseconds of the interpreter, which the reques
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import sys
 import threading
 import time
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 _REDRAW_S: Final = 0.25
 _LINE_S: Final = 5.0
 _BAR: Final = 24
+_PLAIN_WIDTH: Final = 120
 _SECOND_NS: Final = 1e9
 
 
@@ -33,7 +37,7 @@ class LiveView:
     def __init__(self, progress: Progress, plan: Plan, *, quiet: bool) -> None:
         self._progress = progress
         self._plan = plan
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._ended = threading.Event()
         self._thread = None if quiet else threading.Thread(target=self._run, name="live-view", daemon=True)
 
@@ -49,7 +53,8 @@ class LiveView:
 
     def _run(self) -> None:
         while not self._ended.wait(_REDRAW_S if self._terminal else _LINE_S):
-            text = line(self._progress, self._plan, time.monotonic_ns())
+            width = shutil.get_terminal_size().columns - 1 if self._terminal else _PLAIN_WIDTH
+            text = line(self._progress, self._plan, time.monotonic_ns(), width)
             sys.stderr.write(f"\r\x1b[2K{text}" if self._terminal else f"{text}\n")
             sys.stderr.flush()
         if self._terminal:
@@ -57,13 +62,14 @@ class LiveView:
             sys.stderr.flush()
 
 
-def line(progress: Progress, plan: Plan, now_ns: int) -> str:
+def line(progress: Progress, plan: Plan, now_ns: int, width: int = _PLAIN_WIDTH) -> str:
     """One line: how far, how fast, how well.
 
     Args:
         progress: The counters.
         plan: What there is to do.
         now_ns: The time, CLOCK_MONOTONIC.
+        width: The most characters; the bar goes first, then what stands last.
     """
     elapsed_s = (
         max((now_ns - progress.phase_started_ns) / _SECOND_NS, 1e-9) if progress.phase_started_ns else 0.0
@@ -81,7 +87,10 @@ def line(progress: Progress, plan: Plan, now_ns: int) -> str:
         parts.append(f"TTFT {ttft_ms:.1f} ms")
     parts.append(f"{progress.errors.total()} errors" + _most_common(progress))
     parts.append(f"{elapsed_s:.0f} s")
-    return "  ".join(parts)
+    whole = "  ".join(parts)
+    if len(whole) > width:
+        whole = re.sub(r"[█░]+ +", "", whole)
+    return whole[:width]
 
 
 def _share(progress: Progress, plan: Plan, elapsed_s: float) -> float:

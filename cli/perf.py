@@ -36,10 +36,10 @@ def perf(settings: PerfSettings) -> None:
 
         sys.stdout.write(render(report))
     else:
-        from cli.show import show
+        from cli.show import program, show
 
         show(report)
-        print(f"\n{folder}: loadgen report | sql | gate", file=sys.stderr)
+        print(f"\nThe run is in {folder}; again: {program()} report {folder}", file=sys.stderr)
     raise typer.Exit(outcome(report))
 
 
@@ -49,10 +49,15 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
 
     from cli.run_folder import new_run_folder
     from cli.wiring import measure, prepare
+    from recorder.errors import WriterError
 
     prepared = prepare(settings)
     folder = new_run_folder(settings.out, settings.model)
-    asyncio.run(measure(prepared, folder, probe=settings.probe, quiet=settings.quiet))
+    try:
+        asyncio.run(measure(prepared, folder, probe=settings.probe, quiet=settings.quiet))
+    except WriterError as error:
+        # What was committed before can be reported, and its report says that the run has no end.
+        sys.stderr.write(f"error: {error}\n")
     # Reading the log takes libraries that measuring does not need: they are loaded when it is over.
     from cli.judging import write_report
 

@@ -146,6 +146,7 @@ class PerfSettings(EndpointSettings):
     ] = False
 
     def __post_init__(self) -> None:
+        EndpointSettings.__post_init__(self)
         loads = [
             option
             for option, given in (

@@ -43,9 +43,11 @@ def report(
     loadgen report RUN --json | jq .ttft_ms.p99
     """
     from cli.judging import write_report
+    from cli.pipe import end_with_the_reader
     from cli.tokenizer import load
     from reporter.metrics import TPOTReportingMode
 
+    end_with_the_reader()
     made = write_report(
         run,
         None,

@@ -30,6 +30,11 @@ def show_verdict(verdict: Mapping[str, Any]) -> None:
     sys.stdout.write(render(verdict, **_page()))
 
 
+def program() -> str:
+    """How the user can start this program again: by its name where that is found, else by its path."""
+    return "loadgen" if shutil.which("loadgen") else sys.argv[0]
+
+
 def _page() -> dict[str, Any]:
     """Width and colour for where the output goes."""
     if not sys.stdout.isatty():

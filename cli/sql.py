@@ -44,9 +44,12 @@ def sql(
 
     loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
     """
+    from cli.pipe import end_with_the_reader
     from reporter.query import query as ask
 
-    answer = ask(run, sys.stdin.read() if query == "-" else query)
+    end_with_the_reader()
+    text = sys.stdin.read() if query == "-" else query
+    answer = ask(run, text.encode(errors="replace").decode())
     writers: dict[str, Callable[[Answer], None]] = {"table": _table, "csv": _csv, "json": _json}
     writers["json" if json else output](answer)
 
@@ -86,7 +89,12 @@ def _json(answer: Answer) -> None:
     # DuckDB has integers of 128 bits: the standard library writes them, quicker encoders do not.
     for row in answer.rows:
         plain = {name: _plain(value) for name, value in zip(answer.columns, row, strict=True)}
-        sys.stdout.write(json.dumps(plain, default=str, ensure_ascii=False) + "\n")
+        try:
+            line = json.dumps(plain, default=str, ensure_ascii=False)
+        except TypeError:
+            # A map may have keys that JSON does not know.
+            line = json.dumps({name: str(value) for name, value in plain.items()}, ensure_ascii=False)
+        sys.stdout.write(line + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -26,5 +26,5 @@ def load(name: str | None) -> Any:
 
     try:
         return AutoTokenizer.from_pretrained(name)
-    except (ImportError, KeyError, OSError, ValueError) as error:
+    except Exception as error:
         raise UsageError(f"--tokenizer {name}: cannot be loaded ({error})") from error

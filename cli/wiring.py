@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import platform
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from cli.endpoint_settings import EndpointSettings
     from cli.perf_settings import PerfSettings
+    from loadgen.progress import Progress
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
 
@@ -47,8 +49,9 @@ CODECS: Final[dict[str, Codec]] = {"chat": chat_completions, "completions": comp
 
 DEFAULT_CONCURRENCY: Final = 8
 DEFAULT_REQUESTS: Final = 100
-PROBE_TIMEOUT_S: Final = 10.0
-"""For each of the two questions before a run."""
+PROBE_TIMEOUT_S: Final = 15.0
+"""For each of the two questions before a run: more than a connection may take, so that who cannot be reached
+is told from who does not answer."""
 
 MOST_PROMPTS: Final = 10_000
 """So many different prompts are made up at most, in about 0.1 s; a longer run asks them again."""
@@ -79,11 +82,11 @@ class Prepared:
             "verify_tls": self.target.verify,
             "probe": self.given.probe,
             "dataset": {
-                "name": self.dataset.name,
+                "name": _said(self.dataset.name),
                 "sha256": self.dataset.sha256,
                 "rows": len(self.dataset.samples),
                 "synthetic": self.dataset.synthetic,
-                "path": None if self.given.prompts is None else str(self.given.prompts),
+                "path": None if self.given.prompts is None else _said(self.given.prompts),
                 "prompt_column": self.given.prompt_column,
                 "system_column": self.given.system_column,
             },
@@ -98,13 +101,12 @@ def prepare(settings: PerfSettings) -> Prepared:
         UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
     """
     target = target_of(settings)
-    load = _load(settings)
-    dataset = _dataset(settings)
+    dataset = None if settings.prompts is None else _read(settings)
     requests = settings.requests
     if requests is None and settings.duration is None:
-        requests = DEFAULT_REQUESTS if dataset.synthetic else len(dataset.samples)
+        requests = DEFAULT_REQUESTS if dataset is None else len(dataset.samples)
     plan = Plan(
-        load=load,
+        load=_load(settings),
         requests=requests,
         duration_s=settings.duration,
         warmup=settings.warmup,
@@ -119,7 +121,8 @@ def prepare(settings: PerfSettings) -> Prepared:
         seed=settings.seed,
         timeout_s=settings.timeout,
     )
-    return Prepared(plan, target, dataset, read_rules(settings.require, settings.ruleset), settings)
+    rules = read_rules(settings.require, settings.ruleset)
+    return Prepared(plan, target, dataset or _made_up(plan), rules, settings)
 
 
 def target_of(settings: EndpointSettings) -> Endpoint:
@@ -159,11 +162,12 @@ async def measure(prepared: Prepared, folder: Path, *, probe: bool, quiet: bool)
                 recorder.put(_insecure_finding(clock.now_ns()))
             watching = asyncio.create_task(own_health.watch(recorder.put, session.progress))
             _calm_the_collector()
+            stopping = asyncio.create_task(_tell_of_stopping(stop, session.progress))
             with LiveView(session.progress, plan, quiet=quiet):
                 await session.run()
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+            for task in (watching, stopping):
+                task.cancel()
+            await asyncio.gather(watching, stopping, return_exceptions=True)
     finally:
         await transport.close()
         clock.close()
@@ -179,6 +183,11 @@ async def _require_ready(prepared: Prepared) -> None:
         await transport.close()
 
 
+def _said(name: object) -> str:
+    """A file's name as text, also where its bytes are none."""
+    return str(name).encode(errors="replace").decode()
+
+
 def _load(settings: PerfSettings) -> Load:
     if settings.offline:
         return Load(LoadKind.OFFLINE)
@@ -188,24 +197,23 @@ def _load(settings: PerfSettings) -> Load:
     return Load(LoadKind.CLOSED, concurrency=concurrency)
 
 
-def _dataset(settings: PerfSettings) -> Dataset:
-    if settings.prompts is not None:
-        from workloads.prompts import load_prompts
+def _read(settings: PerfSettings) -> Dataset:
+    from workloads.prompts import load_prompts
 
-        return load_prompts(settings.prompts, settings.prompt_column, settings.system_column)
+    assert settings.prompts is not None  # noqa: S101 (the caller has looked)
+    return load_prompts(settings.prompts, settings.prompt_column, settings.system_column)
+
+
+def _made_up(plan: Plan) -> Dataset:
+    """Prompts enough to ask none twice, as far as that can be told, within bounds."""
     from workloads.synthetic import synthetic_prompts
 
-    return synthetic_prompts(_synthetic(settings), seed=settings.seed)
-
-
-def _synthetic(settings: PerfSettings) -> int:
-    """How many prompts a run can ask without repeating one, as far as that can be told, within bounds."""
-    wanted = settings.requests
-    if wanted is None and settings.duration is not None:
-        wanted = MOST_PROMPTS if settings.rate is None else round(settings.rate * settings.duration * 1.5)
-    elif wanted is None:
-        wanted = DEFAULT_REQUESTS
-    return max(1, min(wanted + max(settings.warmup, 0), MOST_PROMPTS))
+    wanted = plan.requests
+    if wanted is None:
+        expected = (plan.load.rate or MOST_PROMPTS) * (plan.duration_s or 0.0)
+        # A Poisson process brings more than expected, now and then.
+        wanted = round(min(expected * 1.2 + 50, MOST_PROMPTS))
+    return synthetic_prompts(min(wanted + plan.warmup, MOST_PROMPTS), seed=plan.seed)
 
 
 def _headers(settings: EndpointSettings) -> Mapping[str, str]:
@@ -231,6 +239,12 @@ def _extra_body(text: str | None) -> Mapping[str, Any]:
     if not isinstance(members, dict):
         raise UsageError("--extra-body must be a JSON object, e.g. '{\"ignore_eos\": true}'")
     return members
+
+
+async def _tell_of_stopping(stop: Stop, progress: Progress) -> None:
+    """Say what is awaited, and how not to await it."""
+    await stop.draining.wait()
+    sys.stderr.write(f"\nstopping: {progress.in_flight} requests in flight; Ctrl-C again gives them up\n")
 
 
 def _environment() -> dict[str, Any]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.client.codec import Generation
+
+
+MOST_REQUESTS: Final = 10**12
+MOST_SECONDS: Final = 366 * 86_400.0
 
 
 class PlanError(ValueError):
@@ -80,16 +84,15 @@ class Plan:
             raise PlanError("nothing ends the run: give --requests or --duration")
         if self.load.kind is LoadKind.OFFLINE and self.requests is None:
             raise PlanError("--offline sends a fixed number of requests at once: give --requests")
-        _positive("--requests", self.requests)
-        _positive("--duration", self.duration_s)
-        _positive("--concurrency", self.load.concurrency)
-        _positive("--rate", self.load.rate)
-        _positive("--timeout", self.timeout_s)
-        _positive("--max-tokens", self.generation.max_tokens)
-        if self.warmup < 0:
-            raise PlanError(f"--warmup {self.warmup}: must not be negative")
-        if self.generation.temperature is not None and self.generation.temperature < 0:
-            raise PlanError(f"--temperature {self.generation.temperature:g}: must not be negative")
+        _within("--requests", self.requests, 1, MOST_REQUESTS)
+        _within("--duration", self.duration_s, 0.001, MOST_SECONDS)
+        _within("--concurrency", self.load.concurrency, 1, MOST_REQUESTS)
+        _within("--rate", self.load.rate, 1e-6, 1e6)
+        _within("--timeout", self.timeout_s, 0.001, MOST_SECONDS)
+        _within("--warmup", self.warmup, 0, MOST_REQUESTS)
+        _within("--max-tokens", self.generation.max_tokens, 1, MOST_REQUESTS)
+        _within("--temperature", self.generation.temperature, 0, 1000)
+        _within("--seed", self.seed, 0, 2**63 - 1)
 
     def settings(self) -> Mapping[str, Any]:
         """What the log keeps of it."""
@@ -113,6 +116,7 @@ class Plan:
         }
 
 
-def _positive(option: str, value: float | None) -> None:
-    if value is not None and not 0 < value < float("inf"):
-        raise PlanError(f"{option} {value:g}: must be more than 0")
+def _within(option: str, value: float | None, least: float, most: float) -> None:
+    # NaN is within nothing.
+    if value is not None and not least <= value <= most:
+        raise PlanError(f"{option} {value:g}: must be from {least:g} to {most:g}")

@@ -28,6 +28,8 @@ _UNREACHABLE: Final = frozenset(
 MAX_TOKENS: Final = 8
 """A question before a run is to cost next to nothing."""
 
+_LONGEST_NAME: Final = 200
+
 _PROBE: Final = Sample(index=-1, prompt="Say hello.")
 
 
@@ -112,7 +114,8 @@ class Prober:
             return None
         try:
             listed = orjson.loads(exchange.stream.body())["data"]
-            return [str(model["id"]) for model in listed]
+            hide = self._transport.endpoint.hide
+            return [hide(str(model["id"]))[:_LONGEST_NAME] for model in listed]
         except (orjson.JSONDecodeError, KeyError, TypeError):
             return None
 

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from loadgen.turn import Emit, Outcome
     from workloads.sample import Sample
 
-LIMIT_PAUSE_S: Final = 0.1
-"""How long a user of the closed loop waits after this machine could not open a connection."""
+NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
+NO_CONNECTION_PAUSE_S: Final = 0.1
+"""How long a user of the closed loop waits after a request that got no connection: nobody is there to be
+measured, and a log of nothing but refusals helps nobody."""
 
 YIELD_EVERY: Final = 32
 """How many late requests leave in one turn of the event loop."""
@@ -186,7 +188,7 @@ class Session:
             outcome = await self._turn(sample, self._asker.prepare(sample), scheduled_ns, issuing.phase)
             if outcome.failure is not None:
                 # A failure can come at once, and many of them must not keep everybody else from running.
-                await asyncio.sleep(LIMIT_PAUSE_S if outcome.failure == Failure.CLIENT_LIMIT else 0)
+                await asyncio.sleep(NO_CONNECTION_PAUSE_S if outcome.failure in NO_CONNECTION else 0)
         exhausted.set()
 
     async def _open_loop(self, issuing: Issuing, offsets: Iterator[int]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stop:
@@ -33,12 +33,13 @@ class Stop:
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM ask."""
+        """Let SIGINT, SIGTERM and SIGHUP ask; one that is ignored (`nohup`) stays so."""
         loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
+        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        for number in heard:
             loop.add_signal_handler(number, self.ask)
         try:
             yield
         finally:
-            for number in _SIGNALS:
+            for number in heard:
                 loop.remove_signal_handler(number)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from loadgen.client.exchange import Exchange
+from loadgen.client.exchange import Exchange, Head
 from loadgen.client.failure import Failure, RequestFailedError, http
 from loadgen.client.stream import ResponseStream
 from recorder.event import Event, EventType
@@ -102,7 +102,7 @@ class Asker:
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
-            data = _evidence(exchange) | {"reason": "given up by a second interrupt"}
+            data = self._told(exchange) | {"reason": "given up by a second interrupt"}
             self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
             raise
         self._emit_end(sample_uuid, exchange, failure)
@@ -145,13 +145,26 @@ class Asker:
         if failure is None and exchange.failure is not None:
             # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
             at_ns = exchange.stream.last_ns
-        data = _evidence(exchange)
+        data = self._told(exchange)
         if failure is None:
             self._emit(Event(EventType.COMPLETE, at_ns, sample_uuid, data))
         else:
             message = self._transport.endpoint.redact(str(failure))
             data |= {"error": failure.failure, "message": message}
             self._emit(Event(EventType.ERROR, at_ns, sample_uuid, data))
+
+    def _told(self, exchange: Exchange) -> dict[str, Any]:
+        """Everything that is known of an exchange, without what must not be repeated."""
+        data = _evidence(exchange)
+        endpoint = self._transport.endpoint
+        if not endpoint.has_secrets:
+            return data
+        told = {"finish_reason": data["finish_reason"], "texts": data.get("texts")}
+        hidden = orjson.loads(endpoint.hide(orjson.dumps(told).decode()))
+        data["finish_reason"] = hidden["finish_reason"]
+        if "texts" in data:
+            data["texts"] = hidden["texts"]
+        return data
 
 
 async def _require_success(exchange: Exchange) -> None:
@@ -161,7 +174,12 @@ async def _require_success(exchange: Exchange) -> None:
         RequestFailedError: It is none.
     """
     if exchange.response is not None and not exchange.response.ok:
-        raise RequestFailedError(http(exchange.response.status), exchange.stream.error_text())
+        raise RequestFailedError(http(exchange.response.status), _said(exchange.response, exchange.stream))
+    if exchange.response is not None and exchange.response.encoding:
+        raise RequestFailedError(
+            Failure.DECODE_ERROR,
+            f"the body is {exchange.response.encoding}, although `Accept-Encoding: identity` was asked",
+        )
     try:
         for _ in exchange.stream.decode():
             await asyncio.sleep(0)
@@ -178,6 +196,13 @@ async def _require_success(exchange: Exchange) -> None:
         raise RequestFailedError(Failure.TRUNCATED, "the connection closed before a finish reason or [DONE]")
     if answer.empty:
         raise RequestFailedError(Failure.EMPTY_RESPONSE, "the response is complete, but has no token in it")
+
+
+def _said(head: Head, stream: ResponseStream) -> str:
+    """What an HTTP error says for itself: its body, or where it sends us."""
+    text = stream.error_text()
+    place = head.headers.get("location")
+    return f"redirects to {place}; use that as --url" if place and not text else text
 
 
 def _evidence(exchange: Exchange) -> dict[str, Any]:

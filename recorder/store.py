@@ -81,7 +81,7 @@ class Store:
 
     @classmethod
     def _make(cls, path: Path, session: Session) -> Store:
-        connection = _connect(path)
+        connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
         # One transaction for all of it: a file is a whole log, if an empty one, or none at all.
         connection.execute("BEGIN")
         connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
@@ -100,6 +100,9 @@ class Store:
             ),
         )
         connection.execute("COMMIT")
+        # Only now: what a log is stands in the file itself, should it ever lose what lies beside it.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
         return cls(connection)
 
     def append(self, rows: Sequence[schema.Row]) -> None:
@@ -168,13 +171,6 @@ def verify(path: Path) -> int:
             "upgrade llm-loadgen",
         )
     return int(version)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
 
 
 def _quoted(path: Path) -> str:

@@ -5,89 +5,21 @@ An error makes the run invalid: its figures cannot stand for the server.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from reporter import client_limits
+from reporter.evidence import Check, Evidence, Violation, listed
 from reporter.report import Finding, Validity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reporter.report import Counts, Summary
-
-OPEN_LOOP: Final = frozenset({"constant", "poisson"})
-"""Loads that have a schedule of their own, which the client can be late for."""
-
-BUSY_SHARE: Final = (0.7, 0.9)
-"""The share of a core that the client used, above which a warning, and above which an error: what answers a
-server could have had from a quicker client cannot be told then."""
-
-LATE_MS: Final = (1.0, 5.0)
-LATE_SHARE: Final = (0.1, 0.5)
-"""Above which the p99 of the issue lag is a warning, and above which an error: so many ms, or that share of
-the median TTFT, whichever is more."""
-
-RATE_SHARE: Final = 0.95
-"""The share of the rate asked for that must be reached."""
+    from reporter.report import Counts
 
 SLOW_COMMIT_MS: Final = 100.0
 _EXCERPT: Final = 160
 COALESCED_SHARE: Final = 0.1
 """Of the chunks; above it single gaps between chunks are blurred."""
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A law of the log that requests broke: see the view `violations`."""
-
-    name: str
-    requests: int
-    example: str
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the checks look at.
-
-    Attributes:
-        ended: `completed`, `interrupted` or `cut_off`.
-        load: The settings' load: `kind`, `rate`, `concurrency`.
-        counts: The measured requests.
-        ttft_ms: Of those that completed, as `latency_ms` and `issue_lag_ms`.
-        token_sources: How many of them have their token count from where; `unknown` for those without one.
-        scheduled_span_ns: From the first to the last intended issue.
-        issued_span_ns: From the first to the last issue.
-        chunks: Chunks with a token, of all completed requests.
-        coalesced: Reads that held more than one of them.
-        recorder: The recorder's last reading of itself.
-        client: How the load generator's process was doing (see docs/metrics.md); empty without readings.
-        prompts: How many different prompts the run could ask; None where that is not known.
-        messages: For failures by name, what was said about one of them.
-        violations: Laws that were broken.
-        logged: What the load generator found itself while it ran.
-    """
-
-    ended: str
-    load: Mapping[str, Any]
-    counts: Counts
-    ttft_ms: Summary | None = None
-    latency_ms: Summary | None = None
-    issue_lag_ms: Summary | None = None
-    token_sources: Mapping[str, int] = field(default_factory=dict)
-    scheduled_span_ns: int | None = None
-    issued_span_ns: int | None = None
-    chunks: int | None = None
-    coalesced: int | None = None
-    recorder: Mapping[str, Any] = field(default_factory=dict)
-    client: Mapping[str, Any] = field(default_factory=dict)
-    prompts: int | None = None
-    messages: Mapping[str, str] = field(default_factory=dict)
-    violations: tuple[Violation, ...] = ()
-    logged: tuple[Finding, ...] = ()
-
-
-Check = Callable[[Evidence], Finding | None]
 
 
 def findings(evidence: Evidence) -> list[Finding]:
@@ -114,8 +46,8 @@ def _cut_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "cut_off",
         "error",
-        f"The run was cut off: its log has no end. {counts.completed} requests had completed, "
-        f"{counts.in_flight} were in flight.",
+        f"The run was cut off, or is still going on: its log has no end. {counts.completed} requests had "
+        f"completed, {counts.in_flight} were in flight.",
         "What had completed is reported. Let a run end, or stop it with Ctrl-C, for figures that can stand.",
     )
 
@@ -164,7 +96,7 @@ def _some_failed(evidence: Evidence) -> Finding | None:
         "warning",
         f"{counts.failed} of {ended} requests failed ({counts.failed / ended:.1%}): "
         f"{_classes(counts.by_error)}. They are in no latency and no throughput.{_for_example(evidence)}",
-        "Their messages: SELECT error, error_message, count(*) FROM samples GROUP BY ALL.",
+        "All of them: SELECT error, error_message, count(*) FROM samples WHERE error <> '' GROUP BY ALL.",
     )
 
 
@@ -188,7 +120,7 @@ def _mixed_token_sources(evidence: Evidence) -> Finding | None:
     return Finding(
         "mixed_token_sources",
         "warning",
-        f"Token counts come from different sources: {_listed(sources)} requests.",
+        f"Token counts come from different sources: {listed(sources)} requests.",
         "Tokens of different sources do not compare; find out why the server counts only some responses.",
     )
 
@@ -205,33 +137,6 @@ def _tokens_unknown(evidence: Evidence) -> Finding | None:
     )
 
 
-def _late(evidence: Evidence) -> Finding | None:
-    lag, beside = evidence.issue_lag_ms, evidence.ttft_ms or evidence.latency_ms
-    if evidence.load.get("kind") not in OPEN_LOOP or lag is None or beside is None:
-        return None
-    warning, error = (max(ms, share * beside.p50) for ms, share in zip(LATE_MS, LATE_SHARE, strict=True))
-    if lag.p99 <= warning:
-        return None
-    what = "TTFT" if evidence.ttft_ms else "latency"
-    facts = f"the p99 of its issue lag is {lag.p99:.1f} ms, beside a median {what} of {beside.p50:.1f} ms."
-    remedy = "Lower the rate, give the client more CPU, or spread the load over several clients."
-    if lag.p99 > error:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}", remedy)
-    return Finding("issue_lag", "warning", f"The client was late: {facts}", remedy)
-
-
-def _busy(evidence: Evidence) -> Finding | None:
-    share = evidence.client.get("cpu_share_mean") or 0.0
-    warning, error = BUSY_SHARE
-    if share <= warning:
-        return None
-    facts = f"its process used {share:.0%} of a core while it issued requests."
-    remedy = "Put on less load, or spread it over several clients; keep other work off the client's core."
-    if share > error:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}", remedy)
-    return Finding("client_busy", "warning", f"The client was close to its limit: {facts}", remedy)
-
-
 def _prompts_repeated(evidence: Evidence) -> Finding | None:
     asked = evidence.counts.issued + evidence.counts.warmup
     if not evidence.prompts or asked <= evidence.prompts:
@@ -244,29 +149,6 @@ def _prompts_repeated(evidence: Evidence) -> Finding | None:
         else f"{asked} requests asked {evidence.prompts} different prompts: some were asked twice.",
         "A server that caches prefixes answers a prompt quicker the second time: use more prompts.",
     )
-
-
-def _rate_not_reached(evidence: Evidence) -> Finding | None:
-    asked, counts = evidence.load.get("rate"), evidence.counts
-    if evidence.load.get("kind") not in OPEN_LOOP or not asked or not counts.issued:
-        return None
-    share = _share_issued(counts) if evidence.ended == "completed" else 1.0
-    if evidence.scheduled_span_ns and evidence.issued_span_ns:
-        share *= evidence.scheduled_span_ns / evidence.issued_span_ns
-    if share >= RATE_SHARE:
-        return None
-    return Finding(
-        "rate_not_reached",
-        "error",
-        f"Requests were issued at {share:.1%} of the rate that was asked for, {asked:g} a second: "
-        f"{counts.issued} of {counts.scheduled}, the last ones late.",
-        "Lower the rate, give the client more CPU, or spread the load over several clients.",
-    )
-
-
-def _share_issued(counts: Counts) -> float:
-    """How much of the schedule was issued; the one request that its end came before is forgiven."""
-    return min(1.0, (counts.issued + 1) / counts.scheduled)
 
 
 def _events_lost(evidence: Evidence) -> Finding | None:
@@ -313,9 +195,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _interrupted,
     _nothing_issued,
     _nothing_completed,
-    _late,
-    _busy,
-    _rate_not_reached,
+    *client_limits.CHECKS,
     _events_lost,
     _some_failed,
     _tokens_from_chunks,
@@ -354,8 +234,4 @@ def _classes(by_error: Mapping[str, int], most: int = 3) -> str:
     """The biggest classes of failures, the others together."""
     ranked = sorted(by_error.items(), key=lambda item: (-item[1], item[0]))
     others = sum(n for _, n in ranked[most:])
-    return _listed({**dict(ranked[:most]), **({"others": others} if others else {})})
-
-
-def _listed(numbers: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {name}" for name, n in numbers.items())
+    return listed({**dict(ranked[:most]), **({"others": others} if others else {})})

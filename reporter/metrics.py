@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from reporter.distribution import summary
-from reporter.findings import Evidence, Violation, findings, validity
+from reporter.evidence import Evidence, Violation
+from reporter.findings import findings, validity
 from reporter.log import figures
 from reporter.report import Counts, Finding, Report, Throughput, Tokens, Window
 from reporter.session import client_health, recorder_health, run_facts

@@ -9,23 +9,23 @@ from reporter.errors import QueryError
 from reporter.log import big_tables_in, open_log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-VIEWS: Final = (
-    "session",
-    "phases",
-    "samples",
-    "chunks",
-    "events",
-    "outputs",
-    "prompts",
-    "telemetry",
-    "findings",
-    "measured_window",
-    "violations",
-)
-"""The public views; docs/sql.md describes each."""
+VIEWS: Final[Mapping[str, str]] = {
+    "session": "one row: settings, environment, how it ended",
+    "phases": "one row a phase: warmup, performance, drain",
+    "samples": "one row a request: stamps, latencies, tokens, failure",
+    "chunks": "one row a chunk with a token: when it arrived",
+    "events": "one row an event, as it was logged",
+    "outputs": "one row a response: its texts",
+    "prompts": "one row a prompt: its text",
+    "telemetry": "one row a reading of the client and the recorder",
+    "findings": "what the load generator found while it ran",
+    "measured_window": "one row: the span that rates are counted over",
+    "violations": "laws of the log that were broken; there should be none",
+}
+"""The public views, in a few words; docs/sql.md describes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def query(run: Path, sql: str) -> Answer:
     connection = open_log(run, also=big_tables_in(sql))
     try:
         answer = connection.execute(sql)
-        columns = [column[0] for column in answer.description or ()]
+        columns = [column[0] for column in (answer and answer.description) or ()]
         return Answer(columns, answer.fetchall() if columns else [])
     except duckdb.Error as error:
         raise QueryError(f"{error}\nThere are the views {', '.join(VIEWS)}.") from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from recorder.errors import LogError
 from reporter.log import figures
 
 if TYPE_CHECKING:
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
 
 def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
     """The part of `Report.run` that is the same however the report is made."""
-    session_id, wall_ns, ended, settings_json, environment_json = connection.execute(
+    sessions = connection.execute(
         "SELECT session_id, started_wall_ns, ended, settings, environment FROM session",
-    ).fetchall()[0]
-    settings, environment = orjson.loads(settings_json), orjson.loads(environment_json)
+    ).fetchall()
+    if not sessions:
+        raise LogError("the log is damaged: it does not say what was run (its table `session` is empty)")
+    session_id, wall_ns, ended, settings_json, environment_json = sessions[0]
+    settings, environment = _members(settings_json), _members(environment_json)
     return {
         "session_id": session_id,
         "started_at": _iso(wall_ns),
@@ -27,7 +31,7 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
         "url": settings.get("url"),
         "protocol": settings.get("protocol"),
         "stream": settings.get("stream"),
-        "load": settings.get("load") or {},
+        "load": load if isinstance(load := settings.get("load"), dict) else {},
         "max_tokens": settings.get("max_tokens"),
         "seed": settings.get("seed"),
         "dataset": settings.get("dataset"),
@@ -55,6 +59,12 @@ def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
     """How the load generator's process was doing while it issued; empty without readings."""
     health = figures(connection, "client")
     return health if health["readings"] else {}
+
+
+def _members(text: str) -> dict[str, Any]:
+    """The members of a JSON object; none where something else stands."""
+    value = orjson.loads(text)
+    return value if isinstance(value, dict) else {}
 
 
 def _iso(wall_ns: int) -> str:

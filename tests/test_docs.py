@@ -56,7 +56,7 @@ def reference() -> str:
             "# The command line",
             "",
             "Every command with `--help` says the same. Exit codes: 0 pass, 1 a gate failed, 2 usage,",
-            "3 set-up failed, 4 run invalid or incomplete, 130 interrupted.",
+            "3 set-up failed, 4 run invalid or incomplete, 70 a bug of this program, 130 interrupted.",
             "",
             *sections,
         ],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import stat
 import zlib
 from collections import Counter
 from dataclasses import dataclass
@@ -55,6 +56,8 @@ def read_stored(path: Path) -> bytes:
         SourceError: It is missing, a folder, empty, or may not be read.
     """
     try:
+        if not (stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)):
+            raise SourceError(f"{path}: not a file with an end; write the prompts to one and name that")
         stored = path.read_bytes()
     except FileNotFoundError as error:
         raise SourceError(f"{path}: there is no such file{_nearest_file(path)}") from error

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from workloads.sample import Sample
+
+
+MOST_TOKENS: Final = 2**53
+"""A count of tokens from here on is nonsense, and would not survive JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +158,4 @@ def text(value: Any) -> str:
 
 def _count(members: Any, key: str) -> int | None:
     value = members.get(key) if isinstance(members, dict) else None
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None

@@ -16,6 +16,7 @@ _OPERATION: Final = re.compile(r"/(chat/completions|completions|models)$")
 _VISIBLE: Final = re.compile(r"[!-~]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_PUBLIC: Final = frozenset({"User-Agent"})
 _SHORTEST_SECRET: Final = 6
 """Shorter header values are words such as `true`, which are no secrets and stand in any text."""
 
@@ -84,12 +85,22 @@ class Endpoint:
         Every secret is taken out, because some servers repeat the key; then it is shortened. A header's value
         counts as a secret, and so does its last word: what follows `Bearer`.
         """
-        values = self.headers.values()
+        text = self.hide(text)
+        return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether requests carry anything that must not be repeated."""
+        return not self.headers.keys() <= _PUBLIC
+
+    def hide(self, text: str) -> str:
+        """Take every secret out of a text."""
+        values = [value for name, value in self.headers.items() if name not in _PUBLIC]
         secrets = {secret for value in values for secret in (value.strip(), *value.split()[-1:])}
         for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, "***")
-        return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+        return text
 
     @property
     def _authority(self) -> str:

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from loadgen.client.stream import MAX_ERROR_BYTES, ResponseStream
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from loadgen.client.stream import ResponseStream
 
 
 _OK: Final = 200
@@ -31,6 +31,12 @@ class Head:
     def ok(self) -> bool:
         """Whether the body is an answer, and not what the server says of an error."""
         return self.status == _OK
+
+    @property
+    def encoding(self) -> str:
+        """How the body is compressed, empty when it is not."""
+        encoding = self.headers.get("content-encoding", "").strip().lower()
+        return "" if encoding == "identity" else encoding
 
     @property
     def event_stream(self) -> bool:
@@ -126,7 +132,9 @@ class Exchange:
         self.stream.start(event_stream=head.ok and head.event_stream)
 
     def body(self, data: bytes, at_ns: int) -> None:
-        """Keep a piece of the body."""
+        """Keep a piece of the body; of an HTTP error only what a message can quote."""
+        if self.response is not None and not self.response.ok and self.stream.bytes >= MAX_ERROR_BYTES:
+            return
         # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
         at_ns = max(at_ns, self.stream.last_ns, self.first_byte_ns or 0)
         if self.stream.receive(data, at_ns):

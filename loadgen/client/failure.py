@@ -31,6 +31,8 @@ class Failure(StrEnum):
     """A complete response without a single token."""
     TOO_LARGE = "too_large"
     """A line, a frame or a body beyond the client's bounds."""
+    DECODE_ERROR = "decode_error"
+    """The body is compressed although the client asked for one that is not."""
     CLIENT_LIMIT = "client_limit"
     """This machine ran out of file descriptors or of ports."""
     CLIENT_BUG = "client_bug"

@@ -51,6 +51,15 @@ def test_the_line(shown: Progress, goal: Plan, expected: str) -> None:
     assert line(shown, goal, 110 * SECOND) == expected
 
 
+@pytest.mark.parametrize("width", [5, 20, 40, 79])
+def test_the_line_fits_the_terminal(width: int) -> None:
+    """A line that wraps could not be rewritten; the bar goes before the figures do."""
+    shown = progress(completed=45, in_flight=15, errors=Counter({"total_timeout": 12345}))
+    whole = "performance  100%  45 done  1239.0/s  15 in flight  12345 errors (total_timeout)  10 s"
+    assert line(shown, plan(requests=90), 110 * SECOND, width) == whole[:width]
+    assert "█" in line(shown, plan(requests=90), 110 * SECOND, 200)
+
+
 def test_the_median_of_the_latest_first_tokens() -> None:
     """The live TTFT forgets what is long past."""
     shown = progress()

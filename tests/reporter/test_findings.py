@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
-from reporter.findings import Evidence, Violation, findings, validity
+from reporter.evidence import Evidence, Violation
+from reporter.findings import findings, validity
 from reporter.report import Counts, Finding, Summary
 
 if TYPE_CHECKING:
@@ -68,6 +69,22 @@ def test_a_good_run_has_no_findings() -> None:
         ),
         ({"token_sources": {"server_usage": 99, "unknown": 1}}, {"tokens_unknown": "warning"}),
         ({"recorder": {"lost": 1}}, {"events_lost": "error"}),
+        (
+            {"counts": counts(completed=99, failed=1, by_error={"client_limit": 1})},
+            {"requests_failed": "warning"},
+        ),
+        (
+            {"counts": counts(completed=98, failed=2, by_error={"client_limit": 1, "client_bug": 1})},
+            {"client_limited": "error", "requests_failed": "warning"},
+        ),
+        ({"client": {"loop_lag_p50_ms": 10.0}, "latency_ms": summary(100.0)}, {}),
+        (
+            {"client": {"loop_lag_p50_ms": 10.1}, "latency_ms": summary(100.0), "load": {"kind": "closed"}},
+            {"client_stalled": "warning"},
+        ),
+        ({"client": {"loop_lag_p50_ms": 25.1}, "latency_ms": summary(100.0)}, {"client_limited": "error"}),
+        ({"client": {"loop_lag_max_ms": 501.0}, "latency_ms": summary(100.0)}, {"client_stalled": "warning"}),
+        ({"client": {"loop_lag_max_ms": 501.0}, "latency_ms": summary(600.0)}, {}),
         ({"client": {"cpu_share_mean": 0.7}}, {}),
         ({"client": {"cpu_share_mean": 0.71}}, {"client_busy": "warning"}),
         ({"client": {"cpu_share_mean": 0.91}}, {"client_limited": "error"}),

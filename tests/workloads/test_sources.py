@@ -206,6 +206,13 @@ def test_file_on_disk(tmp_path: Path) -> None:
     assert read_stored(tmp_path / "q.jsonl") == b'{"a": 1}'
 
 
+def test_a_device_is_no_file(tmp_path: Path) -> None:
+    """What has no end is not read, through a link neither."""
+    (tmp_path / "endless.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(WorkloadError, match="not a file with an end"):
+        read_stored(tmp_path / "endless.jsonl")
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     """A missing file, a missing folder, a folder, an empty file and an impossible name are told apart."""
     (tmp_path / "questions.jsonl").touch()

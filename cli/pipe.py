@@ -1,0 +1,13 @@
+"""Output that somebody may stop reading: `loadgen sql RUN … | head`."""
+
+from __future__ import annotations
+
+import signal
+
+
+def end_with_the_reader() -> None:
+    """Let the process end as others do when nobody reads its output any more: at once, by SIGPIPE.
+
+    Only for commands that open no sockets: there a broken connection is an error to be handled.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)

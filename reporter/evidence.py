@@ -1,0 +1,71 @@
+"""What the checks for findings look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reporter.report import Counts, Finding, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A law of the log that requests broke: see the view `violations`."""
+
+    name: str
+    requests: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the checks look at.
+
+    Attributes:
+        ended: `completed`, `interrupted` or `cut_off`.
+        load: The settings' load: `kind`, `rate`, `concurrency`.
+        counts: The measured requests.
+        ttft_ms: Of those that completed, as `latency_ms` and `issue_lag_ms`.
+        token_sources: How many of them have their token count from where; `unknown` for those without one.
+        scheduled_span_ns: From the first to the last intended issue.
+        issued_span_ns: From the first to the last issue.
+        chunks: Chunks with a token, of all completed requests.
+        coalesced: Reads that held more than one of them.
+        recorder: The recorder's last reading of itself.
+        client: How the load generator's process was doing (see docs/metrics.md); empty without readings.
+        prompts: How many different prompts the run could ask; None where that is not known.
+        messages: For failures by name, what was said about one of them.
+        violations: Laws that were broken.
+        logged: What the load generator found itself while it ran.
+    """
+
+    ended: str
+    load: Mapping[str, Any]
+    counts: Counts
+    ttft_ms: Summary | None = None
+    latency_ms: Summary | None = None
+    issue_lag_ms: Summary | None = None
+    token_sources: Mapping[str, int] = field(default_factory=dict)
+    scheduled_span_ns: int | None = None
+    issued_span_ns: int | None = None
+    chunks: int | None = None
+    coalesced: int | None = None
+    recorder: Mapping[str, Any] = field(default_factory=dict)
+    client: Mapping[str, Any] = field(default_factory=dict)
+    prompts: int | None = None
+    messages: Mapping[str, str] = field(default_factory=dict)
+    violations: tuple[Violation, ...] = ()
+    logged: tuple[Finding, ...] = ()
+
+
+Check = Callable[[Evidence], "Finding | None"]
+"""Looks at the evidence, and says what it found."""
+
+
+def listed(numbers: Mapping[str, int]) -> str:
+    """Numbers with their names, as a sentence has them."""
+    return ", ".join(f"{n} {name}" for name, n in numbers.items())
