@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 OPEN_LOOP: Final = frozenset({"constant", "poisson"})
 """Loads that have a schedule of their own, which the client can be late for."""
 
+LATE_MS: Final = (1.0, 5.0)
+LATE_SHARE: Final = (0.1, 0.5)
+"""Above which the p99 of the issue lag is a warning, and above which an error: so many ms, or that share of
+the median TTFT, whichever is more."""
+
 LOOP_SHARE: Final = (0.1, 0.25)
 """Likewise for the median lag of the client's event loop, beside the median latency: in a closed loop the lag
 comes on top of every request."""
@@ -27,11 +32,6 @@ OWN_FAILURE_SHARE: Final = 0.01
 BUSY_SHARE: Final = (0.7, 0.9)
 """The share of a core that the client used, above which a warning, and above which an error: what answers a
 server could have had from a quicker client cannot be told then."""
-
-LATE_MS: Final = (1.0, 5.0)
-LATE_SHARE: Final = (0.1, 0.5)
-"""Above which the p99 of the issue lag is a warning, and above which an error: so many ms, or that share of
-the median TTFT, whichever is more."""
 
 RATE_SHARE: Final = 0.95
 """The share of the rate asked for that must be reached."""
