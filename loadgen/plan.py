@@ -47,13 +47,6 @@ class Load:
     concurrency: int | None = None
     rate: float | None = None
 
-    def __str__(self) -> str:
-        if self.kind is LoadKind.CLOSED:
-            return f"closed loop, {self.concurrency} in flight"
-        if self.kind is LoadKind.OFFLINE:
-            return "offline, all at once"
-        return f"open loop, {self.rate:g} requests/s, {self.kind.value}"
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -64,16 +64,3 @@ def test_the_log_keeps_all_that_is_needed_to_repeat_the_run() -> None:
     assert (kept["model"], kept["max_tokens"], kept["temperature"]) == ("m", 5, 0.5)
     assert kept["extra_body"] == {"top_p": 1}
     assert {"protocol", "requests", "duration_s", "warmup", "seed", "timeout_s", "stream"} <= set(kept)
-
-
-@pytest.mark.parametrize(
-    ("load", "words"),
-    [
-        (Load(LoadKind.CLOSED, concurrency=4), "closed loop, 4 in flight"),
-        (Load(LoadKind.POISSON, rate=2.5), "open loop, 2.5 requests/s, poisson"),
-        (Load(LoadKind.OFFLINE), "offline, all at once"),
-    ],
-)
-def test_a_load_says_what_it_is(load: Load, words: str) -> None:
-    """In the words that people use."""
-    assert str(load) == words
