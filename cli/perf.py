@@ -30,15 +30,16 @@ def perf(settings: PerfSettings) -> None:
 
     loadgen perf --url $URL --model llama --prompts gsm8k.jsonl.gz --prompt-column question --offline
     """
+    from cli.show import program, show
+
     report, folder = run(settings)
     if settings.json:
         from reporter.render.json import render
 
         sys.stdout.write(render(report))
     else:
-        from cli.show import program, show
-
         show(report)
+    if not settings.quiet:
         print(f"\nThe run is in {folder}; again: {program()} report {folder}", file=sys.stderr)
     raise typer.Exit(outcome(report))
 
