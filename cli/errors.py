@@ -6,7 +6,7 @@
     ├── loadgen.client.endpoint.EndpointError       ├── loadgen.mock_endpoint.errors
     ├── loadgen.probe.RejectedError                 │   .MockSetupError
     ├── loadgen.mock_endpoint.errors                ├── recorder.errors.LogNotMadeError
-    │   .MockOptionsError                           └── OSError about a file
+    │   .MockOptionsError                           └── OSError about a file or a full disk
     ├── recorder.errors.LogError, .LogExistsError
     ├── reporter.errors.ReporterError
     ├── rulesets.errors.RulesetError
@@ -17,6 +17,7 @@ Everything else is a bug of this program: it keeps its traceback, and ends with 
 
 from __future__ import annotations
 
+import errno
 from typing import Final
 
 PASS: Final = 0
@@ -65,7 +66,7 @@ def exit_code(error: BaseException) -> int | None:
         MockSetupError: SETUP,
         SetupError: SETUP,
     }
-    if isinstance(error, OSError) and error.filename is not None:
+    if isinstance(error, OSError) and (error.filename is not None or error.errno == errno.ENOSPC):
         return SETUP
     return next((code for kind, code in codes.items() if isinstance(error, kind)), None)
 

@@ -20,12 +20,17 @@ ROOT = Path(__file__).parents[1]
 def loadgen(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """The program itself, in a process of its own and an empty folder: `loadgen("perf", "--url", …)`."""
 
-    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: object,
+        stdout: Any = subprocess.PIPE,
+        **environment: str,
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "cli", *map(str, arguments)],
             cwd=tmp_path,
             env=clean_environment(**environment),
-            capture_output=True,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
             text=True,
             timeout=120,
             check=False,

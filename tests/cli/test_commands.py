@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
+import signal
 import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -15,7 +18,6 @@ import pytest
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     from loadgen.mock_endpoint.process import MockProcess
 
@@ -39,8 +41,6 @@ def test_the_report_can_be_made_again(loadgen: Loadgen, a_run: Path) -> None:
 
 def test_the_report_keeps_its_published_schema(loadgen: Loadgen) -> None:
     """Every key is there, and docs/report.schema.json describes them."""
-    from pathlib import Path
-
     report = orjson.loads(loadgen("report", "run", "--json").stdout)
     assert set(report) >= KEYS
     schema = Path(__file__).parents[2] / "docs" / "report.schema.json"
@@ -81,6 +81,26 @@ def test_sql_has_words_for_every_value(loadgen: Loadgen) -> None:
         "text": "é",
     }
     assert loadgen("sql", "run", "select 1 as a", "-f", "csv").stdout == "a\n1\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_output_that_cannot_be_written(loadgen: Loadgen) -> None:
+    """A full disk under the output is a set-up error, and never looks like a verdict."""
+    with Path("/dev/full").open("w") as full:
+        run = loadgen("gate", "run", "--require", "error<1%", stdout=full)
+    assert run.returncode == 3
+    assert "No space left" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_reader_that_goes_away(loadgen: Loadgen) -> None:
+    """`| head` ends the program as it ends others: by SIGPIPE, silently."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as nobody:
+        run = loadgen("sql", "run", "select * from samples", "-f", "csv", stdout=nobody)
+    assert run.returncode == -signal.SIGPIPE
+    assert run.stderr == ""
 
 
 def test_outputs_and_prompts_are_in_the_log(loadgen: Loadgen) -> None:
