@@ -51,7 +51,8 @@ def check(settings: CheckSettings) -> None:
 
 
 async def _ask(settings: CheckSettings) -> list[Line]:
-    from cli.wiring import CODECS, target_of
+    from cli.preparing import target_of
+    from cli.wiring import CODECS
     from loadgen.client.codec import Generation
     from loadgen.client.http_transport import HttpTransport
     from loadgen.probe import Prober

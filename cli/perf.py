@@ -48,8 +48,9 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
     """Run a session and report it, the verdict included; `report.json` lies in the run's folder."""
     import asyncio
 
+    from cli.preparing import prepare
     from cli.run_folder import new_run_folder
-    from cli.wiring import measure, prepare
+    from cli.wiring import measure
     from recorder.errors import WriterError
 
     prepared = prepare(settings)

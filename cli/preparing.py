@@ -1,0 +1,159 @@
+"""From what was said on the command line to a session that is ready to start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from cli.errors import UsageError
+from cli.judging import read_rules
+from loadgen.client.codec import Generation
+from loadgen.client.endpoint import Endpoint, endpoint
+from loadgen.plan import Load, LoadKind, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cli.endpoint_settings import EndpointSettings
+    from cli.perf_settings import PerfSettings
+    from rulesets.ruleset import Ruleset
+    from workloads.dataset import Dataset
+
+DEFAULT_CONCURRENCY: Final = 8
+DEFAULT_REQUESTS: Final = 100
+
+MOST_PROMPTS: Final = 10_000
+"""So many different prompts are made up at most, in about 0.1 s; a longer run asks them again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A session that is ready to start: everything has been read and checked, nothing sent."""
+
+    plan: Plan
+    target: Endpoint
+    dataset: Dataset
+    rules: Ruleset | None
+    given: PerfSettings
+
+    def settings(self) -> dict[str, Any]:
+        """What the log keeps: all that is needed to repeat the run, of headers the names only."""
+        return {
+            "command": "perf",
+            "url": self.target.url,
+            **self.plan.settings(),
+            "headers": sorted(self.target.headers),
+            "verify_tls": self.target.verify,
+            "probe": self.given.probe,
+            "dataset": {
+                "name": _said(self.dataset.name),
+                "sha256": self.dataset.sha256,
+                "rows": len(self.dataset.samples),
+                "synthetic": self.dataset.synthetic,
+                "path": None if self.given.prompts is None else _said(self.given.prompts),
+                "prompt_column": self.given.prompt_column,
+                "system_column": self.given.system_column,
+            },
+            "ruleset": None if self.rules is None else self.rules.to_dict(),
+        }
+
+
+def prepare(settings: PerfSettings) -> Prepared:
+    """Check settings and read the prompts.
+
+    Raises:
+        UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
+    """
+    target = target_of(settings)
+    dataset = None if settings.prompts is None else _read(settings)
+    requests = settings.requests
+    if requests is None and settings.duration is None:
+        requests = DEFAULT_REQUESTS if dataset is None else len(dataset.samples)
+    plan = Plan(
+        load=_load(settings),
+        requests=requests,
+        duration_s=settings.duration,
+        warmup=settings.warmup,
+        generation=Generation(
+            model=settings.model,
+            max_tokens=settings.max_tokens,
+            temperature=settings.temperature,
+            stream=settings.stream,
+            extra_body=_extra_body(settings.extra_body),
+        ),
+        protocol=settings.protocol,
+        seed=settings.seed,
+        timeout_s=settings.timeout,
+    )
+    rules = read_rules(settings.require, settings.ruleset)
+    return Prepared(plan, target, dataset or _made_up(plan), rules, settings)
+
+
+def target_of(settings: EndpointSettings) -> Endpoint:
+    """The endpoint that settings name.
+
+    Raises:
+        UsageError, EndpointError: The URL or a header cannot be used.
+    """
+    return endpoint(settings.url, _headers(settings), verify=not settings.insecure)
+
+
+def _said(name: object) -> str:
+    """A file's name as text, also where its bytes are none."""
+    return str(name).encode(errors="replace").decode()
+
+
+def _load(settings: PerfSettings) -> Load:
+    if settings.offline:
+        return Load(LoadKind.OFFLINE)
+    if settings.rate is not None:
+        return Load(LoadKind(settings.arrival or "poisson"), rate=settings.rate)
+    concurrency = DEFAULT_CONCURRENCY if settings.concurrency is None else settings.concurrency
+    return Load(LoadKind.CLOSED, concurrency=concurrency)
+
+
+def _read(settings: PerfSettings) -> Dataset:
+    from workloads.prompts import load_prompts
+
+    assert settings.prompts is not None  # noqa: S101 (the caller has looked)
+    return load_prompts(settings.prompts, settings.prompt_column, settings.system_column)
+
+
+def _made_up(plan: Plan) -> Dataset:
+    """Prompts enough to ask none twice, as far as that can be told, within bounds."""
+    from workloads.synthetic import synthetic_prompts
+
+    wanted = plan.requests
+    if wanted is None:
+        expected = (plan.load.rate or MOST_PROMPTS) * (plan.duration_s or 0.0)
+        # A Poisson process brings more than expected, now and then.
+        wanted = round(min(expected * 1.2 + 50, MOST_PROMPTS))
+    return synthetic_prompts(min(wanted + plan.warmup, MOST_PROMPTS), seed=plan.seed)
+
+
+def _headers(settings: EndpointSettings) -> Mapping[str, str]:
+    headers = {"User-Agent": f"llm-loadgen/{version('llm-loadgen')}"}
+    if settings.api_key:
+        headers["Authorization"] = f"Bearer {settings.api_key}"
+    for given in settings.header:
+        name, colon, value = given.partition(":")
+        if not colon:
+            # The text may be a secret that lacks its name: it is not repeated.
+            raise UsageError("--header: write 'Name: value', there is no colon in one of them")
+        headers[name.strip()] = value.strip()
+    return headers
+
+
+def _extra_body(text: str | None) -> Mapping[str, Any]:
+    if text is None:
+        return {}
+    try:
+        members = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"--extra-body is not JSON: {error}") from error
+    if not isinstance(members, dict):
+        raise UsageError("--extra-body must be a JSON object, e.g. '{\"ignore_eos\": true}'")
+    return members
