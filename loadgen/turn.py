@@ -159,11 +159,9 @@ class Asker:
         endpoint = self._transport.endpoint
         if not endpoint.has_secrets:
             return data
-        told = {"finish_reason": data["finish_reason"], "texts": data.get("texts")}
-        hidden = orjson.loads(endpoint.hide(orjson.dumps(told).decode()))
-        data["finish_reason"] = hidden["finish_reason"]
-        if "texts" in data:
-            data["texts"] = hidden["texts"]
+        for key in ("finish_reason", "texts"):
+            if key in data:
+                data[key] = _hidden(data[key], endpoint.hide)
         return data
 
 
@@ -231,6 +229,17 @@ def _evidence(exchange: Exchange) -> dict[str, Any]:
     if answer.token_ns and exchange.sent_ns is not None:
         data["chunk_gaps_us"] = answer.gaps_us(exchange.sent_ns)
     return data
+
+
+def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
+    """The same value with every text in it passed through `hide`; the names of members are ours, and stay."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {name: _hidden(member, hide) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_hidden(member, hide) for member in value]
+    return value
 
 
 def _outcome(exchange: Exchange, failure: RequestFailedError | None) -> Outcome:

@@ -30,7 +30,7 @@ HEALTH_INTERVAL_S: Final = 5.0
 """How often the recorder logs its own health, so that a log that was cut off has it too."""
 
 _GATHER_S: Final = 0.005
-_CLOSE_TIMEOUT_S: Final = 60.0
+_CLOSE_TIMEOUT_S: Final = 90.0
 
 
 class _Flush:

@@ -170,6 +170,23 @@ def test_no_secret_is_anywhere_in_the_folder(loadgen: Loadgen, mock: MockProcess
     assert b"sk-right-key" not in written
 
 
+@pytest.mark.parametrize("word", ["output", "finish_reason", "reasoning", "tool_calls"])
+def test_a_header_that_is_a_word_of_ours_costs_no_output(
+    loadgen: Loadgen, mock: MockProcess, word: str
+) -> None:
+    """Values of headers are taken out of what a server said, and never out of how the log says it."""
+    run = loadgen(
+        *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 2),
+        *("--header", f"X-Mode: {word}", "--out", "words", "-q"),
+    )
+    assert run.returncode == 0, run.stderr
+    kept = loadgen(
+        "sql", "words", "select output, finish_reason from outputs join samples using (sample_uuid)", "--json"
+    )
+    assert len(kept.stdout.splitlines()) == 2
+    assert all(None not in orjson.loads(line).values() for line in kept.stdout.splitlines())
+
+
 def test_check_says_how_an_endpoint_stands(loadgen: Loadgen, mock: MockProcess) -> None:
     """Reachable, model, answers, streams, usage."""
     run = loadgen("check", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "--json")

@@ -26,6 +26,10 @@ GRACE_NS = 100_000_000
 """What completed longer than this before the kill must be in the log."""
 
 
+FOUR_USERS = ("--model", "mock", "-c", 4, "--duration", 60, "--out", "run", "--json")
+"""What the runs that a signal ends are asked to do."""
+
+
 def wait_for(log: Path, event: EventType = EventType.TEST_STARTED, times: int = 1) -> None:
     """Wait until an event stands so many times in the log."""
     count = "SELECT count(*) FROM events WHERE code = ?"
@@ -91,22 +95,7 @@ def test_a_signal_drains_and_reports(
 ) -> None:
     """What is in flight is awaited, the log is closed in order, and the report is there; exit 130."""
     with start_mock(ttft="50ms", itl="5ms", tokens="20") as mock:
-        process = start_loadgen(
-            *(
-                "perf",
-                "--url",
-                mock.url,
-                "--model",
-                "mock",
-                "-c",
-                4,
-                "--duration",
-                60,
-                "--out",
-                "run",
-                "--json",
-            ),
-        )
+        process = start_loadgen("perf", "--url", mock.url, *FOUR_USERS)
         wait_for(tmp_path / "run" / "events.db", EventType.COMPLETE, times=5)
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
@@ -125,22 +114,7 @@ def test_a_second_signal_stops_at_once(
 ) -> None:
     """What is in flight is given up, and the log is closed in order all the same."""
     with start_mock(ttft="20ms", itl="100s", tokens="20") as mock:
-        process = start_loadgen(
-            *(
-                "perf",
-                "--url",
-                mock.url,
-                "--model",
-                "mock",
-                "-c",
-                4,
-                "--duration",
-                60,
-                "--out",
-                "run",
-                "--json",
-            ),
-        )
+        process = start_loadgen("perf", "--url", mock.url, *FOUR_USERS)
         wait_for(tmp_path / "run" / "events.db", EventType.FIRST_CHUNK, times=4)
         process.send_signal(signal.SIGINT)
         wait_for(tmp_path / "run" / "events.db", EventType.STOP_PERFORMANCE_TRACKING)
