@@ -13,11 +13,12 @@ import orjson
 from loadgen.client.exchange import Exchange
 from loadgen.client.failure import Failure, RequestFailedError
 from loadgen.client.stream import ResponseStream
+from loadgen.client.transport import Request
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from loadgen.client.codec import Codec, Generation
-    from loadgen.turn import Transport
+    from loadgen.client.transport import Transport
 
 _UNAUTHORIZED: Final = frozenset({401, 403})
 _CLIENT_ERRORS: Final = range(400, 500)
@@ -179,8 +180,7 @@ class Prober:
 
     async def _ask(self, method: str, path: str, body: bytes = b"") -> Exchange:
         exchange = Exchange(ResponseStream(self._codec), on_sent=_ignore, on_first_token=_ignore)
-        request = self._transport.endpoint.request(method, path, token_hex(16), body)
-        await self._transport.send(request, exchange)
+        await self._transport.send(Request(method, path, token_hex(16), body), exchange)
         return exchange
 
 

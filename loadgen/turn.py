@@ -8,36 +8,25 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from loadgen.client.exchange import Exchange, Head
 from loadgen.client.failure import Failure, RequestFailedError, http
 from loadgen.client.stream import ResponseStream
+from loadgen.client.transport import Request
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.client.codec import Codec, Generation
-    from loadgen.client.endpoint import Endpoint
+    from loadgen.client.transport import Transport
     from workloads.sample import Sample
 
     Emit = Callable[[Event], None]
     """Where events go."""
-
-
-class Transport(Protocol):
-    """Who carries requests."""
-
-    endpoint: Endpoint
-
-    async def send(self, request: bytes, exchange: Exchange) -> None:
-        """Send one request; return when the exchange is finished. Cancelling gives the request up."""
-
-    async def close(self) -> None:
-        """Close what is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +85,7 @@ class Asker:
             on_sent=lambda sent: self._emit_sent(sample_uuid, sent),
             on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
         )
-        request = self._transport.endpoint.request("POST", self._codec.path, sample_uuid, body)
+        request = Request("POST", self._codec.path, sample_uuid, body)
         try:
             failure = await self._carry(request, exchange)
         except asyncio.CancelledError:
@@ -108,7 +97,7 @@ class Asker:
         self._emit_end(sample_uuid, exchange, failure)
         return _outcome(exchange, failure)
 
-    async def _carry(self, request: bytes, exchange: Exchange) -> RequestFailedError | None:
+    async def _carry(self, request: Request, exchange: Exchange) -> RequestFailedError | None:
         """Have the request sent and read the response; return why it is no success."""
         try:
             await self._transport.send(request, exchange)

@@ -10,6 +10,8 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from loadgen.client.transport import Request
+
 _PORTS: Final = {"http": 80, "https": 443}
 _VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
 _OPERATION: Final = re.compile(r"/(chat/completions|completions|models)$")
@@ -57,27 +59,20 @@ class Endpoint:
         """The base URL without user, password and query: fit for the log."""
         return urlunsplit((self.scheme, self._authority, self.prefix, "", ""))
 
-    def request(self, method: str, path: str, request_id: str, body: bytes = b"") -> bytes:
-        """The bytes of one request.
-
-        Args:
-            method: `GET` or `POST`.
-            path: The operation, below the prefix.
-            request_id: Travels as `X-Request-Id`.
-            body: JSON.
-        """
+    def http1(self, request: Request) -> bytes:
+        """The bytes of a request in HTTP/1.1."""
         lines = [
-            f"{method} {self.prefix}{path} HTTP/1.1",
+            f"{request.method} {self.prefix}{request.path} HTTP/1.1",
             f"Host: {self._authority}",
             "Accept: text/event-stream, application/json",
             # A compressed stream arrives when the compressor pleases, not when the model does.
             "Accept-Encoding: identity",
-            f"X-Request-Id: {request_id}",
+            f"X-Request-Id: {request.request_id}",
             *(f"{name}: {value}" for name, value in self.headers.items()),
         ]
-        if body:
-            lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
-        return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+        if request.body:
+            lines += ["Content-Type: application/json", f"Content-Length: {len(request.body)}"]
+        return "\r\n".join([*lines, "", ""]).encode("latin-1") + request.body
 
     def redact(self, text: str) -> str:
         """Make a message that quotes a server fit for the log.

@@ -16,6 +16,7 @@ from loadgen.client.failure import Failure, RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.client.endpoint import Endpoint
+    from loadgen.client.transport import Request
 
 CONNECT_TIMEOUT_S: Final = 10.0
 """For TCP and TLS handshake together."""
@@ -44,7 +45,7 @@ class HttpTransport:
         self._resolving = asyncio.Lock()
         self._tls = _tls_context(endpoint)
 
-    async def send(self, request: bytes, exchange: Exchange) -> None:
+    async def send(self, request: Request, exchange: Exchange) -> None:
         """Send one request; return when the exchange is finished.
 
         Nothing is retried. Cancelling closes the connection and leaves the exchange unfinished.
@@ -53,7 +54,7 @@ class HttpTransport:
         try:
             async with asyncio.timeout(self._timeout_s):
                 connection, exchange.setup = await self._connection()
-                connection.request(request, exchange)
+                connection.request(self.endpoint.http1(request), exchange)
                 await exchange.finished
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())

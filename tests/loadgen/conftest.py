@@ -18,6 +18,7 @@ from loadgen.client.endpoint import endpoint
 from loadgen.client.exchange import Exchange
 from loadgen.client.http_transport import HttpTransport
 from loadgen.client.stream import ResponseStream
+from loadgen.client.transport import Request
 
 if TYPE_CHECKING:
     import ssl
@@ -249,7 +250,7 @@ def ask() -> Callable[..., Coroutine[Any, Any, Exchange]]:
 
     async def ask(transport: Any, body: bytes = b"{}") -> Exchange:
         exchange = Exchange(ResponseStream(chat_completions), _ignore, _ignore)
-        request = transport.endpoint.request("POST", "/chat/completions", "an-id", body)
+        request = Request("POST", "/chat/completions", "an-id", body)
         await transport.send(request, exchange)
         return exchange
 

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.client.endpoint import Endpoint, EndpointError, endpoint
+from loadgen.client.transport import Request
 
 
 def chat_line(url: str) -> str:
     """The request line of a chat completion, and the Host header."""
-    request = endpoint(url, {}).request("POST", "/chat/completions", "an-id", b"{}")
+    request = endpoint(url, {}).http1(Request("POST", "/chat/completions", "an-id", b"{}"))
     first, host = request.decode().split("\r\n")[:2]
     return f"{first} | {host}"
 
@@ -118,7 +119,7 @@ def test_any_text_is_an_endpoint_or_an_error(url: str) -> None:
         target = endpoint(url, {})
     except EndpointError:
         return
-    head = target.request("GET", "/models", "an-id")
+    head = target.http1(Request("GET", "/models", "an-id"))
     assert head.isascii()
     assert len(head.split(b"\r\n")[0].split(b" ")) == 3
     assert head.count(b"\r\n") == head.count(b"\n") == 6
@@ -148,7 +149,7 @@ def test_any_header_is_one_line_or_an_error(name: str, value: str) -> None:
         target = endpoint("h", {name: value})
     except EndpointError:
         return
-    lines = target.request("GET", "/models", "an-id").split(b"\r\n")
+    lines = target.http1(Request("GET", "/models", "an-id")).split(b"\r\n")
     assert f"{name}: {value}".encode() in lines
     assert len(lines) == 8
 
@@ -156,7 +157,7 @@ def test_any_header_is_one_line_or_an_error(name: str, value: str) -> None:
 def test_a_request() -> None:
     """Head and body, and no length for a request without one."""
     target = endpoint("h", {"Authorization": "Bearer abc", "X-Tab": "a\tb"})
-    assert target.request("POST", "/completions", "an-id", b"{}") == (
+    assert target.http1(Request("POST", "/completions", "an-id", b"{}")) == (
         b"POST /v1/completions HTTP/1.1\r\n"
         b"Host: h\r\n"
         b"Accept: text/event-stream, application/json\r\n"
@@ -168,7 +169,7 @@ def test_a_request() -> None:
         b"Content-Length: 2\r\n"
         b"\r\n{}"
     )
-    assert target.request("GET", "/models", "an-id").endswith(b"X-Tab: a\tb\r\n\r\n")
+    assert target.http1(Request("GET", "/models", "an-id")).endswith(b"X-Tab: a\tb\r\n\r\n")
 
 
 def secretive(**headers: Any) -> Endpoint:
