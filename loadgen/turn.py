@@ -120,6 +120,8 @@ class Asker:
         data: dict[str, Any] = {}
         if setup is not None:
             data["reused"] = setup.reused
+            if setup.retried:
+                data["retried"] = True
             if not setup.reused:
                 data |= {
                     "dns_ms": setup.dns_ms,

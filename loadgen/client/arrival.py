@@ -17,13 +17,19 @@ import time
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 _SO_TIMESTAMPING: Final = 37
 _RX_SOFTWARE: Final = 1 << 3
 _REPORT_SOFTWARE: Final = 1 << 4
 _STAMPS: Final = struct.Struct("@qqqqqq")
 """`struct scm_timestamping`: three timespecs, of which the first is the software stamp."""
+
+_FIRST_STAMP: Final = struct.Struct("@qq")
+
+_ACKED: Final = struct.Struct("@Q")
+_ACKED_AT: Final = 120
+"""Where `tcpi_bytes_acked` stands in `struct tcp_info` (linux/tcp.h, since Linux 4.1)."""
 
 _ANCILLARY: Final = socket.CMSG_SPACE(_STAMPS.size)
 _RESAMPLE_NS: Final = 100_000_000
@@ -60,8 +66,9 @@ class WallOffset:
         """
         before_ns = self._offset_ns
         age_ns = now_ns - wall_ns + before_ns
-        if now_ns - self._sampled_ns > _RESAMPLE_NS or not 0 <= age_ns < _PLAUSIBLE_NS:
-            self._sample()
+        if 0 <= age_ns < _PLAUSIBLE_NS and now_ns - self._sampled_ns <= _RESAMPLE_NS:
+            return wall_ns - before_ns
+        self._sample()
         moments = (wall_ns - before_ns, wall_ns - self._offset_ns)
         return max((at_ns for at_ns in moments if at_ns <= now_ns), default=now_ns)
 
@@ -106,17 +113,38 @@ class StampingSocket(socket.socket):
         """Read as `socket.recv_into` does, and keep the stamp."""
         if nbytes:
             buffer = memoryview(buffer)[:nbytes]
-        count, ancillary, _, _ = self.recvmsg_into([buffer], _ANCILLARY, flags)
+        return self.receive([buffer], flags)
+
+    def receive(self, buffers: Sequence[Any], flags: int = 0) -> int:
+        """Read into buffers, and keep the stamp.
+
+        Returns:
+            How many bytes were read; 0 at the end of the connection.
+        """
+        count, ancillary, _, _ = self.recvmsg_into(buffers, _ANCILLARY, flags)
         now_ns = time.monotonic_ns()
         self.arrival_ns = _arrival(ancillary, now_ns) or now_ns
         return count
+
+    def acknowledged(self) -> int | None:
+        """How many of the bytes sent the other side's kernel has acknowledged; None where nobody knows.
+
+        Linux: `tcpi_bytes_acked` of `struct tcp_info`, which counts the SYN as a byte (RFC 4898).
+        """
+        if sys.platform != "linux":
+            return None
+        try:
+            known = self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ACKED_AT + _ACKED.size)
+        except OSError:
+            return None
+        return int(_ACKED.unpack_from(known, _ACKED_AT)[0]) - 1 if len(known) > _ACKED_AT else None
 
 
 def _arrival(ancillary: Iterable[tuple[int, int, bytes]], now_ns: int) -> int | None:
     """The kernel's stamp among what came beside the bytes, on our clock."""
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPING and len(data) >= _STAMPS.size:
-            seconds, nanoseconds, *_ = _STAMPS.unpack_from(data)
+            seconds, nanoseconds = _FIRST_STAMP.unpack_from(data)
             if seconds:
                 return _wall_offset.monotonic(seconds * _SECOND + nanoseconds, now_ns)
     return None

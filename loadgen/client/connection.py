@@ -1,127 +1,183 @@
-"""One HTTP/1.1 connection of the measured transport: an asyncio protocol around `httptools`.
+"""One HTTP/1.1 connection of the measured transport: a socket that stamps, TLS if wanted, and `httptools`.
 
-The protocol stamps and passes on; it decides nothing. Reads land in one buffer that all connections share,
+The connection stamps and passes on; it decides nothing. Reads land in one buffer that all connections share,
 because each read is consumed before the next can happen.
 """
 
 from __future__ import annotations
 
-import asyncio
 import socket
+import ssl
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import httptools
 
-from loadgen.client.exchange import Head, Observer
+from loadgen.client.exchange import Head
 from loadgen.client.failure import Failure, RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.client.arrival import StampingSocket
+    from loadgen.client.exchange import Observer
+    from loadgen.client.ready import Ready
+    from loadgen.client.tls import TLSLayer
 
 _READ_BYTES: Final = 64 * 1024
 _MAX_HEAD_BYTES: Final = 64 * 1024
 _buffer: Final = memoryview(bytearray(_READ_BYTES))
+_buffers: Final = (_buffer,)
 
 _INFORMATIONAL: Final = range(100, 200)
 
 
-@dataclass(slots=True)
-class _Response:
-    """What is known of the response that is being read."""
-
-    head: Head | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    head_bytes: int = 0
-    until_close: bool = False
-    first_byte_ns: int = 0
-    read_ns: int = 0
-
-    def arrived(self, at_ns: int) -> None:
-        """Note the stamp of a read."""
-        self.first_byte_ns = self.first_byte_ns or at_ns
-        self.read_ns = at_ns
-
-
-class Connection(asyncio.BufferedProtocol):
+class Connection:
     """Carries one request at a time.
 
     Args:
-        sock: The socket below, which knows when bytes arrived.
+        sock: A connected socket, which knows when bytes arrived.
+        tls: What encrypts and decrypts, its handshake done; None for plain text.
+        ready: Says when there is something to read.
 
     Attributes:
         reusable: Whether another request may be sent on it.
+        stale: Whether it ended without a byte of the last request having reached the server: what was sent
+            last was sent in vain, and the server knows nothing of it.
     """
 
-    def __init__(self, sock: StampingSocket) -> None:
+    def __init__(self, sock: StampingSocket, tls: TLSLayer | None, ready: Ready) -> None:
         self.reusable = True
+        self.stale = False
         self._sock = sock
-        self._transport: asyncio.Transport | None = None
+        self._tls = tls
+        self._ready = ready
         self._observer: Observer | None = None
         self._parser: httptools.HttpResponseParser | None = None
-        self._unsent = False
-        self._response = _Response()
+        self._unsent = memoryview(b"")
+        self._written = 0
+        self._written_before = 0
+        self._begin()
+        ready.watch(sock.fileno(), self._on_readable)
 
     def request(self, data: bytes, observer: Observer) -> None:
         """Send one request; the observer is told everything else.
 
         The stamp of `sent` is taken right before the bytes go to the kernel: sending gives up the GIL, and
         what passes until this thread has it again is not the server's time. When the kernel's buffer cannot
-        take them all, the stamp is the moment at which it had taken the last.
+        take them all, the stamp is the moment at which the last were handed to it.
         """
-        if self._transport is None or self._transport.is_closing():
-            observer.failed(
-                Failure.RESET, "the connection was closed before the request", time.monotonic_ns()
-            )
-            return
         self._observer = observer
-        self._response = _Response()
+        self._begin()
         self._parser = httptools.HttpResponseParser(self)
-        at_ns = time.monotonic_ns()
-        self._transport.write(data)
-        if not self._unsent and self._observer is observer:
-            observer.sent(at_ns)
+        self._written_before = self._written
+        self._send(data if self._tls is None else self._tls.encrypt(data))
 
     def close(self) -> None:
         """Close the connection at once, without a farewell over TLS; the observer hears no more."""
         self._observer = None
+        self._parser = None
         self.reusable = False
-        if self._transport is not None:
-            self._transport.abort()
+        if (descriptor := self._sock.fileno()) >= 0:
+            self._ready.forget(descriptor)
+            self._sock.close()
 
     def is_stale(self) -> bool:
         """Whether the server closed, or wrote to, this idle connection and the event loop has yet to hear."""
         try:
-            self._sock.recv(1, socket.MSG_PEEK)
+            waiting = self._sock.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
             return False
         except OSError:
             return True
-        return True
+        if waiting:
+            # TLS has business of its own, such as tickets for later sessions; anything else spoils it.
+            self._on_readable()
+        return not (waiting and self.reusable)
 
-    # What asyncio calls…
+    # Sending…
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport; any unsent byte counts, so that `sent` is the last one's."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 (narrows asyncio's signature)
-        self._transport = transport
-        # Not 0: asyncio's TLS transport takes that for a buffer that is full even when it is empty.
-        transport.set_write_buffer_limits(high=1)
+    def _send(self, data: bytes | memoryview) -> None:
+        at_ns = time.monotonic_ns()
+        try:
+            sent = self._sock.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            self._lost(error)
+            return
+        self._written += sent
+        if sent < len(data):
+            if not self._unsent:
+                self._ready.watch_writing(self._sock.fileno(), self._on_writable)
+            self._unsent = memoryview(data)[sent:]
+            return
+        if self._unsent:
+            self._unsent = memoryview(b"")
+            self._ready.watch_writing(self._sock.fileno(), None)
+        if self._observer is not None:
+            self._observer.sent(at_ns)
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 (asyncio's signature)
-        """Where the next read goes."""
-        return _buffer
+    def _send_after(self, reply: bytes) -> None:
+        """Send what TLS has to say for itself, after what waits already."""
+        if self._unsent:
+            self._unsent = memoryview(bytes(self._unsent) + reply)
+        else:
+            self._written += self._sock.send(reply)
 
-    def buffer_updated(self, nbytes: int) -> None:
+    def _on_writable(self) -> None:
+        self._send(self._unsent)
+
+    # Receiving…
+
+    def _begin(self) -> None:
+        """Know nothing of the next response yet."""
+        self._head: Head | None = None
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._head_bytes = 0
+        self._until_close = False
+        self._first_byte_ns = 0
+        self._read_ns = 0
+
+    def _on_readable(self) -> None:
         """Take a read: stamp it, then parse it."""
-        if self._parser is None:
+        sock = self._sock
+        try:
+            count = sock.receive(_buffers)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._lost(error)
+            return
+        if not count:
+            self._lost(None)
+        elif self._tls is None:
+            self._take(_buffer[:count], sock.arrival_ns)
+        else:
+            self._decrypt(self._tls, _buffer[:count], sock.arrival_ns)
+
+    def _decrypt(self, tls: TLSLayer, received: memoryview, at_ns: int) -> None:
+        try:
+            pieces, ended = tls.decrypt(received)
+            if reply := tls.reply():
+                self._send_after(reply)
+        except (ssl.SSLError, OSError) as error:
+            self._lost(error)
+            return
+        for piece in pieces:
+            self._take(piece, at_ns)
+        if ended:
+            self._lost(None)
+
+    def _take(self, data: bytes | memoryview, at_ns: int) -> None:
+        parser = self._parser
+        if parser is None:
             # Bytes that nobody asked for: the connection cannot be trusted with another request.
             self.close()
             return
-        self._response.arrived(self._sock.arrival_ns)
+        self._read_ns = at_ns
+        if not self._first_byte_ns:
+            self._first_byte_ns = at_ns
         try:
-            self._parser.feed_data(_buffer[:nbytes])
+            parser.feed_data(data)
         except httptools.HttpParserCallbackError as error:
             self._fail_with(error.__context__ or error)
         except httptools.HttpParserError as error:
@@ -129,89 +185,71 @@ class Connection(asyncio.BufferedProtocol):
         except httptools.HttpParserUpgrade:
             self._fail(Failure.MALFORMED_FRAME, "the server switches from HTTP/1.1 to another protocol")
         else:
-            self._bound_head(nbytes)
+            if self._head is None:
+                self._bound_head(len(data))
 
-    def eof_received(self) -> bool:
-        """Let the transport close; `connection_lost` follows."""
-        self.reusable = False
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the observer whether that was the end of the response or a failure."""
-        self.reusable = False
-        self._transport = None
-        if self._observer is None:
-            return
-        if self._response.head is not None and self._response.until_close and exc is None:
-            self._end(framed=False)
-        elif self._response.first_byte_ns:
-            self._fail(
-                Failure.TRUNCATED, f"the connection ended in the middle of the response{_because(exc)}"
-            )
-        else:
-            self._fail(Failure.RESET, f"the connection ended before a response{_because(exc)}")
-
-    def pause_writing(self) -> None:
-        """The kernel did not take all of the request."""
-        self._unsent = True
-
-    def resume_writing(self) -> None:
-        """Now it has."""
-        self._unsent = False
-        if self._observer is not None:
-            self._observer.sent(time.monotonic_ns())
+    def _bound_head(self, count: int) -> None:
+        self._head_bytes += count
+        if self._parser is not None and self._head_bytes > _MAX_HEAD_BYTES:
+            self._fail(Failure.TOO_LARGE, f"response headers of more than {_MAX_HEAD_BYTES} bytes")
 
     # What httptools calls…
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header; a trailer is none."""
-        if self._response.head is None:
-            self._response.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        if self._head is None:
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Pass the head on, unless more heads follow."""
         assert self._parser is not None  # noqa: S101 (set while a response is read)
-        response = self._response
         status = self._parser.get_status_code()
         if status in _INFORMATIONAL:
             return
-        response.head = Head(status, response.headers)
-        response.until_close = (
-            "content-length" not in response.headers
-            and "chunked" not in response.headers.get("transfer-encoding", "").lower()
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self._headers}
+        self._head = Head(status, headers)
+        self._until_close = (
+            "content-length" not in headers and "chunked" not in headers.get("transfer-encoding", "").lower()
         )
         if self._observer is not None:
-            self._observer.head(response.head, response.first_byte_ns)
+            self._observer.head(self._head, self._first_byte_ns)
 
     def on_body(self, data: bytes) -> None:
         """Pass a piece of the body on."""
         if self._observer is not None:
-            self._observer.body(data, self._response.read_ns)
+            self._observer.body(data, self._read_ns)
 
     def on_message_complete(self) -> None:
         """The response is complete, unless it was only informational."""
-        if self._response.head is None:
-            self._response.headers = {}
+        if self._head is None:
+            self._headers = []
         elif self._observer is not None:
             self._end(framed=True)
 
     # The end of a response…
 
-    def _bound_head(self, nbytes: int) -> None:
-        if self._response.head is None and self._parser is not None:
-            self._response.head_bytes += nbytes
-            if self._response.head_bytes > _MAX_HEAD_BYTES:
-                self._fail(Failure.TOO_LARGE, f"response headers of more than {_MAX_HEAD_BYTES} bytes")
+    def _lost(self, error: OSError | None) -> None:
+        """Tell the observer whether the connection's end is the end of the response or a failure."""
+        if self._observer is None:
+            self.close()
+        elif self._head is not None and self._until_close and error is None:
+            self._end(framed=False)
+        elif self._first_byte_ns:
+            self._fail(Failure.TRUNCATED, f"the connection ended in the middle of the response{_of(error)}")
+        else:
+            acknowledged = self._sock.acknowledged()
+            self.stale = acknowledged is not None and acknowledged <= self._written_before
+            self._fail(Failure.RESET, f"the connection ended before a response{_of(error)}")
 
     def _end(self, *, framed: bool) -> None:
         observer, self._observer = self._observer, None
         parser, self._parser = self._parser, None
         keep_alive = parser is not None and parser.should_keep_alive()
         self.reusable = self.reusable and framed and keep_alive and not self._unsent
-        if observer is not None:
-            observer.ended(self._response.read_ns, framed=framed)
         if not self.reusable:
             self.close()
+        if observer is not None:
+            observer.ended(self._read_ns, framed=framed)
 
     def _fail_with(self, error: BaseException) -> None:
         if isinstance(error, RequestFailedError):
@@ -221,11 +259,10 @@ class Connection(asyncio.BufferedProtocol):
 
     def _fail(self, failure: str, message: str) -> None:
         observer = self._observer
-        self._parser = None
         self.close()
         if observer is not None:
             observer.failed(failure, message, time.monotonic_ns())
 
 
-def _because(exc: Exception | None) -> str:
-    return f" ({exc})" if exc is not None else ""
+def _of(error: OSError | None) -> str:
+    return f" ({error})" if error is not None else ""

@@ -53,12 +53,14 @@ class Setup:
         dns_ms: Looking the host up; None when it was known.
         connect_ms: The TCP handshake; None for a reused connection.
         tls_ms: The TLS handshake; None without TLS and for a reused connection.
+        retried: The request had been sent before, on a kept connection that the server had closed by then.
     """
 
     reused: bool
     dns_ms: float | None = None
     connect_ms: float | None = None
     tls_ms: float | None = None
+    retried: bool = False
 
 
 class Observer(Protocol):
@@ -150,6 +152,12 @@ class Exchange:
         if self.ended_ns is None:
             self.failure, self.message = failure, message
             self._finish(at_ns)
+
+    def again(self) -> None:
+        """Begin anew: what was sent never reached the server."""
+        self.finished = asyncio.get_running_loop().create_future()
+        self.sent_ns = self.ended_ns = self.failure = None
+        self.message = ""
 
     def _finish(self, at_ns: int) -> None:
         self.ended_ns = at_ns

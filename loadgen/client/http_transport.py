@@ -1,36 +1,36 @@
-"""The measured transport: keep-alive connections over plain sockets that know when bytes arrived."""
+"""The measured transport: keep-alive connections over sockets that know when bytes arrived."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
-import socket
-import ssl
 import time
-from typing import TYPE_CHECKING, Any, Final
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from loadgen.client.arrival import StampingSocket
 from loadgen.client.connection import Connection
-from loadgen.client.exchange import Exchange, Setup
+from loadgen.client.deadlines import Deadlines
+from loadgen.client.dialing import Dialer
+from loadgen.client.exchange import Setup
 from loadgen.client.failure import Failure, RequestFailedError
+from loadgen.client.ready import Ready, ready
 
 if TYPE_CHECKING:
     from loadgen.client.endpoint import Endpoint
+    from loadgen.client.exchange import Exchange
     from loadgen.client.transport import Request
 
-CONNECT_TIMEOUT_S: Final = 10.0
-"""For TCP and TLS handshake together."""
-
-_OUT_OF: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS})
-
-Address = tuple[int, Any]
-"""Socket family and address."""
+_REUSED: Final = Setup(reused=True)
+_DIALS_AT_ONCE: Final = 64
+"""How many connections are opened at a time ahead of the load: few servers listen with a longer queue."""
 
 
 class HttpTransport:
     """Sends requests to one endpoint.
 
-    Connections are opened as they are needed and kept; the one used last is used first.
+    Connections are opened as they are needed and kept; the one used last is used first. A request that was
+    sent on a kept connection which the server had closed before it (not one byte was acknowledged, not one
+    answered) is sent once more, on a new one, and the exchange's `setup` says so. Nothing else is retried.
 
     Args:
         endpoint: Where to.
@@ -39,41 +39,65 @@ class HttpTransport:
 
     def __init__(self, endpoint: Endpoint, timeout_s: float) -> None:
         self.endpoint = endpoint
-        self._timeout_s = timeout_s
+        self._too_late = f"no complete response within {timeout_s:g} s (--timeout)"
         self._idle: list[Connection] = []
-        self._addresses: list[Address] = []
-        self._resolving = asyncio.Lock()
-        self._tls = _tls_context(endpoint)
+        self._dialer = Dialer(endpoint)
+        self._ready: Ready | None = None
+        self._deadlines: Deadlines[Exchange] = Deadlines(timeout_s, self._late)
 
     async def send(self, request: Request, exchange: Exchange) -> None:
         """Send one request; return when the exchange is finished.
 
-        Nothing is retried. Cancelling closes the connection and leaves the exchange unfinished.
+        Cancelling closes the connection and leaves the exchange unfinished.
         """
+        data = self.endpoint.http1(request)
         connection: Connection | None = None
+        self._deadlines.start(exchange)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                connection, exchange.setup = await self._connection()
-                connection.request(self.endpoint.http1(request), exchange)
+            connection, exchange.setup = self._kept() or await self._dialed(exchange)
+            connection.request(data, exchange)
+            await exchange.finished
+            if connection.stale and exchange.setup.reused:
+                exchange.again()
+                connection, exchange.setup = await self._dialed(exchange, retried=True)
+                connection.request(data, exchange)
                 await exchange.finished
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
-        except TimeoutError:
-            exchange.failed(
-                Failure.TOTAL_TIMEOUT,
-                f"no complete response within {self._timeout_s:g} s (--timeout)",
-                time.monotonic_ns(),
-            )
         finally:
+            self._deadlines.stop(exchange)
             if connection is not None:
                 self._release(connection, exchange)
 
+    async def open_ahead(self, connections: int) -> None:
+        """Open connections before they are needed: so many of the next requests find one.
+
+        One that cannot be opened is not missed here: the request that needs it will say why.
+        """
+        left = deque(range(connections))
+
+        async def dial() -> None:
+            while left:
+                left.popleft()
+                try:
+                    connection, _ = await self._open()
+                except RequestFailedError:
+                    return
+                self._idle.append(connection)
+
+        await asyncio.gather(*(dial() for _ in range(min(connections, _DIALS_AT_ONCE))))
+
     async def close(self) -> None:
         """Close the idle connections."""
+        self._deadlines.close()
         while self._idle:
             self._idle.pop().close()
-        # The transports close on the next turn of the loop.
-        await asyncio.sleep(0)
+        if self._ready is not None:
+            self._ready.close()
+            self._ready = None
+
+    def _late(self, exchange: Exchange) -> None:
+        exchange.failed(Failure.TOTAL_TIMEOUT, self._too_late, time.monotonic_ns())
 
     def _release(self, connection: Connection, exchange: Exchange) -> None:
         if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:
@@ -81,111 +105,30 @@ class HttpTransport:
         else:
             connection.close()
 
-    async def _connection(self) -> tuple[Connection, Setup]:
+    def _kept(self) -> tuple[Connection, Setup] | None:
+        """A connection from an earlier request, if one is left that the server has not closed."""
         while self._idle:
             connection = self._idle.pop()
             if connection.reusable and not connection.is_stale():
-                return connection, Setup(reused=True)
+                return connection, _REUSED
             connection.close()
-        try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                return await self._connect()
-        except TimeoutError as error:
-            raise RequestFailedError(
-                Failure.CONNECT_TIMEOUT,
-                f"no connection to {self._where} within {CONNECT_TIMEOUT_S:g} s",
-            ) from error
-
-    async def _connect(self) -> tuple[Connection, Setup]:
-        dns_ms = None
-        async with self._resolving:
-            if not self._addresses:
-                started = time.monotonic()
-                self._addresses = await self._resolve()
-                dns_ms = _since_ms(started)
-        refusal: OSError | None = None
-        for number, (family, address) in enumerate(list(self._addresses)):
-            sock = _socket(family, self._where)
-            try:
-                started = time.monotonic()
-                await asyncio.get_running_loop().sock_connect(sock, address)
-                connect_ms = _since_ms(started)
-                connection, tls_ms = await self._wrap(sock)
-            except OSError as error:
-                sock.close()
-                refusal = error
-                continue
-            except BaseException:
-                sock.close()
-                raise
-            if number:
-                # The next connection need not try in vain what this one did.
-                self._addresses = [(family, address)]
-            return connection, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
-        self._addresses = []
-        raise _refused(refusal, self._where)
-
-    async def _resolve(self) -> list[Address]:
-        try:
-            found = await asyncio.get_running_loop().getaddrinfo(
-                self.endpoint.host,
-                self.endpoint.port,
-                type=socket.SOCK_STREAM,
-            )
-        except (socket.gaierror, UnicodeError) as error:
-            raise RequestFailedError(Failure.DNS, f"{self.endpoint.host} has no address ({error})") from error
-        return [(family, address) for family, _, _, _, address in found]
-
-    async def _wrap(self, sock: StampingSocket) -> tuple[Connection, float | None]:
-        """Put the protocol, and TLS where it is asked for, onto a connected socket."""
-        started = time.monotonic()
-        try:
-            _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(sock),
-                sock=sock,
-                ssl=self._tls,
-                server_hostname=self.endpoint.host if self._tls else None,
-            )
-        except (ssl.SSLError, ConnectionError) as error:
-            raise RequestFailedError(Failure.TLS, f"no TLS with {self._where}: {error}") from error
-        return connection, _since_ms(started) if self._tls else None
-
-    @property
-    def _where(self) -> str:
-        return f"{self.endpoint.host}:{self.endpoint.port}"
-
-
-def _socket(family: int, where: str) -> StampingSocket:
-    try:
-        sock = StampingSocket(family, socket.SOCK_STREAM)
-    except OSError as error:
-        raise _refused(error, where) from error
-    sock.settimeout(0)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.stamp_arrivals()
-    return sock
-
-
-def _refused(error: OSError | None, where: str) -> RequestFailedError:
-    if error is not None and error.errno in _OUT_OF:
-        return RequestFailedError(
-            Failure.CLIENT_LIMIT,
-            f"this machine cannot open another connection to {where} ({error.strerror}); "
-            "raise `ulimit -n` or lower the load",
-        )
-    why = f" ({error.strerror or error})" if error is not None else ""
-    return RequestFailedError(Failure.REFUSED, f"no connection to {where}{why}")
-
-
-def _tls_context(endpoint: Endpoint) -> ssl.SSLContext | None:
-    if endpoint.scheme != "https":
         return None
-    context = ssl.create_default_context()
-    if not endpoint.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
+    async def _dialed(self, exchange: Exchange, *, retried: bool = False) -> tuple[Connection, Setup]:
+        """A new connection.
 
-def _since_ms(started: float) -> float:
-    return round((time.monotonic() - started) * 1e3, 4)
+        Raises:
+            RequestFailedError: There is none, and why.
+        """
+        try:
+            async with asyncio.timeout_at(self._deadlines.due_s(exchange)):
+                connection, setup = await self._open()
+        except TimeoutError:
+            raise RequestFailedError(Failure.TOTAL_TIMEOUT, self._too_late) from None
+        return connection, replace(setup, retried=retried)
+
+    async def _open(self) -> tuple[Connection, Setup]:
+        sock, tls, setup = await self._dialer.dial()
+        if self._ready is None:
+            self._ready = ready()
+        return Connection(sock, tls, self._ready), setup

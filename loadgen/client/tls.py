@@ -1,0 +1,93 @@
+"""TLS between a socket that stamps and a connection: bytes in, bytes out, no socket here.
+
+asyncio's TLS hides from its user when bytes reach the kernel and when they left it. Here each read of the
+socket is decrypted on the spot, so the plaintext has the stamp of the read, and what is sent is encrypted
+beforehand.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from loadgen.client.endpoint import Endpoint
+
+_READ_BYTES: Final = 64 * 1024
+
+
+class TLSLayer:
+    """One connection's TLS, as the client.
+
+    Args:
+        context: Says whom to trust.
+        host: The server's name or address, as its certificate must have it.
+    """
+
+    def __init__(self, context: ssl.SSLContext, host: str) -> None:
+        self._received = ssl.MemoryBIO()
+        self._to_send = ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._received, self._to_send, server_hostname=host)
+        self._begun = False
+
+    def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
+        """Take what the server said and go on with the handshake; nothing, later on, is the connection's end.
+
+        Returns:
+            What to send, and whether the handshake is complete.
+
+        Raises:
+            ssl.SSLError: There is no agreement.
+        """
+        if received:
+            self._received.write(received)
+        elif self._begun:
+            self._received.write_eof()
+        self._begun = True
+        try:
+            self._tls.do_handshake()
+        except ssl.SSLWantReadError:
+            return self._to_send.read(), False
+        return self._to_send.read(), True
+
+    def encrypt(self, data: bytes) -> bytes:
+        """What to send for these bytes."""
+        self._tls.write(data)
+        return self._to_send.read()
+
+    def decrypt(self, received: memoryview) -> tuple[list[bytes], bool]:
+        """Take what was received.
+
+        Returns:
+            The bytes in it, none where it was TLS's own business, and whether the server says farewell.
+
+        Raises:
+            ssl.SSLError: It is no TLS, or was tampered with.
+        """
+        self._received.write(received)
+        pieces: list[bytes] = []
+        try:
+            while piece := self._tls.read(_READ_BYTES):
+                pieces.append(piece)
+        except ssl.SSLWantReadError:
+            return pieces, False
+        except ssl.SSLZeroReturnError:
+            pass
+        return pieces, True
+
+    def reply(self) -> bytes:
+        """What TLS itself wants to send, for instance to agree on new keys; mostly nothing."""
+        return self._to_send.read()
+
+
+def tls_context(endpoint: Endpoint) -> ssl.SSLContext | None:
+    """Whom to trust at an endpoint; None without TLS."""
+    if endpoint.scheme != "https":
+        return None
+    context = ssl.create_default_context()
+    # What the transports speak is HTTP/1.1, and a server may ask for it by name.
+    context.set_alpn_protocols(["http/1.1"])
+    if not endpoint.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
