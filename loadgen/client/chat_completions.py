@@ -12,6 +12,7 @@ from loadgen.client.codec import (
     read_error,
     read_usage,
     request_body,
+    says_no_more,
     text,
 )
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from workloads.sample import Sample
 
 path: Final = "/chat/completions"
+
+_TEXT: Final = frozenset({"role", "content"})
 
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
@@ -36,6 +39,20 @@ def asked(sample: Sample) -> dict[str, Any]:
 def chunk(payload: Any) -> Delta:
     """Read one frame of a stream."""
     return _read(payload, "delta")
+
+
+def only_text(payload: Any) -> str:
+    """The text of a frame that has a text and nothing else to say; empty for any other."""
+    try:
+        choice = payload["choices"][0]
+        delta = choice["delta"]
+        content = delta["content"]
+    except (LookupError, TypeError):
+        return ""
+    if len(delta) > 1 and any(value for name, value in delta.items() if name not in _TEXT):
+        return ""
+    plain = type(content) is str and says_no_more(payload, choice)
+    return content if plain else ""
 
 
 def whole(payload: Any) -> Delta:

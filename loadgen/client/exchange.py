@@ -115,6 +115,8 @@ class Exchange:
         self.framed = False
         self.failure: str | None = None
         self.message = ""
+        self._ok = True
+        self._latest_ns = 0
         self._on_sent = on_sent
         self._on_first_token = on_first_token
 
@@ -130,22 +132,23 @@ class Exchange:
         assert self.sent_ns is not None  # noqa: S101 (`sent` has just seen to it)
         self.response = head
         # The stamps before and after come from two clocks: their offset is known to about a microsecond.
-        self.first_byte_ns = max(at_ns, self.sent_ns)
+        self.first_byte_ns = self._latest_ns = max(at_ns, self.sent_ns)
+        self._ok = head.ok
         self.stream.start(event_stream=head.ok and head.event_stream)
 
     def body(self, data: bytes, at_ns: int) -> None:
         """Keep a piece of the body; of an HTTP error only what a message can quote."""
-        if self.response is not None and not self.response.ok and self.stream.bytes >= MAX_ERROR_BYTES:
+        if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
             return
         # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
-        at_ns = max(at_ns, self.stream.last_ns, self.first_byte_ns or 0)
+        self._latest_ns = at_ns = max(at_ns, self._latest_ns)
         if self.stream.receive(data, at_ns):
             self._on_first_token(at_ns)
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """Note the end of the response."""
         self.framed = framed
-        self._finish(max(at_ns, self.stream.last_ns, self.first_byte_ns or 0))
+        self._finish(max(at_ns, self._latest_ns))
 
     def failed(self, failure: str, message: str, at_ns: int) -> None:
         """Note that there will be no complete response, unless there is one: a deadline may come with it."""

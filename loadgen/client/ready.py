@@ -1,8 +1,8 @@
 """Which connections have something to read: an epoll of their own inside the event loop.
 
 asyncio spends more on telling a protocol that bytes are there than reading them takes. On Linux all
-connections therefore share one epoll, which itself is one descriptor in the event loop: a turn of the loop asks
-it once and serves every connection that is ready. Elsewhere each connection is a reader of the event loop.
+connections therefore share one epoll, which itself is one descriptor in the event loop: a turn of the loop
+asks it once and serves every connection that is ready. Elsewhere each is a reader of the event loop.
 """
 
 from __future__ import annotations

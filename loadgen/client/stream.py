@@ -10,6 +10,8 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import sub
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -82,11 +84,20 @@ class Answer:
         self.usage = delta.usage or self.usage
         self.error = self.error or delta.error
 
+    def add_text(self, text: str, at_ns: int) -> None:
+        """Take in a visible text, when nothing else came with it."""
+        self.token_ns.append(at_ns)
+        self.content.append(text)
+        if self.first_output_ns is None:
+            self.first_output_ns = at_ns
+
     def gaps_us(self, sent_ns: int) -> bytes:
         """The arrivals in the log's form (see `recorder.schema`)."""
-        offsets = [(at_ns - sent_ns + 500) // 1000 for at_ns in self.token_ns]
-        gaps = array("I", (min(b - a, _MAX_GAP_US) for a, b in zip([0, *offsets], offsets, strict=False)))
-        return gaps.tobytes()
+        offsets_us = [(at_ns - sent_ns + 500) // 1000 for at_ns in self.token_ns]
+        gaps_us: Iterator[int] = map(sub, offsets_us, chain((0,), offsets_us))
+        if offsets_us and offsets_us[-1] > _MAX_GAP_US:
+            gaps_us = (min(gap_us, _MAX_GAP_US) for gap_us in gaps_us)
+        return array("I", gaps_us).tobytes()
 
     def coalesced(self) -> int:
         """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
@@ -119,12 +130,14 @@ class ResponseStream:
         answer: What has been decoded so far.
         bytes: Of the body.
         reads: How many reads it came in, told by their stamps.
+        last_ns: When the last piece arrived, 0 before the first.
     """
 
     def __init__(self, codec: Codec) -> None:
         self.answer = Answer()
         self.bytes = 0
         self.reads = 0
+        self.last_ns = 0
         self._codec = codec
         self._sse: SSEDecoder | None = None
         self._pieces: list[tuple[int, bytes]] = []
@@ -148,7 +161,9 @@ class ResponseStream:
             raise RequestFailedError(
                 Failure.TOO_LARGE, f"a response that takes more than {MAX_BODY_BYTES} bytes to keep"
             )
-        self.reads += at_ns != self.last_ns
+        if at_ns != self.last_ns:
+            self.reads += 1
+            self.last_ns = at_ns
         self._pieces.append((at_ns, data))
         if self._sse is None or self.answer.token_ns:
             return False
@@ -156,25 +171,21 @@ class ResponseStream:
         return bool(self.answer.token_ns)
 
     def decode(self) -> Iterator[None]:
-        """Decode what is left; yields after every slice so that the caller can let others run.
+        """Decode what is left; yields between slices so that the caller can let others run.
 
         Raises:
             RequestFailedError: `malformed_frame` or `too_large`.
         """
         while self._sse is not None and self._decoded < len(self._pieces):
             self._decode(SLICE)
-            yield
+            if self._decoded < len(self._pieces):
+                yield
         if self._sse is not None:
             for frame in self._sse.close():
                 self._take(frame, self.last_ns)
         elif self._decoded < len(self._pieces):
             self._decoded = len(self._pieces)
             self._take_whole(self.body())
-
-    @property
-    def last_ns(self) -> int:
-        """When the last piece arrived, 0 before the first."""
-        return self._pieces[-1][0] if self._pieces else 0
 
     def body(self) -> bytes:
         """The body as it came."""
@@ -195,13 +206,49 @@ class ResponseStream:
         if sse is None:
             return
         room = SLICE_BYTES
+        payloads: list[bytes] = []
+        moments: list[int] = []
         for at_ns, data in self._pieces[self._decoded : self._decoded + most]:
             self._decoded += 1
-            for frame in sse.feed(data):
-                self._take(frame, at_ns)
+            plain = sse.plain(data)
+            if plain is None:
+                self._take_plain(payloads, moments)
+                payloads, moments = [], []
+                for frame in sse.feed(data):
+                    self._take(frame, at_ns)
+            else:
+                payloads += plain
+                moments += [at_ns] * len(plain)
             room -= len(data)
             if room <= 0:
-                return
+                break
+        self._take_plain(payloads, moments)
+
+    def _take_plain(self, payloads: list[bytes], moments: list[int]) -> None:
+        """Take frames that are nothing but a payload, all by one JSON text: that is three times as fast."""
+        if payloads and payloads[-1] == _DONE:
+            payloads.pop()
+            self.answer.done = True
+        try:
+            chunks = orjson.loads(b"[%b]" % b",".join(payloads))
+        except orjson.JSONDecodeError:
+            chunks = []
+        if len(chunks) != len(payloads):
+            for payload, at_ns in zip(payloads, moments, strict=False):
+                self._take(Frame(payload), at_ns)
+            return
+        answer, only_text = self.answer, self._codec.only_text
+        for number, chunk in enumerate(chunks):
+            if text := only_text(chunk):
+                answer.add_text(text, moments[number])
+            else:
+                self._take_chunk(chunk, payloads[number], moments[number])
+
+    def _take_chunk(self, chunk: Any, payload: bytes, at_ns: int) -> None:
+        try:
+            self.answer.add(self._codec.chunk(chunk), at_ns)
+        except MalformedError as error:
+            raise _unknown(payload, error) from error
 
     def _take(self, frame: Frame, at_ns: int) -> None:
         data, is_error = frame.data.strip(), frame.event == b"error"
@@ -216,10 +263,7 @@ class ResponseStream:
         except (orjson.JSONDecodeError, MalformedError) as error:
             # An `event: error` frame may carry plain text.
             if not is_error:
-                raise RequestFailedError(
-                    Failure.MALFORMED_FRAME,
-                    f"a frame that the protocol does not know ({error}): {_excerpt(data)}",
-                ) from error
+                raise _unknown(data, error) from error
             delta = Delta()
         if is_error and delta.error is None:
             delta = delta._replace(error=_excerpt(data))
@@ -234,6 +278,12 @@ class ResponseStream:
                 f"a response that the protocol does not know ({error}): {_excerpt(body)}",
             ) from error
         self.answer.add(delta, None)
+
+
+def _unknown(payload: bytes, error: Exception) -> RequestFailedError:
+    return RequestFailedError(
+        Failure.MALFORMED_FRAME, f"a frame that the protocol does not know ({error}): {_excerpt(payload)}"
+    )
 
 
 def _excerpt(data: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.client import chat_completions, completions
@@ -259,6 +259,29 @@ def test_any_json_is_read_or_malformed(codec: Codec, payloads: list[Any]) -> Non
             assert isinstance(delta.finish_reason, str | None)
             assert isinstance(delta.error, str | None)
     assert isinstance("".join([*answer.content, *answer.reasoning]), str)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@given(payload=PAYLOAD | JSON)
+@example(payload={"choices": [{"delta": {"content": "a"}, "text": "a"}]})
+@example(payload={"choices": [{"delta": {"role": None, "content": "a", "tool_calls": None}}]})
+@example(payload={"choices": [{"delta": {"content": "a", "reasoning": "b"}}]})
+@example(payload={"choices": [{"delta": {"content": "a"}, "text": "a"}], "object": "error"})
+@example(payload={"choices": [{"delta": {"content": "a"}, "text": "a", "finish_reason": "stop"}]})
+@example(payload={"choices": [{"delta": {"content": "a"}, "text": "a"}], "usage": {"prompt_tokens": 1}})
+def test_the_shortcut_reads_the_same_and_no_more(codec: Codec, payload: Any) -> None:
+    """Where a frame is told to have only a text, the whole reading finds that text and nothing else."""
+    if said := codec.only_text(payload):
+        whole = codec.chunk(payload)
+        assert whole._replace(tool_calls=tuple(whole.tool_calls)) == Delta(content=said)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_the_shortcut_is_taken(codec: Codec) -> None:
+    """By the frames that servers send for most tokens."""
+    choice = {"index": 0, "finish_reason": None, "logprobs": None}
+    said = {"delta": {"role": None, "content": "a", "tool_calls": None}} if codec is chat_completions else {}
+    assert codec.only_text({"choices": [{**choice, "text": "a", **said}], "usage": None}) == "a"
 
 
 @pytest.mark.parametrize("codec", CODECS)
