@@ -12,18 +12,15 @@ from loadgen.client.codec import (
     read_error,
     read_usage,
     request_body,
-    says_no_more,
     text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from workloads.sample import Sample
 
 path: Final = "/chat/completions"
-
-_TEXT: Final = frozenset({"role", "content"})
 
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
@@ -39,20 +36,6 @@ def asked(sample: Sample) -> dict[str, Any]:
 def chunk(payload: Any) -> Delta:
     """Read one frame of a stream."""
     return _read(payload, "delta")
-
-
-def only_text(payload: Any) -> str:
-    """The text of a frame that has a text and nothing else to say; empty for any other."""
-    try:
-        choice = payload["choices"][0]
-        delta = choice["delta"]
-        content = delta["content"]
-    except (LookupError, TypeError):
-        return ""
-    if len(delta) > 1 and any(value for name, value in delta.items() if name not in _TEXT):
-        return ""
-    plain = type(content) is str and says_no_more(payload, choice)
-    return content if plain else ""
 
 
 def whole(payload: Any) -> Delta:
@@ -79,8 +62,10 @@ def _read(payload: Any, member: str) -> Delta:
     )
 
 
-def _tool_calls(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    calls = said.get("tool_calls") or []
+def _tool_calls(said: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    calls = said.get("tool_calls")
+    if not calls:
+        return ()
     if not isinstance(calls, list) or not all(map(_is_call, calls)):
         raise MalformedError("`tool_calls` is not a list of calls or parts of them")
     return calls

@@ -78,12 +78,6 @@ class Codec(Protocol):
             MalformedError: It is not what the protocol sends.
         """
 
-    def only_text(self, payload: Any) -> str:
-        """The text of a frame that has a text and nothing else to say; empty for any other.
-
-        A shortcut for what nearly all frames are: where it has a text, `chunk` reads the same and no more.
-        """
-
     def whole(self, payload: Any) -> Delta:
         """Read a complete response that is not a stream, decoded from JSON.
 
@@ -147,16 +141,6 @@ def first_choice(payload: Any) -> Mapping[str, Any] | None:
     if not isinstance(choices, list) or not isinstance(choices[0], dict):
         raise MalformedError("`choices` is not a list of objects")
     return choices[0]
-
-
-def says_no_more(payload: Mapping[str, Any], choice: Mapping[str, Any]) -> bool:
-    """Whether a frame has no finish reason, no usage and no error."""
-    return (
-        choice.get("finish_reason") is None
-        and not payload.get("usage")
-        and "error" not in payload
-        and payload.get("object") != "error"
-    )
 
 
 def text(value: Any) -> str:

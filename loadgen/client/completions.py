@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import (
-    Delta,
-    Generation,
-    first_choice,
-    read_error,
-    read_usage,
-    request_body,
-    says_no_more,
-    text,
-)
+from loadgen.client.codec import Delta, Generation, first_choice, read_error, read_usage, request_body, text
 
 if TYPE_CHECKING:
     from workloads.sample import Sample
@@ -43,17 +34,6 @@ def chunk(payload: Any) -> Delta:
         usage=usage,
         error=error,
     )
-
-
-def only_text(payload: Any) -> str:
-    """The text of a frame that has a text and nothing else to say; empty for any other."""
-    try:
-        choice = payload["choices"][0]
-        content = choice["text"]
-    except (LookupError, TypeError):
-        return ""
-    plain = type(content) is str and says_no_more(payload, choice)
-    return content if plain else ""
 
 
 whole = chunk

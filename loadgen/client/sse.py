@@ -34,19 +34,6 @@ class SSEDecoder:
         self._size = 0
         self._after_cr = False
         self._at_start = True
-        self._between = False
-
-    def plain(self, received: bytes) -> list[bytes] | None:
-        """Take bytes that are whole frames of one `data` line each, as nearly all are; return their payloads.
-
-        Returns:
-            None for any other bytes, which are left to `feed`.
-        """
-        if not (self._between and received.startswith(b"data: ") and received.endswith(b"\n\n")):
-            return None
-        payloads = received[6:-2].split(b"\n\ndata: ")
-        whole = received.count(b"\n") == 2 * len(payloads) and b"\r" not in received
-        return payloads if whole else None
 
     def feed(self, received: bytes) -> list[Frame]:
         """Take bytes; return the frames that they completed.
@@ -69,8 +56,12 @@ class SSEDecoder:
         for line in self._lines(received):
             self._take(line.rstrip(b"\r\n"), frames)
         self._bound()
-        self._between = not (self._line or self._data or self._event or self._after_cr)
         return frames
+
+    @property
+    def between_frames(self) -> bool:
+        """Whether the bytes so far end where a frame can begin."""
+        return not (self._line or self._data or self._event or self._after_cr or self._at_start)
 
     def close(self) -> list[Frame]:
         """Take the end of the stream: a last frame may lack its blank line, some servers leave it out."""

@@ -48,16 +48,6 @@ def decode(pieces: Iterable[bytes]) -> list[Frame]:
     return [frame for piece in pieces for frame in decoder.feed(piece)] + decoder.close()
 
 
-def decode_by_shortcut(pieces: Iterable[bytes]) -> list[Frame]:
-    """Likewise, with the shortcut for whole frames wherever it can be taken."""
-    decoder = SSEDecoder()
-    frames: list[Frame] = []
-    for piece in pieces:
-        payloads = decoder.plain(piece)
-        frames += decoder.feed(piece) if payloads is None else map(Frame, payloads)
-    return frames + decoder.close()
-
-
 def by_the_letter(stream: bytes) -> list[Frame]:
     """The frames as the standard's text has them, from the whole of the bytes and in no hurry."""
     stream = stream.removeprefix(b"\xef\xbb\xbf")
@@ -173,26 +163,3 @@ def test_a_huge_line_in_small_pieces_is_not_copied_for_each() -> None:
         decoder.feed(b"x" * 1024)
         assert decoder._line is line
     assert [len(frame.data) for frame in decoder.feed(b"\n\n")] == [8 * 2**20]
-
-
-WHOLE_FRAMES = st.lists(st.sampled_from([b"data: x", b"data: ", b"data: [DONE]", b"\n\n", b"\n", b"\r"]))
-
-
-@given(pieces=st.lists(WHOLE_FRAMES.map(b"".join) | PARTS, max_size=8))
-@example(pieces=[b"data: a\n\n", b"data: b\n\ndata: c\n\n", b"data: d\ndata: e\n\n"])
-@example(pieces=[b"data: a\n\ndata: b", b"data: c\n\n"])
-@example(pieces=[b"data: a\n\r", b"data: b\n\n"])
-def test_the_shortcut_decodes_alike(pieces: list[bytes]) -> None:
-    """Whole frames that are taken at once are the frames that the state machine finds."""
-    assert decode_by_shortcut(pieces) == decode(pieces)
-
-
-def test_the_shortcut_is_for_whole_frames_only() -> None:
-    """After the start, and between frames."""
-    decoder = SSEDecoder()
-    assert decoder.plain(b"data: a\n\n") is None
-    assert decoder.feed(b"data: a\n\n") == [Frame(b"a")]
-    assert decoder.plain(b"data: b\n\ndata: c\n\n") == [b"b", b"c"]
-    assert decoder.plain(b"data: b\n\nevent: c\n\n") is None
-    assert decoder.feed(b"data: d") == []
-    assert decoder.plain(b"data: e\n\n") is None
