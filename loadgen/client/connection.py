@@ -39,6 +39,7 @@ class Connection:
         ready: Says when there is something to read.
 
     Attributes:
+        on_body: Takes a piece of the body from httptools; those of one read are passed on together.
         reusable: Whether another request may be sent on it.
         stale: Whether it ended without a byte of the last request having reached the server: what was sent
             last was sent in vain, and the server knows nothing of it.
@@ -55,6 +56,8 @@ class Connection:
         self._unsent = memoryview(b"")
         self._written = 0
         self._written_before = 0
+        self._pieces: list[bytes] = []
+        self.on_body = self._pieces.append
         self._begin()
         ready.watch(sock.fileno(), self._on_readable)
 
@@ -178,6 +181,10 @@ class Connection:
             self._first_byte_ns = at_ns
         try:
             parser.feed_data(data)
+            if self._pieces:
+                self._pass_on_body()
+        except RequestFailedError as error:
+            self._fail(error.failure, str(error))
         except httptools.HttpParserCallbackError as error:
             self._fail_with(error.__context__ or error)
         except httptools.HttpParserError as error:
@@ -214,17 +221,19 @@ class Connection:
         if self._observer is not None:
             self._observer.head(self._head, self._first_byte_ns)
 
-    def on_body(self, data: bytes) -> None:
-        """Pass a piece of the body on."""
-        if self._observer is not None:
-            self._observer.body(data, self._read_ns)
-
     def on_message_complete(self) -> None:
         """The response is complete, unless it was only informational."""
         if self._head is None:
             self._headers = []
         elif self._observer is not None:
+            self._pass_on_body()
             self._end(framed=True)
+
+    def _pass_on_body(self) -> None:
+        pieces = self._pieces[:]
+        self._pieces.clear()
+        if self._observer is not None and pieces:
+            self._observer.body(pieces, self._read_ns)
 
     # The end of a response…
 

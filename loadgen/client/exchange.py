@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from loadgen.client.stream import MAX_ERROR_BYTES, ResponseStream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
 _OK: Final = 200
@@ -76,8 +76,8 @@ class Observer(Protocol):
     def head(self, head: Head, at_ns: int) -> None:
         """The response began at `at_ns`, and its head is complete."""
 
-    def body(self, data: bytes, at_ns: int) -> None:
-        """A piece of the body arrived."""
+    def body(self, pieces: Sequence[bytes], at_ns: int) -> None:
+        """Pieces of the body arrived, all at once."""
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """The response is complete; `framed` unless only the end of the connection says so."""
@@ -136,13 +136,13 @@ class Exchange:
         self._ok = head.ok
         self.stream.start(event_stream=head.ok and head.event_stream)
 
-    def body(self, data: bytes, at_ns: int) -> None:
-        """Keep a piece of the body; of an HTTP error only what a message can quote."""
+    def body(self, pieces: Sequence[bytes], at_ns: int) -> None:
+        """Keep pieces of the body; of an HTTP error only what a message can quote."""
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
             return
         # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
         self._latest_ns = at_ns = max(at_ns, self._latest_ns)
-        if self.stream.receive(data, at_ns):
+        if self.stream.receive(pieces, at_ns):
             self._on_first_token(at_ns)
 
     def ended(self, at_ns: int, *, framed: bool) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.client import chat_completions, completions
+from loadgen.client.answer import Answer
 from loadgen.client.codec import Delta, Generation, MalformedError, Usage
-from loadgen.client.stream import Answer
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

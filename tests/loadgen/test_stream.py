@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.client import chat_completions, completions, stream
+from loadgen.client.answer import Answer
 from loadgen.client.codec import Usage
 from loadgen.client.failure import Failure, RequestFailedError
-from loadgen.client.stream import Answer, ResponseStream
+from loadgen.client.stream import ResponseStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +44,7 @@ def received(pieces: Iterable[tuple[int, bytes]], *, event_stream: bool = True) 
     response = ResponseStream(chat_completions)
     response.start(event_stream=event_stream)
     for at_ns, data in pieces:
-        response.receive(data, at_ns)
+        response.receive([data], at_ns)
     return response
 
 
@@ -86,7 +87,12 @@ def test_the_first_token_is_told_once_and_at_once() -> None:
     """While the stream runs: by the read that holds it, whatever came before."""
     response = received([])
     reads = [delta(role="assistant", content=""), delta(reasoning="a")[:-1], b"\n", delta(content="b")]
-    assert [response.receive(data, at_ns) for at_ns, data in enumerate(reads)] == [False, False, True, False]
+    assert [response.receive([data], at_ns) for at_ns, data in enumerate(reads)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
     assert response.answer.token_ns == [2]
 
 
@@ -266,7 +272,7 @@ def kept(pieces: Iterable[bytes], *, event_stream: bool) -> int:
     """How many of endlessly many pieces are kept until the response is given up."""
     response = received([(1, delta(content="a"))] if event_stream else [], event_stream=event_stream)
     with pytest.raises(RequestFailedError) as raised:
-        deque((response.receive(data, 2) for data in pieces), maxlen=0)
+        deque((response.receive([data], 2) for data in pieces), maxlen=0)
     assert raised.value.failure == Failure.TOO_LARGE
     return len(response._pieces)
 
@@ -303,5 +309,5 @@ def test_completions_speak_the_same_language() -> None:
     response = ResponseStream(completions)
     response.start(event_stream=True)
     frames = [b'data: {"choices":[{"text":""}]}\n\n', b'data: {"choices":[{"text":"a"}]}\n\n']
-    assert [response.receive(data, at_ns) for at_ns, data in enumerate(frames)] == [False, True]
+    assert [response.receive([data], at_ns) for at_ns, data in enumerate(frames)] == [False, True]
     assert all(a <= b for a, b in pairwise(response.answer.token_ns))
