@@ -7,12 +7,13 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from loadgen.client.exchange import Exchange, Head
+from loadgen.client.exchange import Exchange
 from loadgen.client.failure import Failure, RequestFailedError, http
 from loadgen.client.stream import ResponseStream
 from loadgen.client.transport import Request
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.client.codec import Codec, Generation
+    from loadgen.client.head import Head
     from loadgen.client.transport import Transport
     from workloads.sample import Sample
 
@@ -60,6 +62,7 @@ class Asker:
         self._generation = generation
         self._emit = emit
         self._asked: set[int] = set()
+        self._origin, self._numbers = token_hex(8), count()
 
     def prepare(self, sample: Sample) -> bytes:
         """Encode the request's body ahead of its time."""
@@ -71,7 +74,7 @@ class Asker:
         Raises:
             asyncio.CancelledError: The request was given up; its CANCELLED event is emitted.
         """
-        sample_uuid = token_hex(16)
+        sample_uuid = f"{self._origin}{next(self._numbers):016x}"
         self._emit(
             Event(
                 EventType.LOADGEN_ISSUE_CALLED,
@@ -197,6 +200,7 @@ def _said(head: Head, stream: ResponseStream) -> str:
 def _evidence(exchange: Exchange) -> dict[str, Any]:
     """Everything that is known of an exchange, in the log's form."""
     answer, stream, response = exchange.stream.answer, exchange.stream, exchange.response
+    usage = answer.usage
     data: dict[str, Any] = {
         "status": response.status if response else None,
         "stream": response.event_stream if response else None,
@@ -209,7 +213,10 @@ def _evidence(exchange: Exchange) -> dict[str, Any]:
         "coalesced": answer.coalesced(),
         "bytes": stream.bytes,
         "finish_reason": answer.finish_reason,
-        **answer.usage._asdict(),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cached_tokens": usage.cached_tokens,
     }
     if not answer.empty:
         data["texts"] = {

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import httptools
 
-from loadgen.client.exchange import Head
 from loadgen.client.failure import Failure, RequestFailedError
+from loadgen.client.head import Head, head
 
 if TYPE_CHECKING:
     from loadgen.client.arrival import StampingSocket
@@ -136,7 +136,6 @@ class Connection:
         self._head: Head | None = None
         self._headers: list[tuple[bytes, bytes]] = []
         self._head_bytes = 0
-        self._until_close = False
         self._first_byte_ns = 0
         self._read_ns = 0
 
@@ -213,11 +212,7 @@ class Connection:
         status = self._parser.get_status_code()
         if status in _INFORMATIONAL:
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self._headers}
-        self._head = Head(status, headers)
-        self._until_close = (
-            "content-length" not in headers and "chunked" not in headers.get("transfer-encoding", "").lower()
-        )
+        self._head = head(status, tuple(self._headers))
         if self._observer is not None:
             self._observer.head(self._head, self._first_byte_ns)
 
@@ -241,7 +236,7 @@ class Connection:
         """Tell the observer whether the connection's end is the end of the response or a failure."""
         if self._observer is None:
             self.close()
-        elif self._head is not None and self._until_close and error is None:
+        elif self._head is not None and self._head.until_close and error is None:
             self._end(framed=False)
         elif self._first_byte_ns:
             self._fail(Failure.TRUNCATED, f"the connection ended in the middle of the response{_of(error)}")

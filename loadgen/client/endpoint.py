@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -34,7 +35,7 @@ class EndpointError(ValueError):
     """A URL or a header that cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Endpoint:
     """A server's base URL, taken apart.
 
@@ -61,18 +62,24 @@ class Endpoint:
 
     def http1(self, request: Request) -> bytes:
         """The bytes of a request in HTTP/1.1."""
-        lines = [
-            f"{request.method} {self.prefix}{request.path} HTTP/1.1",
-            f"Host: {self._authority}",
-            "Accept: text/event-stream, application/json",
+        method, path, request_id, body = request
+        start = f"{method} {self.prefix}{path} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
+        if not body:
+            return f"{start}\r\n".encode("latin-1")
+        content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        return (start + content).encode("latin-1") + body
+
+    @cached_property
+    def _fields(self) -> str:
+        """The header fields that all requests have in common."""
+        fields = {
+            "Host": self._authority,
+            "Accept": "text/event-stream, application/json",
             # A compressed stream arrives when the compressor pleases, not when the model does.
-            "Accept-Encoding: identity",
-            f"X-Request-Id: {request.request_id}",
-            *(f"{name}: {value}" for name, value in self.headers.items()),
-        ]
-        if request.body:
-            lines += ["Content-Type: application/json", f"Content-Length: {len(request.body)}"]
-        return "\r\n".join([*lines, "", ""]).encode("latin-1") + request.body
+            "Accept-Encoding": "identity",
+            **self.headers,
+        }
+        return "".join(f"{name}: {value}\r\n" for name, value in fields.items())
 
     def redact(self, text: str) -> str:
         """Make a message that quotes a server fit for the log.

@@ -4,44 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from loadgen.client.stream import MAX_ERROR_BYTES, ResponseStream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-
-_OK: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The start of a response.
-
-    Attributes:
-        status: The HTTP status.
-        headers: Header names in lower case; of a repeated one the last value.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-
-    @property
-    def ok(self) -> bool:
-        """Whether the body is an answer, and not what the server says of an error."""
-        return self.status == _OK
-
-    @property
-    def encoding(self) -> str:
-        """How the body is compressed, empty when it is not."""
-        encoding = self.headers.get("content-encoding", "").strip().lower()
-        return "" if encoding == "identity" else encoding
-
-    @property
-    def event_stream(self) -> bool:
-        """Whether the body is server-sent events."""
-        return self.headers.get("content-type", "").lower().startswith("text/event-stream")
+    from loadgen.client.head import Head
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,12 @@ class ResponseStream:
         """Decode piece by piece until there is a token; tell whether there is one."""
         while self._sse is not None and self._awaits_token and self._decoded < len(self._pieces):
             self._decoded += 1
-            self._feed(self._sse, self._pieces[self._decoded - 1], self._moments[self._decoded - 1])
+            try:
+                self._feed(self._sse, self._pieces[self._decoded - 1], self._moments[self._decoded - 1])
+            except RequestFailedError:
+                # What comes after it, a [DONE] perhaps, makes it no better.
+                del self._pieces[self._decoded :], self._moments[self._decoded :]
+                raise
             self._awaits_token = not self.answer.token_ns
         return not self._awaits_token
 

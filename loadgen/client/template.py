@@ -1,9 +1,9 @@
 """Reading the frames of one stream that differ in their text alone, many at a time.
 
 Nearly all frames of a stream are the same JSON around another text. Once one of them has been read in full,
-what stands before the text and what stands after it is known; a frame with the same two ends needs no parsing,
-and the texts of many frames are read as one JSON array. Whatever is not exactly of that form is left to the
-codec.
+what stands before the text and what stands after it is known; a frame with the same two ends needs no
+parsing, and the texts of many frames are read as one JSON array. Whatever is not exactly of that form is left
+to the codec.
 """
 
 from __future__ import annotations

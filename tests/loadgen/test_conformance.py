@@ -16,8 +16,8 @@ import pytest
 from loadgen.client import chat_completions
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
-from loadgen.client.exchange import Head
 from loadgen.client.failure import Failure
+from loadgen.client.head import head
 from loadgen.turn import Asker
 from recorder.lifecycle import violations
 from workloads.sample import Sample
@@ -44,7 +44,7 @@ class Replay:
     async def send(self, _: bytes, exchange: Exchange) -> None:
         """Replay it."""
         exchange.sent(SENT_NS)
-        exchange.head(Head(200, {"content-type": "text/event-stream"}), SENT_NS)
+        exchange.head(head(200, ((b"content-type", b"text/event-stream"),)), SENT_NS)
         at_ns = SENT_NS
         for after_ms, data in self.timetable:
             at_ns = SENT_NS + round(after_ms * MS)

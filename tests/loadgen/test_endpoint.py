@@ -162,14 +162,14 @@ def test_a_request() -> None:
         b"Host: h\r\n"
         b"Accept: text/event-stream, application/json\r\n"
         b"Accept-Encoding: identity\r\n"
-        b"X-Request-Id: an-id\r\n"
         b"Authorization: Bearer abc\r\n"
         b"X-Tab: a\tb\r\n"
+        b"X-Request-Id: an-id\r\n"
         b"Content-Type: application/json\r\n"
         b"Content-Length: 2\r\n"
         b"\r\n{}"
     )
-    assert target.http1(Request("GET", "/models", "an-id")).endswith(b"X-Tab: a\tb\r\n\r\n")
+    assert target.http1(Request("GET", "/models", "an-id")).endswith(b"X-Request-Id: an-id\r\n\r\n")
 
 
 def secretive(**headers: Any) -> Endpoint:

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.client import chat_completions
-from loadgen.client.exchange import Exchange, Head
+from loadgen.client.exchange import Exchange
 from loadgen.client.failure import Failure
+from loadgen.client.head import head
 from loadgen.client.stream import ResponseStream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HEAD = Head(200, {"content-type": "text/event-stream"})
+HEAD = head(200, ((b"Content-Type", b"text/event-stream"),))
 TOKEN = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
 
 NewExchange = "Callable[[], tuple[Exchange, list[tuple[str, int | None]]]]"
@@ -125,14 +126,14 @@ def test_a_failure_is_kept_after_the_wait_was_given_up(new_exchange: NewExchange
 
 
 @pytest.mark.parametrize(
-    ("headers", "event_stream"),
+    ("fields", "event_stream"),
     [
-        ({"content-type": "text/event-stream"}, True),
-        ({"content-type": "Text/Event-Stream; charset=utf-8"}, True),
-        ({"content-type": "application/json"}, False),
-        ({}, False),
+        ([(b"content-type", b"text/event-stream")], True),
+        ([(b"Content-Type", b"Text/Event-Stream; charset=utf-8")], True),
+        ([(b"content-type", b"application/json")], False),
+        ([], False),
     ],
 )
-def test_the_content_type_says_whether_it_is_a_stream(headers: dict[str, Any], *, event_stream: bool) -> None:
+def test_the_content_type_says_whether_it_is_a_stream(fields: Any, *, event_stream: bool) -> None:
     """In any case, and with parameters."""
-    assert Head(200, headers).event_stream is event_stream
+    assert head(200, tuple(fields)).event_stream is event_stream
