@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
-import sys
 import time
 from contextlib import suppress
 from typing import Final, Protocol
+
+from loadgen.linux import LINUX
 
 _SECOND: Final = 1_000_000_000
 _EARLY_S: Final = 0.0015
@@ -102,4 +103,4 @@ class LoopClock:
 
 def system_clock() -> Clock:
     """The best clock that this platform has."""
-    return TimerClock() if sys.platform == "linux" else LoopClock()
+    return TimerClock() if LINUX else LoopClock()

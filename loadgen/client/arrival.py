@@ -1,6 +1,6 @@
 """When bytes arrived: stamped by the kernel, not when Python gets round to reading them.
 
-This is the one place where platforms differ. On Linux a socket asks for receive stamps (SO_TIMESTAMPING,
+On Linux a socket asks for receive stamps (SO_TIMESTAMPING,
 software; see Documentation/networking/timestamping.rst of the kernel) and every read goes through
 `recvmsg`, which carries the stamp of the last segment in the read. Elsewhere the stamp is the read's time.
 
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import socket
 import struct
-import sys
 import time
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from loadgen.linux import LINUX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -101,7 +102,7 @@ class StampingSocket(socket.socket):
 
     def stamp_arrivals(self) -> bool:
         """Ask the kernel for stamps; tell whether it takes the request."""
-        if sys.platform != "linux":
+        if not LINUX:
             return False
         try:
             self.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, _RX_SOFTWARE | _REPORT_SOFTWARE)
@@ -131,7 +132,7 @@ class StampingSocket(socket.socket):
 
         Linux: `tcpi_bytes_acked` of `struct tcp_info`, which counts the SYN as a byte (RFC 4898).
         """
-        if sys.platform != "linux":
+        if not LINUX:
             return None
         try:
             known = self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ACKED_AT + _ACKED.size)

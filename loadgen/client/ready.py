@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import select
-import sys
 from typing import TYPE_CHECKING, Final, Protocol
+
+from loadgen.linux import LINUX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,4 +110,4 @@ class LoopReady:
 
 def ready() -> Ready:
     """The best that this platform has, for the running event loop."""
-    return EpollReady() if sys.platform == "linux" else LoopReady()
+    return EpollReady() if LINUX else LoopReady()

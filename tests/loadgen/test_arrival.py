@@ -108,7 +108,7 @@ def test_without_stamps_it_is_the_read_s_time(pair: Pair) -> None:
 
 def test_other_systems_do_not_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
     """There the source is the read, and nobody is asked."""
-    monkeypatch.setattr(arrival.sys, "platform", "darwin")
+    monkeypatch.setattr(arrival, "LINUX", False)
     assert timestamp_source() == "read"
 
 
