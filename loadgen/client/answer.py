@@ -82,6 +82,8 @@ class Answer:
 
     def coalesced(self) -> int:
         """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
+        if len(set(self.token_ns)) == len(self.token_ns):
+            return 0
         return sum(chunks > 1 for chunks in Counter(self.token_ns).values())
 
     def _merge(self, part: Mapping[str, Any]) -> None:

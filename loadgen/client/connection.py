@@ -27,6 +27,8 @@ _MAX_HEAD_BYTES: Final = 64 * 1024
 _buffer: Final = memoryview(bytearray(_READ_BYTES))
 _buffers: Final = (_buffer,)
 
+_FRESH_NS: Final = 1_000_000
+
 _INFORMATIONAL: Final = range(100, 200)
 
 
@@ -84,7 +86,13 @@ class Connection:
             self._sock.close()
 
     def is_stale(self) -> bool:
-        """Whether the server closed, or wrote to, this idle connection and the event loop has yet to hear."""
+        """Whether the server closed, or wrote to, this idle connection and the event loop has yet to hear.
+
+        Right after a response nobody looks: looking costs what a read does, and should a server close just
+        then, TCP tells that the next request came too late.
+        """
+        if time.monotonic_ns() - self._read_ns < _FRESH_NS:
+            return False
         try:
             waiting = self._sock.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
