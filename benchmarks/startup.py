@@ -6,6 +6,7 @@ first request is timed by the server that it reaches, from the moment at which t
 
 from __future__ import annotations
 
+import selectors
 import socket
 import statistics
 import subprocess
@@ -13,8 +14,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
+
+from cores import on_core
 
 ROUNDS = 15
+PATIENCE_S = 30.0
 PROGRAM = [str(Path(sys.executable).with_name("loadgen"))]
 FLOOR = [sys.executable, "-c", "import typer, rich"]
 REPLY = (
@@ -30,43 +35,51 @@ def seconds(command: list[str]) -> float:
     return time.perf_counter() - started
 
 
-def posted(server: socket.socket) -> bool:
-    """Answer the requests of the next connection until one is a POST; tell whether one was."""
-    connection, _ = server.accept()
-    with connection:
-        while request := connection.recv(65536):
-            if request.startswith(b"POST"):
-                return True
-            connection.sendall(REPLY)
-    return False
+def await_post(server: socket.socket) -> None:
+    """Answer requests, on however many connections, until one is a POST.
+
+    Raises:
+        TimeoutError: Nothing comes any more.
+    """
+    with selectors.DefaultSelector() as ready:
+        ready.register(server, selectors.EVENT_READ)
+        while events := ready.select(PATIENCE_S):
+            for key, _ in events:
+                if key.fileobj is server:
+                    ready.register(server.accept()[0], selectors.EVENT_READ)
+                elif answered(key.fileobj, ready):
+                    return
+    raise TimeoutError("`loadgen perf` has sent no request")
 
 
-def first_post() -> float:
-    """From the start of `loadgen perf` to the first byte of its first measured request."""
+def answered(connection: Any, ready: selectors.BaseSelector) -> bool:
+    """Answer what has come on a connection; tell whether it was a POST."""
+    request = connection.recv(65536)
+    if request and not request.startswith(b"POST"):
+        connection.sendall(REPLY)
+        return False
+    ready.unregister(connection)
+    connection.close()
+    return bool(request)
+
+
+def first_post(core: int | None = None) -> float:
+    """From the start of `loadgen perf` to the first byte of its first measured request, in s.
+
+    Args:
+        core: Where `loadgen perf` is to run; None for anywhere.
+    """
     with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        started = time.perf_counter()
-        process = subprocess.Popen(
-            [
-                *PROGRAM,
-                "perf",
-                "--url",
-                url,
-                "--model",
-                "a",
-                "-c",
-                "1",
-                "-n",
-                "1",
-                "-q",
-                "--out",
-                folder + "/run",
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        while not posted(server):
-            pass
+        options = ["--url", url, "--model", "a", "-c", "1", "-n", "1", "-q", "--out", folder + "/run"]
+        with on_core(core):
+            started = time.perf_counter()
+            process = subprocess.Popen(
+                [*PROGRAM, "perf", *options],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        await_post(server)
         took = time.perf_counter() - started
         process.kill()
         process.wait()
@@ -84,9 +97,8 @@ def main() -> None:
     print(f"import typer, rich             {floor_s * 1e3:7.0f} ms")
     print(f"ratio, median of {ROUNDS} rounds    {ratio:7.2f}     required: 3 at most")
     posts = [first_post() for _ in range(ROUNDS)]
-    print(
-        f"first request on the wire      {statistics.median(posts) * 1e3:7.0f} ms  required: less than 1,000"
-    )
+    print(f"first request on the wire      {statistics.median(posts) * 1e3:7.0f} ms  required: 500 at most")
 
 
-main()
+if __name__ == "__main__":
+    main()

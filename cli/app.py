@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cli import errors
+from cli.calibrate import CalibrateSettings, calibrate
 from cli.check import CheckSettings, check
 from cli.demo import demo
 from cli.gate import gate
@@ -36,6 +37,7 @@ _TRYING = "Try it"
 
 app.command("perf", rich_help_panel=_RUNNING)(command(PerfSettings, perf))
 app.command("check", rich_help_panel=_RUNNING)(command(CheckSettings, check))
+app.command("calibrate", rich_help_panel=_RUNNING)(command(CalibrateSettings, calibrate))
 app.command(rich_help_panel=_READING)(report)
 app.command(rich_help_panel=_READING)(sql)
 app.command(rich_help_panel=_READING)(gate)

@@ -52,10 +52,10 @@ def check(settings: CheckSettings) -> None:
 
 async def _ask(settings: CheckSettings) -> list[Line]:
     from cli.preparing import target_of
-    from cli.wiring import CODECS
     from loadgen.client.codec import Generation
     from loadgen.client.http_transport import HttpTransport
     from loadgen.probe import Prober
+    from loadgen.workers.parts import CODECS
 
     target = target_of(settings)
     transport = HttpTransport(target, min(settings.timeout, MOST_PATIENCE_S))

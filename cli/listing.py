@@ -81,7 +81,7 @@ def metrics() -> Mapping[str, str]:
 
 def protocols() -> Mapping[str, str]:
     """Protocols, with their paths."""
-    from cli.wiring import CODECS
+    from loadgen.workers.parts import CODECS
 
     return {name: f"POST {codec.path}" for name, codec in CODECS.items()}
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cli.perf_settings import PerfSettings
+    from loadgen.workers.staff import Staff
     from reporter.report import Report
 
 
@@ -46,24 +47,42 @@ def perf(settings: PerfSettings) -> None:
 
 def run(settings: PerfSettings) -> tuple[Report, Path]:
     """Run a session and report it, the verdict included; `report.json` lies in the run's folder."""
-    import asyncio
+    from loadgen.workers.staff import Staff
 
-    from cli.preparing import prepare
-    from cli.run_folder import new_run_folder
-    from cli.wiring import measure
-    from recorder.errors import WriterError
+    with Staff(settings.transport) as staff:
+        # Workers get ready while this process loads and prepares what they are to do.
+        _hire(staff, 1)
+        from cli.preparing import prepare, workers_of
 
-    prepared = prepare(settings)
-    folder = new_run_folder(settings.out, settings.model)
-    try:
-        asyncio.run(measure(prepared, folder, probe=settings.probe, quiet=settings.quiet))
-    except WriterError as error:
-        # What was committed before can be reported, and its report says that the run has no end.
-        sys.stderr.write(f"error: {error}\n")
+        _hire(staff, workers_of(settings, settings.requests))
+        import asyncio
+
+        from cli.run_folder import new_run_folder
+        from cli.wiring import measure
+        from recorder.errors import WriterError
+
+        prepared = prepare(settings)
+        folder = new_run_folder(settings.out, settings.model)
+        _hire(staff, prepared.workers)
+        try:
+            asyncio.run(measure(prepared, staff, folder))
+        except WriterError as error:
+            # What was committed before can be reported, and its report says that the run has no end.
+            sys.stderr.write(f"error: {error}\n")
     # Reading the log takes libraries that measuring does not need: they are loaded when it is over.
     from cli.judging import write_report
 
     return write_report(folder, prepared.rules), folder
+
+
+def _hire(staff: Staff, workers: int) -> None:
+    try:
+        staff.hire(workers)
+    except OSError as error:
+        raise errors.SetupError(
+            f"{workers} worker processes cannot be started ({error.strerror}): give fewer --workers, "
+            "or raise `ulimit -u` and `ulimit -n`",
+        ) from error
 
 
 def outcome(report: Report) -> int:

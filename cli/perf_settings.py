@@ -12,9 +12,13 @@ from cli.endpoint_settings import ENDPOINT, EndpointSettings, seconds
 from cli.errors import UsageError
 
 LOAD: Final = "Load"
+CLIENT: Final = "Client"
 GENERATION: Final = "Generation"
 PROMPTS: Final = "Prompts"
 RESULT: Final = "Result"
+
+MOST_WORKERS: Final = 256
+MOST_CONNECTIONS: Final = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,6 +83,30 @@ class PerfSettings(EndpointSettings):
     seed: Annotated[
         int,
         typer.Option(help="Of arrivals and synthetic prompts.", rich_help_panel=LOAD),
+    ] = 0
+
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Processes that share the load. Default: as many as the load and the machine call for.",
+            rich_help_panel=CLIENT,
+        ),
+    ] = None
+    transport: Annotated[
+        Literal["native", "aiohttp"],
+        typer.Option(
+            help="Who carries requests: the measured transport, or aiohttp, which knows proxies.",
+            rich_help_panel=CLIENT,
+        ),
+    ] = "native"
+    connect_ahead: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Open so many connections before the first request; with native only.",
+            rich_help_panel=CLIENT,
+        ),
     ] = 0
 
     max_tokens: Annotated[
@@ -162,3 +190,12 @@ class PerfSettings(EndpointSettings):
             raise UsageError("--arrival says how --rate spreads its requests: give --rate")
         if self.prompts is None and (self.prompt_column or self.system_column):
             raise UsageError("--prompt-column and --system-column name columns of a file: give --prompts")
+        self._check_client()
+
+    def _check_client(self) -> None:
+        if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
+            raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")
+        if not 0 <= self.connect_ahead <= MOST_CONNECTIONS:
+            raise UsageError(f"--connect-ahead {self.connect_ahead}: must be from 0 to {MOST_CONNECTIONS}")
+        if self.connect_ahead and self.transport != "native":
+            raise UsageError(f"--connect-ahead: the transport {self.transport} cannot; leave --transport out")

@@ -13,6 +13,7 @@ from cli.judging import read_rules
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import Endpoint, endpoint
 from loadgen.plan import Load, LoadKind, Plan
+from loadgen.workers.sizing import usable_cpus, workers_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,7 @@ class Prepared:
     target: Endpoint
     dataset: Dataset
     rules: Ruleset | None
+    workers: int
     given: PerfSettings
 
     def settings(self) -> dict[str, Any]:
@@ -48,6 +50,9 @@ class Prepared:
             "headers": sorted(self.target.headers),
             "verify_tls": self.target.verify,
             "probe": self.given.probe,
+            "workers": self.workers,
+            "transport": self.given.transport,
+            "connect_ahead": self.given.connect_ahead,
             "dataset": {
                 "name": _said(self.dataset.name),
                 "sha256": self.dataset.sha256,
@@ -89,7 +94,20 @@ def prepare(settings: PerfSettings) -> Prepared:
         timeout_s=settings.timeout,
     )
     rules = read_rules(settings.require, settings.ruleset)
-    return Prepared(plan, target, dataset or _made_up(plan), rules, settings)
+    workers = workers_of(settings, plan.requests)
+    return Prepared(plan, target, dataset or _made_up(plan), rules, workers, settings)
+
+
+def workers_of(settings: PerfSettings, requests: int | None) -> int:
+    """How many processes share the load: as many as were asked for, else as it calls for.
+
+    Args:
+        settings: What was asked for.
+        requests: How many there are to be, as far as that is known; see `Plan.requests`.
+    """
+    if settings.workers is not None:
+        return settings.workers
+    return workers_for(_load(settings), requests, usable_cpus())
 
 
 def target_of(settings: EndpointSettings) -> Endpoint:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import platform
 import sys
@@ -11,19 +10,22 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
+from cli.calibration.kept import warn_beyond
 from cli.errors import SetupError
 from cli.live import LiveView
 from loadgen import own_health
-from loadgen.client import chat_completions, completions
 from loadgen.client.arrival import timestamp_source
-from loadgen.client.http_transport import HttpTransport
 from loadgen.clock import system_clock
+from loadgen.collector import calm
 from loadgen.open_files import allow_many_files
 from loadgen.plan import LoadKind
 from loadgen.probe import Prober
 from loadgen.session import Session
+from loadgen.share import Share
 from loadgen.stop import Stop
-from loadgen.turn import Asker
+from loadgen.workers.crew import ProcessCrew, WorkerLostError
+from loadgen.workers.parts import CODECS, load_transport
+from loadgen.workers.sizing import usable_cpus
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
@@ -32,12 +34,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cli.preparing import Prepared
-    from loadgen.client.codec import Codec
-    from loadgen.plan import Load
+    from loadgen.plan import Plan
     from loadgen.progress import Progress
-
-CODECS: Final[dict[str, Codec]] = {"chat": chat_completions, "completions": completions}
-"""Protocols by the name that `--protocol` takes."""
+    from loadgen.workers.staff import Staff
 
 PROBE_TIMEOUT_S: Final = 15.0
 """For each of the two questions before a run: more than a connection may take, so that who cannot be reached
@@ -49,7 +48,7 @@ SPARE_FILES: Final = 64
 _PACKAGES: Final = ("llm-loadgen", "httptools", "orjson")
 
 
-async def measure(prepared: Prepared, folder: Path, *, probe: bool, quiet: bool) -> None:
+async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
     """Run a session into the log of a folder.
 
     Raises:
@@ -57,46 +56,55 @@ async def measure(prepared: Prepared, folder: Path, *, probe: bool, quiet: bool)
         UnreachableError, RejectedError: The endpoint is not ready; there is no log then.
         WriterError: The log could not be written to its end.
     """
-    plan, stop = prepared.plan, Stop()
-    _require_descriptors(plan.load, plan.requests)
-    codec = CODECS[plan.protocol]
-    transport = HttpTransport(prepared.target, plan.timeout_s)
-    clock = system_clock()
+    plan, given, stop, clock = prepared.plan, prepared.given, Stop(), system_clock()
+    _require_descriptors(plan, prepared.workers)
+    recorder = EventRecorder(
+        path=folder / LOG_NAME,
+        settings=prepared.settings(),
+        environment=_environment(),
+        on_failure=_stopper(stop),
+    )
     try:
-        if probe:
+        crew = ProcessCrew(staff, plan, recorder, clock, stop)
+        crew.begin(prepared.target, prepared.dataset.samples, given.connect_ahead)
+        calm()
+        if given.probe:
             await _require_ready(prepared)
-        recorder = EventRecorder(
-            path=folder / LOG_NAME,
-            settings=prepared.settings(),
-            environment=_environment(),
-            on_failure=_stopper(stop),
-        )
+        await _require_workers(crew)
         with stop.on_signals(), recorder:
-            asker = Asker(transport, codec, plan.generation, recorder.put)
-            session = Session(plan, prepared.dataset.samples, asker, recorder.put, clock, stop)
             if not prepared.target.verify:
                 recorder.put(_insecure_finding(clock.now_ns()))
-            watching = asyncio.create_task(own_health.watch(recorder.put, session.progress))
-            _calm_the_collector()
-            stopping = asyncio.create_task(_tell_of_stopping(stop, session.progress))
-            with LiveView(session.progress, plan, quiet=quiet):
-                await session.run()
-            for task in (watching, stopping):
+            warn_beyond(plan, recorder.put, clock.now_ns(), quiet=given.quiet)
+            beside = [
+                asyncio.create_task(own_health.watch_parent(recorder.put)),
+                asyncio.create_task(_tell_of_stopping(stop, crew.progress)),
+            ]
+            with LiveView(crew.progress, plan, quiet=given.quiet):
+                await Session(plan, crew, recorder.put, clock, stop).run()
+            await crew.end()
+            for task in beside:
                 task.cancel()
-            await asyncio.gather(watching, stopping, return_exceptions=True)
+            await asyncio.gather(*beside, return_exceptions=True)
     finally:
-        await transport.close()
         clock.close()
 
 
 async def _require_ready(prepared: Prepared) -> None:
     """Ask the endpoint about itself; one that takes its time gets the benefit of the doubt."""
     plan = prepared.plan
-    transport = HttpTransport(prepared.target, min(PROBE_TIMEOUT_S, plan.timeout_s))
+    make_transport = load_transport(prepared.given.transport)
+    transport = make_transport(prepared.target, min(PROBE_TIMEOUT_S, plan.timeout_s))
     try:
         await Prober(transport, CODECS[plan.protocol], plan.generation).require_ready()
     finally:
         await transport.close()
+
+
+async def _require_workers(crew: ProcessCrew) -> None:
+    try:
+        await crew.ready()
+    except WorkerLostError as error:
+        raise SetupError(str(error)) from error
 
 
 async def _tell_of_stopping(stop: Stop, progress: Progress) -> None:
@@ -117,6 +125,7 @@ def _environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "host": platform.node(),
         "cpus": os.cpu_count(),
+        "usable_cpus": usable_cpus(),
         "timestamp_source": timestamp_source(),
         "packages": packages,
     }
@@ -146,23 +155,17 @@ def _stopper(stop: Stop) -> Any:
     return ask
 
 
-def _calm_the_collector() -> None:
-    """Let the garbage collector leave alone what lives to the end, and come less often: it stops all."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
-
-
-def _require_descriptors(load: Load, requests: int | None) -> None:
-    """Make sure that this process may open a connection for each request in flight.
+def _require_descriptors(plan: Plan, workers: int) -> None:
+    """Make sure that a process may open a connection for each request that it has in flight.
 
     Raises:
         SetupError: It may not.
     """
     limit = allow_many_files()
-    wanted = requests if load.kind is LoadKind.OFFLINE else load.concurrency
-    if wanted is not None and wanted > limit - SPARE_FILES:
+    in_flight = plan.requests if plan.load.kind is LoadKind.OFFLINE else plan.load.concurrency
+    wanted = Share(0, workers).of(in_flight or 0)
+    if wanted > limit - SPARE_FILES:
         raise SetupError(
-            f"{wanted} requests in flight need as many connections, and this process may open {limit} files; "
-            "raise `ulimit -n`, or put on less load at once",
+            f"{in_flight} requests in flight need as many connections, {wanted} of them in one process, "
+            f"and it may open {limit} files; raise `ulimit -n`, give more --workers, or put on less load",
         )

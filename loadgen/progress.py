@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from statistics import median
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 RECENT: Final = 200
 """How many of the latest TTFTs the live median is taken over."""
@@ -41,4 +43,26 @@ class Progress:
 
     def ttft_ms(self) -> float | None:
         """The median TTFT of the latest requests."""
-        return median(self.recent_ttft_ms) if self.recent_ttft_ms else None
+        ordered = sorted(self.recent_ttft_ms)
+        return ordered[len(ordered) // 2] if ordered else None
+
+    def snapshot(self) -> dict[str, Any]:
+        """The counters, in plain types: what a worker tells of itself."""
+        return {
+            "issued": self.issued,
+            "completed": self.completed,
+            "errors": dict(self.errors),
+            "in_flight": self.in_flight,
+            "output_tokens": self.output_tokens,
+            "recent_ttft_ms": list(self.recent_ttft_ms),
+        }
+
+    def add_up(self, snapshots: Iterable[Mapping[str, Any]]) -> None:
+        """Become the sum of what several workers have told last."""
+        told = list(snapshots)
+        self.issued = sum(one["issued"] for one in told)
+        self.completed = sum(one["completed"] for one in told)
+        self.errors = sum((Counter(one["errors"]) for one in told), Counter[str]())
+        self.in_flight = sum(one["in_flight"] for one in told)
+        self.output_tokens = sum(one["output_tokens"] for one in told)
+        self.recent_ttft_ms = deque(ttft_ms for one in told for ttft_ms in one["recent_ttft_ms"])

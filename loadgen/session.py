@@ -1,76 +1,48 @@
-"""A whole session: phases, load, stopping. It decides when; `turn` does."""
+"""A whole session: its phases, one after the other. A crew issues; the session says when and what."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from loadgen import schedule
-from loadgen.client.failure import Failure
-from loadgen.plan import LoadKind
-from loadgen.progress import Progress
+from loadgen.phase import Phase
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Sequence
-
     from loadgen.clock import Clock
-    from loadgen.plan import Load, Plan
+    from loadgen.plan import Plan
+    from loadgen.progress import Progress
     from loadgen.stop import Stop
-    from loadgen.turn import Emit, Outcome
-    from workloads.sample import Sample
-
-NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
-NO_CONNECTION_PAUSE_S: Final = 0.1
-"""How long a user of the closed loop waits after a request that got no connection: nobody is there to be
-measured, and a log of nothing but refusals helps nobody."""
-
-YIELD_EVERY: Final = 32
-"""How many late requests leave in one turn of the event loop."""
+    from loadgen.turn import Emit
 
 _SECOND: Final = 1_000_000_000
 
 
-class Takes(Protocol):
-    """Who takes the turns; see `loadgen.turn.Asker`."""
-
-    def prepare(self, sample: Sample) -> bytes:
-        """Encode the request's body ahead of its time."""
-
-    async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
-        """Issue one request now and see it through."""
-
-
-@dataclass(slots=True)
-class Issuing:
-    """The issuing of one phase: what ends it (None is no limit), and how far it is.
+class Crew(Protocol):
+    """Who issues the requests: one process or several (`loadgen.workers.crew.ProcessCrew`).
 
     Attributes:
-        phase: `warmup` or `performance`.
-        requests: So many are issued.
-        end_ns: None is scheduled from here on.
-        scheduled: So many have been scheduled.
+        progress: Counters for the live view.
+        lead_ns: How long before its start a phase must be announced, so that nobody starts late.
     """
 
-    phase: str
-    requests: int | None
-    end_ns: int | None = None
-    scheduled: int = 0
+    progress: Progress
 
     @property
-    def all_scheduled(self) -> bool:
-        """Whether the number of requests is reached."""
-        return self.requests is not None and self.scheduled >= self.requests
+    def lead_ns(self) -> int:
+        """See above."""
 
-    def is_late(self, at_ns: int) -> bool:
-        """Whether a moment is past the end."""
-        return self.end_ns is not None and at_ns >= self.end_ns
+    async def issue(self, phase: Phase) -> int:
+        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
 
-    def is_over(self, at_ns: int) -> bool:
-        """Whether nothing is scheduled at a moment any more."""
-        return self.all_scheduled or self.is_late(at_ns)
+    async def settle(self) -> None:
+        """Await everything that is in flight."""
+
+    def stop(self) -> None:
+        """Issue nothing more."""
+
+    def abort(self) -> None:
+        """Give up what is in flight."""
 
 
 class Session:
@@ -78,217 +50,82 @@ class Session:
 
     Args:
         plan: What to do.
-        samples: What to ask, in this order, again from the start when they run out.
-        asker: Takes the turns.
+        crew: Issues the requests.
         emit: Where session events go.
         clock: The time.
         stop: Says when to end early.
-
-    Attributes:
-        progress: Counters for the live view.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        samples: Sequence[Sample],
-        asker: Takes,
-        emit: Emit,
-        clock: Clock,
-        stop: Stop,
-    ) -> None:
-        self.progress = Progress()
+    def __init__(self, plan: Plan, crew: Crew, emit: Emit, clock: Clock, stop: Stop) -> None:
         self._plan = plan
-        self._samples = cycle(samples)
-        self._asker = asker
+        self._crew = crew
         self._emit = emit
         self._clock = clock
         self._stop = stop
-        self._running: set[asyncio.Task[Any]] = set()
-        self._crash: BaseException | None = None
 
     async def run(self) -> None:
         """Run every phase; return when the last request is over."""
         self._tell(EventType.TEST_STARTED)
-        aborting = asyncio.create_task(self._abort_when_asked())
+        heeding = asyncio.create_task(self._heed_stops())
         try:
             if self._plan.warmup:
                 await self._warm_up()
             await self._measure()
             await self._drain()
         finally:
-            aborting.cancel()
-        interrupted = self._stop.draining.is_set()
-        self._tell(EventType.TEST_ENDED, reason="interrupted" if interrupted else "completed")
+            heeding.cancel()
+        self._tell(EventType.TEST_ENDED, reason=self._stop.reason or "completed")
 
     # The phases…
 
     async def _warm_up(self) -> None:
-        self._start_phase("warmup", requests=self._plan.warmup)
-        await self._unless_stopped(self._issue(Issuing("warmup", self._plan.warmup)))
-        await self._settle()
+        requests = self._plan.warmup
+        start_ns = self._start_phase("warmup", self._crew.lead_ns, requests=requests)
+        await self._issue(Phase("warmup", start_ns, requests))
+        await self._crew.settle()
         self._tell(EventType.PHASE_ENDED, phase="warmup")
 
     async def _measure(self) -> None:
-        plan = self._plan
-        start_ns = self._start_phase("performance", duration_s=plan.duration_s, requests=plan.requests)
-        end_ns = None if plan.duration_s is None else start_ns + round(plan.duration_s * _SECOND)
-        issuing = Issuing("performance", plan.requests, end_ns)
-        await self._unless_stopped(self._issue(issuing))
-        self._tell(
-            EventType.STOP_PERFORMANCE_TRACKING,
-            reason=self._why_stopped(end_ns),
-            scheduled=issuing.scheduled,
+        duration_s, requests = self._plan.duration_s, self._plan.requests
+        start_ns = self._start_phase(
+            "performance",
+            self._crew.lead_ns,
+            duration_s=duration_s,
+            requests=requests,
         )
+        end_ns = None if duration_s is None else start_ns + round(duration_s * _SECOND)
+        phase = Phase("performance", start_ns, requests, end_ns, first_sample=self._plan.warmup)
+        scheduled = await self._issue(phase)
+        self._tell(EventType.STOP_PERFORMANCE_TRACKING, reason=self._why_over(phase), scheduled=scheduled)
         self._tell(EventType.PHASE_ENDED, phase="performance")
 
     async def _drain(self) -> None:
         self._start_phase("drain")
-        await self._settle()
+        await self._crew.settle()
         self._tell(EventType.PHASE_ENDED, phase="drain")
 
-    def _start_phase(self, phase: str, **data: Any) -> int:
-        self.progress.phase = phase
-        self.progress.phase_started_ns = self._tell(EventType.PHASE_STARTED, phase=phase, **data)
-        return self.progress.phase_started_ns
+    def _start_phase(self, phase: str, lead_ns: int = 0, **data: Any) -> int:
+        start_ns = self._clock.now_ns() + lead_ns
+        self._emit(Event(EventType.PHASE_STARTED, start_ns, data={"phase": phase, **data}))
+        self._crew.progress.phase = phase
+        self._crew.progress.phase_started_ns = start_ns
+        return start_ns
 
-    def _why_stopped(self, end_ns: int | None) -> str:
-        if end_ns is not None and self._clock.now_ns() >= end_ns:
-            return "duration"
-        return "interrupted" if self._stop.draining.is_set() else "requests"
+    async def _issue(self, phase: Phase) -> int:
+        """Have a phase issued, unless everything is to end; return how many requests were scheduled."""
+        scheduled = 0 if self._stop.draining.is_set() else await self._crew.issue(phase)
+        # A phase that was announced ahead does not end before it starts.
+        await self._clock.sleep_until(phase.start_ns)
+        return scheduled
 
-    # Issuing…
+    def _why_over(self, phase: Phase) -> str:
+        return "duration" if phase.is_over(self._clock.now_ns()) else self._stop.reason or "requests"
 
-    async def _issue(self, issuing: Issuing) -> None:
-        """Issue until a limit is reached."""
-        load = self._plan.load
-        if load.kind is LoadKind.CLOSED:
-            await self._closed_loop(issuing, load.concurrency or 1)
-        else:
-            await self._open_loop(issuing, _offsets(load, self._plan.seed))
-
-    async def _closed_loop(self, issuing: Issuing, concurrency: int) -> None:
-        """Keep `concurrency` requests in flight."""
-        exhausted = asyncio.Event()
-        for _ in range(min(concurrency, issuing.requests or concurrency)):
-            self._spawn(self._user(issuing, exhausted))
-        if issuing.end_ns is None:
-            await exhausted.wait()
-        else:
-            await _first(exhausted.wait(), self._clock.sleep_until(issuing.end_ns))
-
-    async def _user(self, issuing: Issuing, exhausted: asyncio.Event) -> None:
-        """Ask one question after the other."""
-        while not (self._stop.draining.is_set() or issuing.is_over(self._clock.now_ns())):
-            scheduled_ns = self._clock.now_ns()
-            issuing.scheduled += 1
-            if issuing.all_scheduled:
-                exhausted.set()
-            sample = next(self._samples)
-            outcome = await self._turn(sample, self._asker.prepare(sample), scheduled_ns, issuing.phase)
-            if outcome.failure is not None:
-                # A failure can come at once, and many of them must not keep everybody else from running.
-                await asyncio.sleep(NO_CONNECTION_PAUSE_S if outcome.failure in NO_CONNECTION else 0)
-        exhausted.set()
-
-    async def _open_loop(self, issuing: Issuing, offsets: Iterator[int]) -> None:
-        """Issue each request at its time, whatever the endpoint does.
-
-        Those that are due before the end, but that this process only gets to afterwards, are scheduled and
-        never issued.
-        """
-        start_ns = self.progress.phase_started_ns
-        for offset in offsets:
-            scheduled_ns = start_ns + offset
-            if issuing.is_over(scheduled_ns):
-                break
-            if issuing.is_late(self._clock.now_ns()):
-                issuing.scheduled += 1
-                continue
-            sample = next(self._samples)
-            body = self._asker.prepare(sample)
-            # Late requests leave together; now and then the answers get their turn.
-            if scheduled_ns > self._clock.now_ns() or issuing.scheduled % YIELD_EVERY == 0:
-                await self._clock.sleep_until(scheduled_ns)
-            issuing.scheduled += 1
-            self._spawn(self._turn(sample, body, scheduled_ns, issuing.phase))
-        if issuing.end_ns is not None and not issuing.all_scheduled:
-            await self._clock.sleep_until(issuing.end_ns)
-
-    async def _turn(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
-        """Take one turn and count it."""
-        progress, measured = self.progress, phase == "performance"
-        progress.in_flight += 1
-        progress.issued += measured
-        try:
-            outcome = await self._asker.ask(sample, body, scheduled_ns, phase)
-        finally:
-            progress.in_flight -= 1
-        if outcome.ttft_ms is not None:
-            progress.recent_ttft_ms.append(outcome.ttft_ms)
-        if measured and outcome.failure is None:
-            progress.completed += 1
-            progress.output_tokens += outcome.output_tokens
-        elif measured:
-            progress.errors[str(outcome.failure)] += 1
-        return outcome
-
-    # Tasks…
-
-    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._running.discard(task)
-        if not task.cancelled() and (crash := task.exception()) is not None:
-            self._crash = self._crash or crash
-            self._stop.draining.set()
-
-    async def _settle(self) -> None:
-        """Await everything that is in flight."""
-        while self._running:
-            await asyncio.wait(self._running)
-        if self._crash is not None:
-            raise self._crash
-
-    async def _unless_stopped(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Await work, but only until a request to stop; what it has started goes on."""
-        if self._stop.draining.is_set():
-            work.close()
-            return
-        await _first(work, self._stop.draining.wait())
-
-    async def _abort_when_asked(self) -> None:
+    async def _heed_stops(self) -> None:
+        await self._stop.draining.wait()
+        self._crew.stop()
         await self._stop.aborting.wait()
-        for task in self._running:
-            task.cancel()
+        self._crew.abort()
 
-    def _tell(self, kind: EventType, **data: Any) -> int:
-        at_ns = self._clock.now_ns()
-        self._emit(Event(kind, at_ns, data=data or None))
-        return at_ns
-
-
-async def _first(*works: Coroutine[Any, Any, Any]) -> None:
-    """Await the first of several to end, and give up the others."""
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()
-
-
-def _offsets(load: Load, seed: int) -> Iterator[int]:
-    match load.kind:
-        case LoadKind.CONSTANT:
-            return schedule.constant(load.rate or 1.0)
-        case LoadKind.POISSON:
-            return schedule.poisson(load.rate or 1.0, seed)
-        case _:
-            return schedule.all_at_once()
+    def _tell(self, kind: EventType, **data: Any) -> None:
+        self._emit(Event(kind, self._clock.now_ns(), data=data or None))

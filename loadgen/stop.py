@@ -17,11 +17,13 @@ class Stop:
     """The request to stop.
 
     Attributes:
+        reason: Why, once it was asked: `interrupted`, or what else has come to pass.
         draining: Set: issue nothing more, await what is in flight.
         aborting: Set: give up what is in flight as well.
     """
 
     def __init__(self) -> None:
+        self.reason: str | None = None
         self.draining = asyncio.Event()
         self.aborting = asyncio.Event()
 
@@ -29,6 +31,11 @@ class Stop:
         """Ask to stop; asking again means at once."""
         if self.draining.is_set():
             self.aborting.set()
+        self.drain("interrupted")
+
+    def drain(self, reason: str) -> None:
+        """Have the session end in order; the first reason is the one that counts."""
+        self.reason = self.reason or reason
         self.draining.set()
 
     @contextmanager

@@ -6,9 +6,8 @@ they are part of the file format and never change their meaning.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +23,11 @@ class EventType(IntEnum):
     PHASE_ENDED = 3
     """A phase ended; data: `phase`."""
     STOP_PERFORMANCE_TRACKING = 4
-    """Issuing ended; data: `reason` (duration, requests, interrupted), `scheduled`: how many were due."""
+    """Issuing ended; data: `scheduled`: how many were due, `reason` (duration, requests, interrupted,
+    worker_lost)."""
     TEST_ENDED = 5
-    """The session ended in order; data: `reason` (`completed`, `interrupted`). Missing after a `kill -9`."""
+    """The session ended in order; data: `reason` (`completed`, `interrupted`, `worker_lost`). Missing after
+    a `kill -9`."""
     FINDING = 6
     """Something that a reader of the figures should know; data: `code`, `severity`, `message`, `remedy`."""
     TELEMETRY = 7
@@ -48,8 +49,7 @@ class EventType(IntEnum):
     """A grader judged the stored output."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One thing that happened.
 
     Attributes:

@@ -23,9 +23,16 @@ REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
     EventType.LOADGEN_ISSUE_CALLED: frozenset(
         {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED},
     ),
-    # A response that is not a stream has no first chunk.
+    # It is sent again when it was sent into a kept connection that the server had closed. A response that is
+    # not a stream has no first chunk.
     EventType.REQUEST_SENT: frozenset(
-        {EventType.FIRST_CHUNK, EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED},
+        {
+            EventType.REQUEST_SENT,
+            EventType.FIRST_CHUNK,
+            EventType.COMPLETE,
+            EventType.ERROR,
+            EventType.CANCELLED,
+        },
     ),
     EventType.FIRST_CHUNK: frozenset({EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED}),
     EventType.COMPLETE: frozenset({EventType.SCORED}),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import atexit
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 from uuid import uuid4
 
 from recorder import schema
@@ -17,7 +18,7 @@ from recorder.health import RecorderHealth
 from recorder.store import LOG_NAME, Session, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
 COMMIT_EVENTS: Final = 4096
@@ -33,6 +34,13 @@ _GATHER_S: Final = 0.005
 _CLOSE_TIMEOUT_S: Final = 90.0
 
 
+class _Batch(NamedTuple):
+    """Rows that are ready to be written, and the monotonic second since which the first has waited."""
+
+    rows: Sequence[schema.Row]
+    since_s: float
+
+
 class _Flush:
     """Asks the writer to commit what came before it, and to say so."""
 
@@ -42,6 +50,17 @@ class _Flush:
 
 class _Stop(_Flush):
     """The sentinel: drains the queue and ends the writer."""
+
+
+@dataclass(slots=True)
+class _Batched:
+    """Counts the rows of batches, less one each, because the queue counts a batch as one.
+
+    Each counter has one thread that writes it.
+    """
+
+    brought: int = 0
+    taken: int = 0
 
 
 class EventRecorder:
@@ -79,7 +98,8 @@ class EventRecorder:
         self._not_made: Exception | None = None
         self._waiting_since = 0.0
         self._on_failure = on_failure
-        self._queue: SimpleQueue[Event | _Flush] = SimpleQueue()
+        self._queue: SimpleQueue[Event | _Batch | _Flush] = SimpleQueue()
+        self._batched = _Batched()
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -100,6 +120,21 @@ class EventRecorder:
         self._queue.put(event)
         if force_commit:
             self._hurry.set()
+
+    def put_rows(self, rows: Sequence[schema.Row], since_ns: int) -> None:
+        """Queue events that another process has made rows of (`recorder.schema.row`). Never blocks.
+
+        Args:
+            rows: In the order in which they happened; each counts as an event. One thread brings them.
+            since_ns: Since when the first of them has waited, in ns of CLOCK_MONOTONIC.
+        """
+        self._batched.brought += len(rows) - 1
+        self._queue.put(_Batch(rows, since_ns / 1e9))
+
+    @property
+    def waiting(self) -> int:
+        """About how many events wait to be written."""
+        return self._queue.qsize() + self._batched.brought - self._batched.taken
 
     @classmethod
     def record_event(
@@ -228,10 +263,10 @@ class EventRecorder:
                 next_reading = time.monotonic() + HEALTH_INTERVAL_S
                 self._queue.put(self._reading())
         if self.failure is None:
-            self._append(store, [self._reading()])
+            self._append(store, [self._reading()], 1)
         store.close()
 
-    def _first(self) -> Event | _Flush:
+    def _first(self) -> Event | _Batch | _Flush:
         """Wait for the first event of a batch, and know since when it may have waited itself."""
         try:
             return self._queue.get_nowait()
@@ -242,51 +277,58 @@ class EventRecorder:
 
     def _gather(self) -> None:
         """Let events come together, until the batch is full, its time is up, or somebody is in a hurry."""
-        while self._queue.qsize() < COMMIT_EVENTS:
+        while self.waiting < COMMIT_EVENTS:
             left = self._waiting_since + COMMIT_INTERVAL_S - time.monotonic()
             if left <= 0 or self._hurry.wait(min(left, _GATHER_S)):
                 break
         self._hurry.clear()
 
-    def _write(self, store: Store, first: Event | _Flush) -> bool:
+    def _write(self, store: Store, first: Event | _Batch | _Flush) -> bool:
         """Write one batch of what is in the queue; tell whether the sentinel was in it."""
-        self.health.high_water = max(self.health.high_water, self._queue.qsize() + 1)
-        events: list[Event] = []
+        self.health.high_water = max(self.health.high_water, self.waiting + 1)
+        events: list[Event | _Batch] = []
         flushes: list[_Flush] = []
-        item: Event | _Flush = first
-        waiting_since = self._waiting_since
+        item: Event | _Batch | _Flush = first
+        waiting_since, count = self._waiting_since, 0
         while True:
             if isinstance(item, _Flush):
                 flushes.append(item)
+            elif isinstance(item, Event):
+                events.append(item)
+                count += 1
             else:
                 events.append(item)
-            if len(events) >= COMMIT_EVENTS:
+                count += len(item.rows)
+                waiting_since = min(waiting_since, item.since_s)
+                self._batched.taken += len(item.rows) - 1
+            if count >= COMMIT_EVENTS:
                 break
             try:
                 item = self._queue.get_nowait()
             except Empty:
                 self._waiting_since = time.monotonic()
                 break
-        self._append(store, events)
+        self._append(store, events, count)
         waited_ms = (time.monotonic() - waiting_since) * 1e3
         self.health.longest_wait_ms = max(self.health.longest_wait_ms, waited_ms)
         for flush in flushes:
             flush.done.set()
         return any(isinstance(flush, _Stop) for flush in flushes)
 
-    def _append(self, store: Store, events: list[Event]) -> None:
+    def _append(self, store: Store, events: Sequence[Event | _Batch], count: int) -> None:
+        """Write events; there are `count` of them, those in batches included."""
         if not events:
             return
         if self.failure is not None:
-            self.health.lost += len(events)
+            self.health.lost += count
             return
         started = time.monotonic()
         try:
-            store.append([schema.row(event) for event in events])
+            store.append(_rows(events))
         except Exception as error:  # noqa: BLE001 (whatever it is, the caller must learn of it)
-            self._fail(error, len(events))
+            self._fail(error, count)
             return
-        self.health.events += len(events)
+        self.health.events += count
         self.health.commits += 1
         took_ms = (time.monotonic() - started) * 1e3
         self.health.slowest_commit_ms = max(self.health.slowest_commit_ms, took_ms)
@@ -304,3 +346,14 @@ class EventRecorder:
 
     def _reading(self) -> Event:
         return Event(EventType.TELEMETRY, time.monotonic_ns(), data=self.health.reading())
+
+
+def _rows(events: Sequence[Event | _Batch]) -> list[schema.Row]:
+    """Encode what is not a row yet."""
+    rows: list[schema.Row] = []
+    for event in events:
+        if isinstance(event, Event):
+            rows.append(schema.row(event))
+        else:
+            rows += event.rows
+    return rows

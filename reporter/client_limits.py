@@ -5,51 +5,66 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.evidence import Check, Evidence, listed
-from reporter.report import Finding
+from reporter.remedies import (
+    COMFORTABLE,
+    FULL_SHARE,
+    KEEP_OFF,
+    OPEN_LOOP,
+    is_contended,
+    machine_share,
+    relief,
+    worker_share,
+)
+from reporter.report import OWN_TTFT_LIMIT, Finding
 
 if TYPE_CHECKING:
     from reporter.report import Counts
 
-OPEN_LOOP: Final = frozenset({"constant", "poisson"})
-"""Loads that have a schedule of their own, which the client can be late for."""
+LATE_PART: Final = 0.5
+"""The part of `OWN_TTFT_LIMIT`'s share from which on the client's own delay is worth a word."""
 
-LATE_MS: Final = (1.0, 5.0)
-LATE_SHARE: Final = (0.1, 0.5)
-"""Above which the p99 of the issue lag is a warning, and above which an error: so many ms, or that share of
-the median TTFT, whichever is more."""
+FEWEST: Final = 100
+"""Of fewer requests, the p99 rests on a single one: then the median decides whether the run is invalid."""
 
-LOOP_SHARE: Final = (0.1, 0.25)
-"""Likewise for the median lag of the client's event loop, beside the median latency: in a closed loop the lag
-comes on top of every request."""
+LAG_MS: Final = (1.0, 5.0)
+LAG_SHARE: Final = (0.1, 0.25)
+"""Above which the median lag of a worker's event loop is a warning, and above which an error: so many ms and
+that share of the median latency. In a closed loop it comes on top of every request, and so off the rate."""
 
 STALL_MS: Final = 500.0
-"""A single delay of the client's event loop that is worth a word."""
+"""A single delay of a worker's event loop that is worth a word."""
 
-OWN_FAILURES: Final = frozenset({"client_limit", "client_bug"})
+OWN_FAILURES: Final = {
+    "client_limit": "Raise `ulimit -n` or put on less load at once for client_limit.",
+    "client_bug": "Please report client_bug, with the log.",
+    "worker_lost": "See what ended the worker for worker_lost: memory that ran out (`dmesg`), or a kill.",
+}
+"""Failures that are the client's own, and what to do about each."""
+
 OWN_FAILURE_SHARE: Final = 0.01
-"""Failures that are the client's own, and the share of them above which a run says little of the server."""
-
-BUSY_SHARE: Final = (0.7, 0.9)
-"""The share of a core that the client used, above which a warning, and above which an error: what answers a
-server could have had from a quicker client cannot be told then."""
+"""The share of them above which a run says little of the server."""
 
 RATE_SHARE: Final = 0.95
 """The share of the rate asked for that must be reached."""
 
 
 def _late(evidence: Evidence) -> Finding | None:
-    lag, beside = evidence.issue_lag_ms, evidence.ttft_ms or evidence.latency_ms
-    if evidence.load.get("kind") not in OPEN_LOOP or lag is None or beside is None:
+    own = evidence.own
+    # Offline, everything is due at once, and nobody can be in time for that.
+    if (
+        own is None
+        or evidence.load.get("kind") == "offline"
+        or not own.p99.exceeds(OWN_TTFT_LIMIT, LATE_PART)
+    ):
         return None
-    warning, error = (max(ms, share * beside.p50) for ms, share in zip(LATE_MS, LATE_SHARE, strict=True))
-    if lag.p99 <= warning:
-        return None
-    what = "TTFT" if evidence.ttft_ms else "latency"
-    facts = f"the p99 of its issue lag is {lag.p99:.1f} ms, beside a median {what} of {beside.p50:.1f} ms."
-    remedy = "Lower the rate, give the client more CPU, or spread the load over several clients."
-    if lag.p99 > error:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}", remedy)
-    return Finding("issue_lag", "warning", f"The client was late: {facts}", remedy)
+    facts = (
+        f"at the p99, {own.p99.ms:.1f} of the {own.p99.of_ms:.1f} ms from schedule to answer are its own "
+        f"delay ({own.p99.share:.0%}; {OWN_TTFT_LIMIT.share:.0%} is the limit)"
+    )
+    typical = own.p99 if own.count >= FEWEST else own.p50
+    if own.p99.exceeds(OWN_TTFT_LIMIT) and typical.exceeds(OWN_TTFT_LIMIT):
+        return Finding("client_limited", "error", f"The client limited the run: {facts}.", relief(evidence))
+    return Finding("client_late", "warning", f"The client was late: {facts}.", relief(evidence))
 
 
 def _own_failures(evidence: Evidence) -> Finding | None:
@@ -62,36 +77,71 @@ def _own_failures(evidence: Evidence) -> Finding | None:
         "client_limited",
         "error",
         f"The client limited the run: of {ended} requests it failed {listed(own)} itself.",
-        "Raise `ulimit -n` or put on less load at once for client_limit; please report client_bug.",
+        " ".join(OWN_FAILURES[name] for name in own),
     )
 
 
 def _loop_lag(evidence: Evidence) -> Finding | None:
     lag_ms, most_ms = (evidence.client.get(f"loop_lag_{which}_ms") or 0.0 for which in ("p50", "max"))
     beside = evidence.latency_ms.p50 if evidence.latency_ms else 0.0
-    warning, error = (max(ms, share * beside) for ms, share in zip(LATE_MS, LOOP_SHARE, strict=True))
+    warning, error = (max(ms, share * beside) for ms, share in zip(LAG_MS, LAG_SHARE, strict=True))
+    loops = "event loops were" if (evidence.client.get("workers") or 1) > 1 else "event loop was"
     facts = (
-        f"its event loop was {lag_ms:.1f} ms late at the median and {most_ms:.0f} ms at most, "
+        f"its {loops} {lag_ms:.1f} ms late at the median and {most_ms:.0f} ms at most, "
         f"beside a median latency of {beside:.1f} ms."
     )
-    remedy = "Keep other work off the client's machine, give it more CPU, or put on less load."
     if lag_ms > error:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}", remedy)
+        return Finding("client_limited", "error", f"The client limited the run: {facts}", relief(evidence))
     if lag_ms > warning or most_ms > max(STALL_MS, beside):
-        return Finding("client_stalled", "warning", f"The client was held up: {facts}", remedy)
+        return Finding("client_stalled", "warning", f"The client was held up: {facts}", relief(evidence))
     return None
 
 
 def _busy(evidence: Evidence) -> Finding | None:
-    share = evidence.client.get("cpu_share_mean") or 0.0
-    warning, error = BUSY_SHARE
-    if share <= warning:
+    share, whole = worker_share(evidence), machine_share(evidence)
+    facts = f"{_whose(evidence, 'cpu_share_mean')} used {share:.0%} of a core while it issued requests."
+    if share <= FULL_SHARE < whole:
+        facts = (
+            f"all its processes together used {whole:.0%} of the {evidence.usable_cpus} CPUs that it may use."
+        )
+    if max(share, whole) > FULL_SHARE:
+        return Finding("client_limited", "error", f"The client limited the run: {facts}", relief(evidence))
+    if share > COMFORTABLE:
+        return Finding("client_busy", "warning", f"The client was near its limit: {facts}", relief(evidence))
+    return None
+
+
+def _contended(evidence: Evidence) -> Finding | None:
+    if not is_contended(evidence):
         return None
-    facts = f"its process used {share:.0%} of a core while it issued requests."
-    remedy = "Put on less load, or spread it over several clients; keep other work off the client's core."
-    if share > error:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}", remedy)
-    return Finding("client_busy", "warning", f"The client was close to its limit: {facts}", remedy)
+    return Finding(
+        "cpu_contended",
+        "warning",
+        f"Something else on this machine takes the client's CPU: {_whose(evidence, 'cpu_wait_share_mean')} "
+        f"was ready to run, but had no CPU, for {evidence.client['cpu_wait_share_mean']:.0%} of the time.",
+        KEEP_OFF,
+    )
+
+
+def _writer_behind(evidence: Evidence) -> Finding | None:
+    held_ms = evidence.client.get("held_up_ms") or 0.0
+    if not held_ms:
+        return None
+    return Finding(
+        "writer_behind",
+        "warning",
+        f"The log was written slower than it came: issuing was held up for {held_ms:.0f} ms in all, while up "
+        f"to {evidence.client.get('backlog_events_max') or 0} events of a worker waited to be written.",
+        f"Keep the run folder on a local disk, and leave the process that writes a CPU: {_room(evidence)}.",
+    )
+
+
+def _room(evidence: Evidence) -> str:
+    """How to leave the process that writes a CPU of its own."""
+    workers = evidence.client.get("workers") or 1
+    if evidence.usable_cpus and 1 < workers >= evidence.usable_cpus:
+        return f"start it with --workers {max(1, evidence.usable_cpus - 1)}"
+    return "lower the rate, or use fewer streams"
 
 
 def _rate_not_reached(evidence: Evidence) -> Finding | None:
@@ -108,7 +158,7 @@ def _rate_not_reached(evidence: Evidence) -> Finding | None:
         "error",
         f"Requests were issued at {share:.1%} of the rate that was asked for, {asked:g} a second: "
         f"{counts.issued} of {counts.scheduled}, the last ones late.",
-        "Lower the rate, give the client more CPU, or spread the load over several clients.",
+        relief(evidence),
     )
 
 
@@ -117,4 +167,21 @@ def _share_issued(counts: Counts) -> float:
     return min(1.0, (counts.issued + 1) / counts.scheduled)
 
 
-CHECKS: Final[tuple[Check, ...]] = (_late, _own_failures, _loop_lag, _busy, _rate_not_reached)
+def _whose(evidence: Evidence, figure: str) -> str:
+    """The process that stands behind the worst of a figure."""
+    workers = evidence.client.get("per_worker") or ()
+    if len(workers) < 2:  # noqa: PLR2004 (one worker needs no name)
+        return "its process"
+    worst = max(workers, key=lambda worker: worker.get(figure) or 0.0)
+    return f"its worker {worst['worker']}"
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    _late,
+    _own_failures,
+    _loop_lag,
+    _busy,
+    _contended,
+    _writer_behind,
+    _rate_not_reached,
+)

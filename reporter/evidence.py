@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reporter.own_delay import OwnDelay
     from reporter.report import Counts, Finding, Summary
 
 
@@ -26,17 +27,19 @@ class Evidence:
     """What the checks look at.
 
     Attributes:
-        ended: `completed`, `interrupted` or `cut_off`.
+        ended: `completed`, `interrupted`, `worker_lost` or `cut_off`.
         load: The settings' load: `kind`, `rate`, `concurrency`.
         counts: The measured requests.
-        ttft_ms: Of those that completed, as `latency_ms` and `issue_lag_ms`.
+        latency_ms: Of those that completed.
+        own: What of the time to their first tokens is the client's own.
         token_sources: How many of them have their token count from where; `unknown` for those without one.
         scheduled_span_ns: From the first to the last intended issue.
         issued_span_ns: From the first to the last issue.
         chunks: Chunks with a token, of all completed requests.
         coalesced: Reads that held more than one of them.
         recorder: The recorder's last reading of itself.
-        client: How the load generator's process was doing (see docs/metrics.md); empty without readings.
+        client: How the load generator's processes were doing (see docs/metrics.md); empty without readings.
+        usable_cpus: How many CPUs they could use; None where that is not known.
         prompts: How many different prompts the run could ask; None where that is not known.
         messages: For failures by name, what was said about one of them.
         violations: Laws that were broken.
@@ -46,9 +49,8 @@ class Evidence:
     ended: str
     load: Mapping[str, Any]
     counts: Counts
-    ttft_ms: Summary | None = None
     latency_ms: Summary | None = None
-    issue_lag_ms: Summary | None = None
+    own: OwnDelay | None = None
     token_sources: Mapping[str, int] = field(default_factory=dict)
     scheduled_span_ns: int | None = None
     issued_span_ns: int | None = None
@@ -56,6 +58,7 @@ class Evidence:
     coalesced: int | None = None
     recorder: Mapping[str, Any] = field(default_factory=dict)
     client: Mapping[str, Any] = field(default_factory=dict)
+    usable_cpus: int | None = None
     prompts: int | None = None
     messages: Mapping[str, str] = field(default_factory=dict)
     violations: tuple[Violation, ...] = ()

@@ -151,6 +151,19 @@ def _prompts_repeated(evidence: Evidence) -> Finding | None:
     )
 
 
+def _stale_connections(evidence: Evidence) -> Finding | None:
+    retried = evidence.counts.retried
+    if not retried:
+        return None
+    return Finding(
+        "stale_connections",
+        "info",
+        f"{retried} stale connections were replaced: the server had closed them when a request was sent. "
+        "The request was sent again over a new one, and its figures count from then on.",
+        "The server closes connections that are idle; a longer keep-alive timeout there avoids that.",
+    )
+
+
 def _events_lost(evidence: Evidence) -> Finding | None:
     lost = evidence.recorder.get("lost")
     if not lost:
@@ -203,6 +216,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _tokens_unknown,
     _prompts_repeated,
     _recorder_slow,
+    _stale_connections,
     _coalesced,
 )
 

@@ -9,6 +9,7 @@ from reporter.distribution import summary
 from reporter.evidence import Evidence, Violation
 from reporter.findings import findings, validity
 from reporter.log import figures
+from reporter.own_delay import late_reads_ms, own_delay
 from reporter.report import Counts, Finding, Report, Throughput, Tokens, Window
 from reporter.session import client_health, recorder_health, run_facts
 
@@ -30,6 +31,9 @@ COLUMNS: Final = (
     "issue_lag_ms",
     "send_lag_ms",
     "connect_ms",
+    "tls_ms",
+    "dns_ms",
+    "own_ms",
 )
 """The metrics that are a column of `samples`, summarised over the measured requests that completed."""
 
@@ -55,17 +59,18 @@ def compute(
     token_totals = figures(connection, "tokens")
     tokens = _tokens(token_totals)
     recorder, client = recorder_health(connection), client_health(connection)
+    own = own_delay(connection, percentile_method, late_reads_ms(run["timestamp_source"], client))
     found = findings(
         Evidence(
             ended=run["ended"],
             load=run["load"],
             counts=counts,
-            ttft_ms=summaries["ttft_ms"],
             latency_ms=summaries["latency_ms"],
-            issue_lag_ms=summaries["issue_lag_ms"],
+            own=own,
             token_sources={name: token_totals[name] for name in (*_SOURCES, "unknown")},
             recorder=recorder,
             client=client,
+            usable_cpus=run["usable_cpus"],
             prompts=(run["dataset"] or {}).get("rows"),
             messages=_messages(connection),
             violations=_violations(connection),
@@ -83,6 +88,7 @@ def compute(
         recorder=recorder,
         client=client,
         findings=found,
+        own_ttft_share=own.p99.share if own else None,
         **summaries,
     )
 

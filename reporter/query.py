@@ -20,7 +20,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "events": "one row an event, as it was logged",
     "outputs": "one row a response: its texts",
     "prompts": "one row a prompt: its text",
-    "telemetry": "one row a reading of the client and the recorder",
+    "telemetry": "one row a reading of a worker, the parent or the recorder",
     "findings": "what the load generator found while it ran",
     "measured_window": "one row: the span that rates are counted over",
     "violations": "laws of the log that were broken; there should be none",

@@ -67,6 +67,9 @@ class Counts:
 
     scheduled = issued + what was planned but never issued;
     issued = completed + failed + cancelled + in_flight.
+
+    Of the issued ones, `reused` went over a connection that was open already; `retried` were sent again, over
+    a new one, because the server had closed the one that they were sent over first.
     """
 
     scheduled: int
@@ -77,6 +80,8 @@ class Counts:
     in_flight: int
     by_error: dict[str, int]
     warmup: int
+    reused: int = 0
+    retried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,22 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnLimit:
+    """How much of the TTFT's p99 may be the client's own before a run is invalid: more than both is too much.
+
+    Attributes:
+        share: This share of it.
+        ms: So many milliseconds, so that a server of 2 ms is judged fairly.
+    """
+
+    share: float
+    ms: float
+
+
+OWN_TTFT_LIMIT: Final = OwnLimit(share=0.1, ms=1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A run in figures. See the module docstring for units and docs/metrics.md for definitions."""
 
@@ -136,6 +157,11 @@ class Report:
     issue_lag_ms: Summary | None
     send_lag_ms: Summary | None
     connect_ms: Summary | None
+    tls_ms: Summary | None
+    dns_ms: Summary | None
+    own_ms: Summary | None
+    own_ttft_share: float | None = field(default=None, kw_only=True)
+    own_ttft_limit: OwnLimit = field(default=OWN_TTFT_LIMIT, kw_only=True)
     tokens: Tokens
     recorder: dict[str, Any]
     client: dict[str, Any]

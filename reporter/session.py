@@ -36,7 +36,10 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
         "seed": settings.get("seed"),
         "dataset": settings.get("dataset"),
         "ruleset": settings.get("ruleset"),
+        "workers": settings.get("workers"),
+        "transport": settings.get("transport"),
         "timestamp_source": environment.get("timestamp_source"),
+        "usable_cpus": environment.get("usable_cpus", environment.get("cpus")),
         "versions": {
             "llm-loadgen": environment.get("version"),
             "python": environment.get("python"),
@@ -56,7 +59,7 @@ def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
 
 
 def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
-    """How the load generator's process was doing while it issued; empty without readings."""
+    """How the load generator's processes were doing while they issued; empty without readings."""
     health = figures(connection, "client")
     return health if health["readings"] else {}
 

@@ -20,7 +20,8 @@ class Timeline:
     """The moments of a run that the window follows from, in ns of CLOCK_MONOTONIC; None is what never came.
 
     Attributes:
-        ended: `completed`, `interrupted`, or `cut_off` for a log without TEST_ENDED.
+        ended: `completed`, what else ended it (`interrupted`, `worker_lost`), or `cut_off` for a log without
+            TEST_ENDED.
         started_ns: PHASE_STARTED of the performance phase.
         duration_s: The duration that was asked for.
         stopped_ns: STOP_PERFORMANCE_TRACKING: issuing ended.
@@ -44,8 +45,8 @@ def window(run: Timeline) -> Window:
     """Decide the window.
 
     - A run that was cut off: from the first issue to the last event, or to where its duration ended.
-    - A duration that was used up, or that an interrupt shortened: from the start of the performance phase,
-      for that duration, or until the interrupt.
+    - A duration that was used up, or that an interrupt or a lost worker shortened: from the start of the
+      performance phase, for that duration, or until issuing stopped.
     - Else, also where the requests ran out before the duration: from the first issue to the last completion
       (to the last failure where nothing completed).
     """
@@ -61,7 +62,7 @@ def _span(run: Timeline) -> tuple[Literal["duration", "requests", "cut_off"], in
         return "cut_off", run.first_issue_ns, _earliest(run.last_event_ns, due_ns)
     if due_ns is not None and (run.stopped_ns is None or run.stopped_ns >= due_ns - TIMER_NS):
         return "duration", run.started_ns, due_ns
-    if due_ns is not None and run.ended == "interrupted":
+    if due_ns is not None and run.ended != "completed":
         return "duration", run.started_ns, run.stopped_ns
     last_ns = run.last_end_ns if run.last_completion_ns is None else run.last_completion_ns
     return "requests", run.first_issue_ns, last_ns

@@ -43,8 +43,8 @@ class Connection:
     Attributes:
         on_body: Takes a piece of the body from httptools; those of one read are passed on together.
         reusable: Whether another request may be sent on it.
-        stale: Whether it ended without a byte of the last request having reached the server: what was sent
-            last was sent in vain, and the server knows nothing of it.
+        stale: Whether the server closed it before a byte of the last request had reached it: the request was
+            sent in vain, and the server knows nothing of it.
     """
 
     def __init__(self, sock: StampingSocket, tls: TLSLayer | None, ready: Ready) -> None:
@@ -56,8 +56,7 @@ class Connection:
         self._observer: Observer | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._unsent = memoryview(b"")
-        self._written = 0
-        self._written_before = 0
+        self._written = self._written_before = tls.handshake_bytes if tls is not None else 0
         self._pieces: list[bytes] = []
         self.on_body = self._pieces.append
         self._begin()
@@ -132,7 +131,7 @@ class Connection:
         if self._unsent:
             self._unsent = memoryview(bytes(self._unsent) + reply)
         else:
-            self._written += self._sock.send(reply)
+            self._send(reply)
 
     def _on_writable(self) -> None:
         self._send(self._unsent)
@@ -249,9 +248,20 @@ class Connection:
         elif self._first_byte_ns:
             self._fail(Failure.TRUNCATED, f"the connection ended in the middle of the response{_of(error)}")
         else:
-            acknowledged = self._sock.acknowledged()
-            self.stale = acknowledged is not None and acknowledged <= self._written_before
+            self.stale = self._sent_in_vain(error)
             self._fail(Failure.RESET, f"the connection ended before a response{_of(error)}")
+
+    def _sent_in_vain(self, error: OSError | None) -> bool:
+        """Whether the server cannot know of the request.
+
+        The kernel took nothing of it; or the server's end came in order, with which comes the acknowledgement
+        of all that had reached it, and not a byte of the request was among that. A reset proves nothing: it
+        can overtake the acknowledgement.
+        """
+        if self._written == self._written_before:
+            return True
+        acknowledged = self._sock.acknowledged()
+        return error is None and acknowledged is not None and acknowledged <= self._written_before
 
     def _end(self, *, framed: bool) -> None:
         observer, self._observer = self._observer, None

@@ -35,6 +35,8 @@ class Failure(StrEnum):
     """The body is compressed although the client asked for one that is not."""
     CLIENT_LIMIT = "client_limit"
     """This machine ran out of file descriptors or of ports."""
+    WORKER_LOST = "worker_lost"
+    """The worker process that had the request was killed, or crashed."""
     CLIENT_BUG = "client_bug"
     """An unexpected exception in this program."""
 
@@ -46,7 +48,13 @@ def http(status: int) -> str:
 
 _NETWORK: Final = frozenset({Failure.DNS, Failure.CONNECT_TIMEOUT})
 _CLIENT: Final = frozenset(
-    {Failure.TOTAL_TIMEOUT, Failure.TOO_LARGE, Failure.CLIENT_LIMIT, Failure.CLIENT_BUG},
+    {
+        Failure.TOTAL_TIMEOUT,
+        Failure.TOO_LARGE,
+        Failure.CLIENT_LIMIT,
+        Failure.WORKER_LOST,
+        Failure.CLIENT_BUG,
+    },
 )
 
 

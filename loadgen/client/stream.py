@@ -1,8 +1,8 @@
 """One response, from stamped bytes to an answer.
 
-Timing needs no JSON. While the response runs, its pieces are only kept with their stamps, but for the few up
-to the first token, which the log announces at once. The rest is decoded when the response is over, in slices,
-so that a long answer delays nobody else's request.
+Timing needs no JSON. While the response runs, its pieces are kept with their stamps, and decoded a slice at a
+time, but for the few up to the first token, which the log announces at once: so there is little left to do
+when the response is over, and a long answer delays nobody else's request.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ResponseStream:
             Whether the first token was in it.
 
         Raises:
-            RequestFailedError: `too_large`, or what the pieces up to the first token are.
+            RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
         """
         self._pieces += pieces
         self._moments += [at_ns] * len(pieces)
@@ -91,7 +91,11 @@ class ResponseStream:
         if at_ns != self.last_ns:
             self.reads += 1
             self.last_ns = at_ns
-        return self._awaits_token and self._find_token()
+        if self._awaits_token:
+            return self._find_token()
+        if self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
+            self._decode_slice(self._sse)
+        return False
 
     def decode(self) -> Iterator[None]:
         """Decode what is left; yields between slices so that the caller can let others run.

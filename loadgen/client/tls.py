@@ -22,6 +22,9 @@ class TLSLayer:
     Args:
         context: Says whom to trust.
         host: The server's name or address, as its certificate must have it.
+
+    Attributes:
+        handshake_bytes: How many bytes the handshake has given to send.
     """
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
@@ -29,6 +32,7 @@ class TLSLayer:
         self._to_send = ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._received, self._to_send, server_hostname=host)
         self._begun = False
+        self.handshake_bytes = 0
 
     def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
         """Take what the server said and go on with the handshake; nothing, later on, is the connection's end.
@@ -44,11 +48,14 @@ class TLSLayer:
         elif self._begun:
             self._received.write_eof()
         self._begun = True
+        complete = True
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
-            return self._to_send.read(), False
-        return self._to_send.read(), True
+            complete = False
+        reply = self._to_send.read()
+        self.handshake_bytes += len(reply)
+        return reply, complete
 
     def encrypt(self, data: bytes) -> bytes:
         """What to send for these bytes."""

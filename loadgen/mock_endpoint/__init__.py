@@ -6,6 +6,7 @@ Start it from Python with `start_mock`, from a shell with `loadgen mock`. docs/m
 from loadgen.mock_endpoint.errors import MockError, MockOptionsError, MockSetupError
 from loadgen.mock_endpoint.options import MockOptions
 from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.mock_endpoint.punctuality import Punctuality
 from loadgen.mock_endpoint.truth import Truth
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "MockOptionsError",
     "MockProcess",
     "MockSetupError",
+    "Punctuality",
     "Truth",
     "start_mock",
 ]

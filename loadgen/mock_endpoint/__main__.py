@@ -16,10 +16,12 @@ def main(arguments: list[str]) -> int:
         The exit code: 0, 2 for options that cannot be used, 3 when the server cannot start.
     """
     try:
-        serve(MockOptions.from_json(arguments[0] if arguments else "{}"))
+        punctuality = serve(MockOptions.from_json(arguments[0] if arguments else "{}"))
     except MockError as error:
         print(f"mock endpoint: {error}", file=sys.stderr)  # noqa: T201 (a program's error goes to the terminal)
         return 2 if isinstance(error, MockOptionsError) else 3
+    if punctuality is not None:
+        print(punctuality.to_json())  # noqa: T201 (for the program that started this one)
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -11,6 +11,26 @@ from loadgen.mock_endpoint.options import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+
+_KINDS: Final = {
+    "max_completion_tokens": int,
+    "max_tokens": int,
+    "messages": list,
+    "model": str,
+    "n": int,
+    "stream": bool,
+    "stream_options": dict,
+}
+"""The fields that are read, with the types that they must have; null is as good as leaving one out."""
+
+_WORDS: Final = {
+    bool: "true or false",
+    int: "a whole number",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+}
 
 
 class Refusal(Exception):  # noqa: N818 (an answer to the client, not an error of this program)
@@ -90,11 +110,14 @@ def _read(body: bytes, models: Sequence[str], said: Callable[[dict[str, Any]], t
         raise Refusal(400, f"The body is not JSON: {error}") from error
     if not isinstance(fields, dict):
         raise Refusal(400, "The body is not a JSON object")
-    if _field(fields, "n", int) not in (None, 1):
+    for name, value in fields.items():
+        kind = _KINDS.get(name)
+        if kind is not None and value is not None and type(value) is not kind:
+            raise Refusal(400, f"{name} must be {_WORDS[kind]}")
+    if fields.get("n") not in (None, 1):
         raise Refusal(400, "This server gives one answer a request: leave n out")
     question, input_tokens = said(fields)
-    stream = bool(_field(fields, "stream", bool))
-    stream_options = _field(fields, "stream_options", dict)
+    stream, stream_options = bool(fields.get("stream")), fields.get("stream_options")
     if stream_options is not None and not stream:
         raise Refusal(400, "stream_options is only allowed when stream is true")
     return Ask(
@@ -103,26 +126,12 @@ def _read(body: bytes, models: Sequence[str], said: Callable[[dict[str, Any]], t
         input_tokens=input_tokens,
         max_tokens=_max_tokens(fields),
         stream=stream,
-        include_usage=bool((stream_options or {}).get("include_usage")),
+        include_usage=stream_options is not None and bool(stream_options.get("include_usage")),
     )
 
 
-def _field(fields: dict[str, Any], name: str, kind: type) -> Any:
-    value = fields.get(name)
-    if value is not None and type(value) is not kind:
-        words = {
-            bool: "true or false",
-            int: "a whole number",
-            str: "a text",
-            list: "a list",
-            dict: "an object",
-        }
-        raise Refusal(400, f"{name} must be {words[kind]}")
-    return value
-
-
 def _model(fields: dict[str, Any], models: Sequence[str]) -> str:
-    name = _field(fields, "model", str)
+    name = fields.get("model")
     if name is None:
         return models[0] if models else DEFAULT_MODEL
     if models and name not in models:
@@ -137,7 +146,7 @@ def _model(fields: dict[str, Any], models: Sequence[str]) -> str:
 def _max_tokens(fields: dict[str, Any]) -> int | None:
     # OpenAI renamed the field for chats; where both are sent, the new name counts.
     for name in ("max_completion_tokens", "max_tokens"):
-        limit: int | None = _field(fields, name, int)
+        limit: int | None = fields.get(name)
         if limit is not None:
             if limit < 1:
                 raise Refusal(400, f"{name} must be at least 1")
@@ -146,12 +155,15 @@ def _max_tokens(fields: dict[str, Any]) -> int | None:
 
 
 def _conversation(fields: dict[str, Any]) -> tuple[str, int]:
-    messages = _field(fields, "messages", list)
-    if not messages or not all(isinstance(message, dict) for message in messages):
-        raise Refusal(400, "messages must be a list with at least one message")
-    texts = [(message.get("role"), _text(message.get("content"))) for message in messages]
-    question = next((text for role, text in reversed(texts) if role == "user"), "")
-    return question, sum(len(text.split()) for _, text in texts)
+    question, words = "", 0
+    for message in fields.get("messages") or (None,):
+        if not isinstance(message, dict):
+            raise Refusal(400, "messages must be a list with at least one message")
+        text = _text(message.get("content"))
+        words += len(text.split())
+        if message.get("role") == "user":
+            question = text
+    return question, words
 
 
 def _text(content: Any) -> str:

@@ -64,7 +64,9 @@ class Delivery:
         """Send an answer in one piece, when its last token is due."""
         ask, answer, truth = exchange.ask, exchange.answer, exchange.truth
         async with self._slots.taken(truth.received_ns) as truth.queued_ns:
-            await _until(_start_s(truth) + answer.last_due_s())
+            due_s = _start_s(truth) + answer.last_due_s()
+            await _until(due_s)
+            _note_lateness(truth, due_s, time.monotonic_ns())
             counts = wire.usage(ask.input_tokens, len(answer.tokens))
             body = wire.whole(exchange.dialect, ask, "".join(answer.tokens), answer.finish_reason, counts)
             response = await send(exchange.request, body, _OK, truth)
@@ -90,7 +92,9 @@ class Delivery:
                     await response.write(lead)
                     lead = b""
                 event = frames.piece(text)
-                truth.chunk_ns.append(time.monotonic_ns())
+                sent_ns = time.monotonic_ns()
+                truth.chunk_ns.append(sent_ns)
+                _note_lateness(truth, start_s + due_s, sent_ns)
                 await response.write(event)
                 truth.tokens += tokens
             if not answer.tokens:
@@ -112,6 +116,10 @@ async def send(request: web.BaseRequest, body: bytes, status: int, truth: Truth)
 def _start_s(truth: Truth) -> float:
     """When service began, on the event loop's clock: CLOCK_MONOTONIC in seconds."""
     return (truth.received_ns + truth.queued_ns) / 1e9
+
+
+def _note_lateness(truth: Truth, due_s: float, sent_ns: int) -> None:
+    truth.late_ns = max(truth.late_ns, sent_ns - int(due_s * 1e9))
 
 
 async def _until(due_s: float) -> None:

@@ -15,13 +15,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from loadgen.mock_endpoint.errors import DistributionError
 
 Sampler = Callable[[Random], float]
 """Draws one value. A pure function of the random state that it is given: same state, same draws."""
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Generic[_Number]):
+    """The sampler of a value that is always the same: who knows it need not draw.
+
+    Attributes:
+        value: That value.
+    """
+
+    value: _Number
+
+    def __call__(self, _: Random) -> _Number:
+        """Draw it."""
+        return self.value
+
 
 _Read = Callable[[str], float]
 """Reads a number in the unit of what is chosen."""
@@ -48,6 +68,8 @@ def duration(spec: str) -> Sampler:
         DistributionError: `spec` is not one; the message says what is possible.
     """
     draw = _parse(spec, _SHAPES, _seconds, _POSSIBLE_TIMES)
+    if isinstance(draw, Constant):
+        return draw
     return lambda rng: max(0.0, draw(rng))
 
 
@@ -61,6 +83,8 @@ def length(spec: str) -> Callable[[Random], int]:
         DistributionError: `spec` is not one; the message says what is possible.
     """
     draw = _parse(spec, {**_SHAPES, "uniform": _uniform_whole}, _count, _POSSIBLE_LENGTHS)
+    if isinstance(draw, Constant):
+        return Constant(round(draw.value))
     return lambda rng: max(1, round(draw(rng)))
 
 
@@ -121,8 +145,7 @@ def _range(parameters: str, read: _Read) -> tuple[float, float]:
 
 
 def _constant(parameters: str, read: _Read) -> Sampler:
-    value = read(parameters)
-    return lambda _: value
+    return Constant(read(parameters))
 
 
 def _uniform(parameters: str, read: _Read) -> Sampler:

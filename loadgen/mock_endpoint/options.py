@@ -43,9 +43,10 @@ class MockOptions:
         tls_cert: Certificate chain (PEM); with it the server speaks TLS.
         tls_key: The certificate's private key (PEM), unless the certificate's file holds it.
         exit_with_parent: End when standard input ends, as it does when the process that holds it dies.
+        fast: Serve with the engine that is made to be on time, and knows how late each chunk was. No TLS.
 
     Raises:
-        MockOptionsError: A number is out of its range, or a key has no certificate.
+        MockOptionsError: A number is out of its range, or options do not go together.
     """
 
     host: str = "127.0.0.1"
@@ -64,6 +65,7 @@ class MockOptions:
     tls_cert: str | Path | None = None
     tls_key: str | Path | None = None
     exit_with_parent: bool = False
+    fast: bool = False
 
     def __post_init__(self) -> None:
         checks = (
@@ -78,6 +80,10 @@ class MockOptions:
                 f"there is no role chunk {self.role_chunk!r}: choose first, early or none",
             ),
             (self.tls_cert or not self.tls_key, "a TLS key needs its certificate: give the certificate too"),
+            (
+                not (self.fast and self.tls_cert),
+                "the fast engine does not speak TLS: leave out fast, or the certificate",
+            ),
         )
         for sound, complaint in checks:
             if not sound:

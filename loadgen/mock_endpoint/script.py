@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import cycle, islice
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
@@ -45,6 +46,20 @@ class Answer:
     rng: Random
     refusal: Refusal | None = None
 
+    @property
+    def at_once(self) -> bool:
+        """Whether all tokens are due at the same moment."""
+        return isinstance(self.itl, distribution.Constant) and not self.itl.value
+
+    def texts(self, tokens_per_piece: int) -> Sequence[str]:
+        """The texts of the pieces."""
+        if tokens_per_piece == 1:
+            return self.tokens
+        return [
+            "".join(self.tokens[begin : begin + tokens_per_piece])
+            for begin in range(0, len(self.tokens), tokens_per_piece)
+        ]
+
     def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, str, int]]:
         """Cut the answer into pieces, each due when the first of its tokens is.
 
@@ -53,12 +68,14 @@ class Answer:
         Yields:
             The time at which a piece is due, in seconds from the start; its text; its number of tokens.
         """
-        due_s = self.ttft_s
+        due_s, itl, rng = self.ttft_s, self.itl, self.rng
+        gaps = 0
         for begin in range(0, len(self.tokens), tokens_per_piece):
-            if begin:
-                due_s += sum(self.itl(self.rng) for _ in range(tokens_per_piece))
+            for _ in range(gaps):
+                due_s += itl(rng)
             piece = self.tokens[begin : begin + tokens_per_piece]
             yield due_s, "".join(piece), len(piece)
+            gaps = tokens_per_piece
 
     def last_due_s(self) -> float:
         """When the last token is due, in seconds from the start; for an answer without tokens, `ttft_s`."""
@@ -77,22 +94,37 @@ class Script:
         self._itl = _named("itl", distribution.duration, options.itl)
         self._length = _named("tokens", distribution.length, options.tokens)
         self._replies = replies.load(options.replies) if options.replies else []
+        samplers = (self._ttft, self._itl, self._length)
+        times = (time for reply in self._replies for time in (reply.ttft, reply.itl) if time)
+        self._draws = not all(isinstance(sampler, distribution.Constant) for sampler in (*samplers, *times))
+        self._never_drawn_from = Random(options.seed)  # noqa: S311 (reproducible draws, no secrets)
         self._seed = options.seed
         self._asked = 0
 
     def answer(self, ask: Ask) -> Answer:
         """Decide what one request gets."""
-        rng = Random(f"{self._seed}:{self._asked}")  # noqa: S311 (reproducible draws, no secrets)
-        self._asked += 1
+        rng = self._rng()
         reply = next((reply for reply in self._replies if reply.match in ask.question), None)
         if reply is None:
             ttft_s, length = self._ttft(rng), self._length(rng)
-            return _cut(list(islice(cycle(_WORDS), length)), ask.max_tokens, ttft_s, self._itl, rng)
+            return _cut(_usual(length), ask.max_tokens, ttft_s, self._itl, rng)
         if reply.status is not None:
             refusal = Refusal(reply.status, reply.error, kind="scripted_failure")
             return Answer((), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal)
         ttft_s = (reply.ttft or self._ttft)(rng)
         return _cut(reply.tokens, ask.max_tokens, ttft_s, reply.itl or self._itl, rng)
+
+    def _rng(self) -> Random:
+        """What the next request draws from; seeding takes longer than everything else in an answer."""
+        self._asked += 1
+        if not self._draws:
+            return self._never_drawn_from
+        return Random(f"{self._seed}:{self._asked - 1}")  # noqa: S311 (reproducible draws, no secrets)
+
+
+@lru_cache(maxsize=16)
+def _usual(length: int) -> Sequence[str]:
+    return tuple(islice(cycle(_WORDS), length))
 
 
 def _cut(

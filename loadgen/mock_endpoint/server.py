@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import signal
-import socket
 import ssl
-import threading
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Final
 
-from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
-from loadgen.mock_endpoint.options import LISTENING
+from loadgen.mock_endpoint.errors import MockOptionsError
+from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
 from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.truth import TruthFile
 from loadgen.open_files import allow_many_files
@@ -22,17 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.punctuality import Punctuality
     from loadgen.mock_endpoint.truth import Truth
 
-_BACKLOG: Final = 4096
 _CANCEL_S: Final = 0.05
 """How long a stop waits for the streams that it cuts off."""
 
 
-def serve(options: MockOptions) -> None:
+def serve(options: MockOptions) -> Punctuality | None:
     """Serve until SIGTERM or SIGINT (or the end of standard input, with `exit_with_parent`).
 
     Prints one line, `listening on http://HOST:PORT/v1`, when it can be connected to.
+
+    Returns:
+        How punctual the fast engine was; None for the other one, which does not know.
 
     Raises:
         MockOptionsError: An option cannot be used.
@@ -42,7 +42,12 @@ def serve(options: MockOptions) -> None:
     tls = _tls(options)
     allow_many_files()
     with closing(TruthFile(options.truth)) if options.truth else nullcontext() as file:
+        if options.fast:
+            from loadgen.mock_endpoint.fast.server import serve_fast
+
+            return serve_fast(options, script, file)
         asyncio.run(_serve(options, script, tls, file.write if file else _keep_quiet))
+        return None
 
 
 def _keep_quiet(_: Truth) -> None:
@@ -63,20 +68,13 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told_to_stop.set)
     if options.exit_with_parent:
-        _watch_standard_input(lambda: loop.call_soon_threadsafe(told_to_stop.set))
+        watch_standard_input(lambda: loop.call_soon_threadsafe(told_to_stop.set))
     server = Server(Handler(options, script, tell))
     try:
-        listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=_BACKLOG)
+        listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=BACKLOG)
     except OSError as error:
-        # asyncio words the error differently from version to version; a name that is not found has no errno.
-        why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
-        raise MockSetupError(
-            f"cannot listen on {options.host}, port {options.port}: {why}. "
-            "Choose another host or port; port 0 takes a free one",
-        ) from error
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    port = listener.sockets[0].getsockname()[1]
-    print(f"{LISTENING}{'https' if tls else 'http'}://{host}:{port}/v1", flush=True)  # noqa: T201 (its interface)
+        raise cannot_listen(options, error) from error
+    announce(options, listener.sockets[0].getsockname()[1])
     gc.collect()
     gc.freeze()  # what lives now lives on; a collection that walked it would hold up tokens for milliseconds
     await told_to_stop.wait()
@@ -94,12 +92,3 @@ def _tls(options: MockOptions) -> ssl.SSLContext | None:
         files = " and ".join(str(file) for file in (options.tls_cert, options.tls_key) if file)
         raise MockOptionsError(f"no certificate with its key can be read from {files}: {error}") from error
     return context
-
-
-def _watch_standard_input(ended: Callable[[], object]) -> None:
-    def watch() -> None:
-        while os.read(0, 4096):
-            pass
-        ended()
-
-    threading.Thread(target=watch, name="standard-input", daemon=True).start()

@@ -26,10 +26,12 @@ class Truth:
     Attributes:
         request_id: The request's X-Request-Id header; None without one.
         path: What was asked for, e.g. `/v1/chat/completions`.
-        received_ns: When the read that completed the request returned.
+        received_ns: When the read that completed the request returned; with the fast engine on Linux, when
+            its last segment arrived.
         queued_ns: How long it waited for a slot; a span, not a time. 0 when one was free.
         chunk_ns: For each event that carried tokens, the time right before it was written. Empty for an
             answer in one piece.
+        late_ns: How long after it was due the latest of its chunks (or its answer in one piece) left.
         done_ns: Right after the last byte was written; for an aborted request, when the server noticed.
         input_tokens: The prompt's tokens, as in `usage`; 0 for a request that was refused.
         tokens: The tokens that were written.
@@ -45,6 +47,7 @@ class Truth:
     received_ns: int
     queued_ns: int = 0
     chunk_ns: list[int] = field(default_factory=list)
+    late_ns: int = 0
     done_ns: int = 0
     input_tokens: int = 0
     tokens: int = 0
@@ -54,7 +57,7 @@ class Truth:
 
 
 class TruthFile:
-    """Where the truth goes, one JSON object a line, each flushed as it is written."""
+    """Where the truth goes, one JSON object a line, flushed as it is written."""
 
     def __init__(self, path: str | Path) -> None:
         """Begin the file anew.
@@ -67,9 +70,9 @@ class TruthFile:
         except OSError as error:
             raise MockOptionsError(f"the truth cannot be written to {path}: {error.strerror}") from error
 
-    def write(self, truth: Truth) -> None:
-        """Append what is known of a request."""
-        self._file.write(orjson.dumps(truth, option=orjson.OPT_APPEND_NEWLINE))
+    def write(self, *truths: Truth) -> None:
+        """Append what is known of requests."""
+        self._file.write(b"".join(orjson.dumps(truth, option=orjson.OPT_APPEND_NEWLINE) for truth in truths))
         self._file.flush()
 
     def close(self) -> None:

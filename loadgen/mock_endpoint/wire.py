@@ -80,11 +80,17 @@ def usage(input_tokens: int, output_tokens: int) -> Json:
 
 
 class Frames:
-    """The events of one stream."""
+    """The events of one stream.
 
-    def __init__(self, dialect: Dialect, ask: Ask) -> None:
+    Args:
+        dialect: The protocol.
+        ask: What was asked for.
+        serial: What makes the answer's id unique; None makes one up.
+    """
+
+    def __init__(self, dialect: Dialect, ask: Ask, serial: str | None = None) -> None:
         self._dialect = dialect
-        self._common = _common(dialect.id_prefix, dialect.chunk_object, ask.model)
+        self._common = _common(dialect.id_prefix, dialect.chunk_object, ask.model, serial)
         # With usage, OpenAI's chunks other than the last carry the key too, as null.
         self._usage: Json = {"usage": None} if ask.include_usage else {}
         self._before, self._after = self._event(dialect.piece("\0")).rsplit(_HOLE, 1)
@@ -110,12 +116,13 @@ class Frames:
 
 def whole(dialect: Dialect, ask: Ask, text: str, finish_reason: str, counts: Json) -> bytes:
     """The JSON of an answer in one piece."""
-    common = _common(dialect.id_prefix, dialect.whole_object, ask.model)
+    common = _common(dialect.id_prefix, dialect.whole_object, ask.model, None)
     return orjson.dumps({**common, "choices": [_choice(dialect.whole(text), finish_reason)], "usage": counts})
 
 
-def _common(id_prefix: str, kind: str, model: str) -> Json:
-    return {"id": f"{id_prefix}{uuid4().hex}", "object": kind, "created": int(time.time()), "model": model}
+def _common(id_prefix: str, kind: str, model: str, serial: str | None) -> Json:
+    answer_id = f"{id_prefix}{serial or uuid4().hex}"
+    return {"id": answer_id, "object": kind, "created": int(time.time()), "model": model}
 
 
 def _choice(content: Json, finish_reason: str | None) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
@@ -12,7 +12,7 @@ from reporter.render.heading import heading
 from reporter.render.page import block, draw, sentence, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -25,9 +25,16 @@ _SOURCES: Final = {
     "chunks": "one chunk taken for one token",
     "mixed": "counted partly by the server, partly here",
 }
-_ENDED: Final = {"cut_off": "CUT OFF", "interrupted": "INTERRUPTED"}
-_UNTOLD: Final = frozenset({"readings", "commits"})
+_ENDED: Final = {"cut_off": "CUT OFF", "interrupted": "INTERRUPTED", "worker_lost": "WORKER LOST"}
+_UNTOLD: Final = frozenset(
+    {
+        *("readings", "per_worker", "backlog_events_max", "commits"),
+        *("cpu_share_sum", "parent_cpu_share_mean", "cpu_wait_share_mean", "cpu_wait_share_max"),
+    },
+)
 """What the client and the recorder say of themselves that nobody needs at a glance."""
+_TOLD_IF_ANY: Final = frozenset({"held_up_ms"})
+"""What is only worth a word when it is not 0."""
 _NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
 
 
@@ -130,10 +137,22 @@ def _latency(
 
 
 def _health(report: Report) -> Iterator[RenderableType]:
-    for label, readings in (("Client", report.client), ("Recorder", report.recorder)):
-        told = [reading(name, value) for name, value in readings.items() if name not in _UNTOLD]
-        if told:
-            yield block(label, sentence(*told))
+    if told := [*_own_share(report), *_readings(report.client)]:
+        yield block("Client", sentence(*told))
+    if told := list(_readings(report.recorder)):
+        yield block("Recorder", sentence(*told))
+
+
+def _own_share(report: Report) -> Iterator[str]:
+    if report.own_ttft_share is not None:
+        of = "TTFT" if report.ttft_ms else "latency"
+        yield f"own share of {of} p99 {percent(report.own_ttft_share, 1)}"
+
+
+def _readings(readings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in readings.items():
+        if name not in _UNTOLD and value is not None and (value or name not in _TOLD_IF_ANY):
+            yield reading(name, value)
 
 
 def _finding(finding: Finding) -> RenderableType:

@@ -61,7 +61,9 @@ SHORT: Final = (Line("TTFT", "ttft_ms"), Line("TPOT", "tpot_ms"), Line("Latency"
 CLIENT: Final = (
     Line("Issue lag", "issue_lag_ms"),
     Line("Send lag", "send_lag_ms"),
+    Line("DNS", "dns_ms"),
     Line("Connect", "connect_ms"),
+    Line("TLS", "tls_ms"),
 )
 """What the client itself took."""
 

@@ -19,6 +19,7 @@ SELECT
     last_token_ns,
     ended_ns,
     reused,
+    coalesce(retried, false) AS retried,
     connect_ms,
     tls_ms,
     dns_ms,

@@ -33,8 +33,15 @@ SELECT
     (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,
     (last_token_ns - sent_ns) / 1e6 AS last_token_ms,
     (issued_ns - scheduled_ns) / 1e6 AS issue_lag_ms,
-    (sent_ns - issued_ns) / 1e6 - coalesce(dns_ms, 0) - coalesce(connect_ms, 0) - coalesce(tls_ms, 0) AS send_lag_ms,
+    -- What a retried request waited for on a stale connection is not the client's, and nobody stamps its end.
+    CASE WHEN NOT retried
+        THEN (sent_ns - issued_ns) / 1e6 - coalesce(dns_ms, 0) - coalesce(connect_ms, 0) - coalesce(tls_ms, 0)
+    END AS send_lag_ms,
+    -- Where a connection was opened, all from issue to sent is its set-up: also how the event loop shared itself out
+    -- among many that were opened at once.
+    issue_lag_ms + CASE WHEN reused IS NOT false AND NOT retried THEN send_lag_ms ELSE 0 END AS own_ms,
     reused,
+    retried,
     dns_ms,
     connect_ms,
     tls_ms,

@@ -4,6 +4,7 @@ SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "reused": "BOOLEAN",
     "connect_ms": "DOUBLE",
     "tls_ms": "DOUBLE",
-    "dns_ms": "DOUBLE"
+    "dns_ms": "DOUBLE",
+    "retried": "BOOLEAN"
 }'))
 FROM stream;

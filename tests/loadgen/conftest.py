@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import ssl
 import struct
 from contextlib import asynccontextmanager, suppress
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
 import pytest
+import trustme
 
 from loadgen.client import chat_completions
+from loadgen.client.aiohttp_transport import AiohttpTransport
+from loadgen.client.connection import Connection
 from loadgen.client.endpoint import endpoint
 from loadgen.client.exchange import Exchange
 from loadgen.client.http_transport import HttpTransport
+from loadgen.client.observed_socket import ObservedSocket
 from loadgen.client.stream import ResponseStream
 from loadgen.client.transport import Request
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
     from typing import Self
 
+    from loadgen.client.endpoint import Endpoint
+    from loadgen.client.transport import Transport
+
+_NONE = MappingProxyType[str, str]({})
 _T = TypeVar("_T")
 _GIVE_UP_S = 30
 
@@ -34,6 +44,7 @@ class Step(Enum):
 
     CLOSE = "close the connection in order"
     RESET = "close the connection with a RST"
+    HALF_CLOSE = "send no more, and go on reading"
     HANG = "say no more until the client hangs up"
     DRAIN = "read what is left of the request"
 
@@ -49,6 +60,7 @@ class ScriptedServer:
         whole_requests: Read a request to its end before playing; else only its head.
         tls: With it the server speaks TLS.
         greeting: What to do with a new connection before a request is read.
+        host: Where it listens.
 
     Attributes:
         requests: What was asked, head and (where it was read) body.
@@ -64,6 +76,7 @@ class ScriptedServer:
         whole_requests: bool = True,
         tls: ssl.SSLContext | None = None,
         greeting: Script = (),
+        host: str = "127.0.0.1",
     ) -> None:
         self.requests: list[bytes] = []
         self.connections = 0
@@ -74,13 +87,15 @@ class ScriptedServer:
         self._whole_requests = whole_requests
         self._tls = tls
         self._greeting = greeting
+        self._host = host
         self._handlers: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._accept, self._host, 0, ssl=self._tls, backlog=1024)
         scheme = "https" if self._tls else "http"
+        host = f"[{self._host}]" if ":" in self._host else self._host
         self.port = self._server.sockets[0].getsockname()[1]
-        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        self.url = f"{scheme}://{host}:{self.port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -132,6 +147,8 @@ class ScriptedServer:
                     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     writer.transport.abort()
                     await _turns(2)
+                case Step.HALF_CLOSE:
+                    writer.write_eof()
                 case Step.CLOSE:
                     writer.close()
                     await _turns(2)
@@ -189,6 +206,15 @@ class Wire:
         return b"".join(b"data: " + orjson.dumps(payload) + b"\n\n" for payload in payloads)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def without_proxies() -> Iterator[None]:
+    """Whatever the environment says, these tests talk to their own servers."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+            patch.delenv(name)
+        yield
+
+
 @pytest.fixture(scope="session")
 def wire() -> type[Wire]:
     """The bytes of responses."""
@@ -226,16 +252,47 @@ def run() -> Callable[[Coroutine[Any, Any, _T]], _T]:
     return lambda scenario: asyncio.run(guarded(scenario))
 
 
-@pytest.fixture(params=[HttpTransport], scope="session")
-def connect(request: pytest.FixtureRequest) -> Callable[..., Any]:
+class Kind(NamedTuple):
+    """A transport under test, and in what the transports differ.
+
+    Attributes:
+        make: What opens it.
+        kept: Whose `is_stale` says whether a kept connection can be used.
+        resends: Whether a request that met the close of a kept connection on its way goes out again.
+        opens_ahead: Whether it can open connections before they are needed.
+        ends_early: Whether a response is over when its length is there, whatever follows in the same read.
+    """
+
+    make: Callable[[Endpoint, float], Transport]
+    kept: type
+    resends: bool = True
+    opens_ahead: bool = True
+    ends_early: bool = True
+
+
+NATIVE = Kind(HttpTransport, Connection)
+AIOHTTP = Kind(AiohttpTransport, ObservedSocket, resends=False, opens_ahead=False, ends_early=False)
+
+
+@pytest.fixture(params=[NATIVE, AIOHTTP], ids=["native", "aiohttp"], scope="session")
+def transport_kind(request: pytest.FixtureRequest) -> Kind:
+    """A transport; every one there is gets its turn."""
+    assert isinstance(request.param, Kind)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def connect(transport_kind: Kind) -> Callable[..., Any]:
     """Open a transport to a URL; every transport there is gets its turn.
 
     `async with connect(url) as transport: …`
     """
 
     @asynccontextmanager
-    async def opened(url: str, *, timeout_s: float = 10.0, verify: bool = True) -> AsyncIterator[Any]:
-        transport = request.param(endpoint(url, {}, verify=verify), timeout_s)
+    async def opened(
+        url: str, *, timeout_s: float = 10.0, verify: bool = True, headers: Mapping[str, str] = _NONE
+    ) -> AsyncIterator[Any]:
+        transport = transport_kind.make(endpoint(url, headers, verify=verify), timeout_s)
         try:
             yield transport
         finally:
@@ -248,13 +305,30 @@ def connect(request: pytest.FixtureRequest) -> Callable[..., Any]:
 def ask() -> Callable[..., Coroutine[Any, Any, Exchange]]:
     """Send one request and see the exchange through."""
 
-    async def ask(transport: Any, body: bytes = b"{}") -> Exchange:
+    async def ask(transport: Any, body: bytes = b"{}", method: str = "POST") -> Exchange:
         exchange = Exchange(ResponseStream(chat_completions), _ignore, _ignore)
-        request = Request("POST", "/chat/completions", "an-id", body)
-        await transport.send(request, exchange)
+        await transport.send(Request(method, "/chat/completions", "an-id", body), exchange)
         return exchange
 
     return ask
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    """Who issues the certificates."""
+    return trustme.CA()
+
+
+@pytest.fixture(scope="session")
+def certified(authority: trustme.CA) -> Callable[[str], ssl.SSLContext]:
+    """Make a server's side of TLS, with a certificate for this name."""
+
+    def certified(name: str) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(name).configure_cert(context)
+        return context
+
+    return certified
 
 
 @pytest.fixture(scope="session")

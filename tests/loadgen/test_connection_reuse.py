@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
 
     from loadgen.client.exchange import Exchange
 
+AT_ONCE = 150
 IDLE_S = 0.05
 """Long enough for a close to arrive."""
 
@@ -24,10 +21,12 @@ IDLE_S = 0.05
 def several(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., tuple[Any, list[Exchange]]]:
     """Send a request for each script, or each on a new connection: server and exchanges."""
 
-    def several(*scripts: Any, closed: bool = False, pause_s: float = 0.0) -> tuple[Any, list[Exchange]]:
+    def several(
+        *scripts: Any, host: str = "127.0.0.1", closed: bool = False, pause_s: float = 0.0
+    ) -> tuple[Any, list[Exchange]]:
         async def scenario() -> tuple[Any, list[Exchange]]:
             exchanges = []
-            async with serve(*scripts) as server, connect(server.url) as transport:
+            async with serve(*scripts) as server, connect(f"http://{host}:{server.port}") as transport:
                 for _ in scripts:
                     exchanges.append(await ask(transport))
                     if closed:
@@ -43,12 +42,12 @@ def several(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., tuple
 
 def test_a_connection_is_used_again(several: Any, wire: Any) -> None:
     """Only the first request has to connect, and says how long that took."""
-    server, exchanges = several(*[[wire.chunked(b"abc")]] * 3)
+    server, exchanges = several(*[[wire.chunked(b"abc")]] * 3, host="localhost")
     assert server.connections == 1
     setups = [exchange.setup for exchange in exchanges]
     assert [setup.reused for setup in setups] == [False, True, True]
     assert setups[0].connect_ms > 0
-    assert setups[0].dns_ms is not None
+    assert setups[0].dns_ms > 0
     assert [(setup.connect_ms, setup.tls_ms, setup.dns_ms) for setup in setups[1:]] == [
         (None, None, None)
     ] * 2
@@ -56,7 +55,7 @@ def test_a_connection_is_used_again(several: Any, wire: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["close", "http 1.0", "until close", "more than was announced"])
-def test_some_connections_are_not(several: Any, wire: Any, step: Any, kind: str) -> None:
+def test_some_connections_are_not(several: Any, wire: Any, step: Any, transport_kind: Any, kind: str) -> None:
     """The server says so, or cannot be trusted to know where its response ended."""
     first = {
         "close": [wire.sized(b"abc", connection="close")],
@@ -66,8 +65,11 @@ def test_some_connections_are_not(several: Any, wire: Any, step: Any, kind: str)
     }[kind]
     server, (one, two) = several(first, [wire.sized(b"abc")])
     assert (server.connections, two.setup.reused) == (2, False)
-    assert (one.failure, two.failure) == (None, None)
-    assert one.stream.body() == two.stream.body() == b"abc"
+    assert (two.failure, two.stream.body()) == (None, b"abc")
+    if kind == "more than was announced" and not transport_kind.ends_early:
+        assert one.failure == "malformed_frame"
+    else:
+        assert (one.failure, one.stream.body()) == (None, b"abc")
 
 
 def test_a_failure_takes_only_its_own_connection_with_it(several: Any, wire: Any, step: Any) -> None:
@@ -99,100 +101,20 @@ def test_an_unasked_word_spoils_a_connection(several: Any, wire: Any) -> None:
     assert server.connections == 2
 
 
-class PlainServer:
-    """Answers one request a connection, in a thread, and closes it when it is told to.
-
-    Args:
-        response: The bytes of every response.
-    """
-
-    def __init__(self, response: bytes) -> None:
-        self._response = response
-        self._close = threading.Event()
-        self._closed = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._serve)
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close.set()
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._listener.close()
-
-    def close_connection(self) -> None:
-        """Close the connection; return when its end has been sent, without a turn of the event loop."""
-        self._close.set()
-        assert self._closed.wait(10)
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with connection:
-                while b"{}" not in connection.recv(65536):
-                    pass
-                connection.sendall(self._response)
-                self._close.wait(10)
-            self._closed.set()
-
-
-def test_a_close_that_nobody_has_heard_yet(run: Any, connect: Any, ask: Any, wire: Any) -> None:
-    """A client that was too busy to hear of it looks before it uses a connection that was idle for long."""
-
-    async def scenario(server: PlainServer) -> list[Exchange]:
-        async with connect(server.url) as transport:
-            exchanges = [await ask(transport)]
-            server.close_connection()
-            time.sleep(IDLE_S)  # noqa: ASYNC251 (the loop is to be busy)
-            exchanges.append(await ask(transport))
-            return exchanges
-
-    with PlainServer(wire.sized(b"abc")) as server:
-        exchanges = run(scenario(server))
-    assert [exchange.failure for exchange in exchanges] == [None, None]
-    assert [exchange.setup.reused for exchange in exchanges] == [False, False]
-
-
-def test_a_close_that_is_just_being_heard(run: Any, connect: Any, ask: Any, wire: Any) -> None:
-    """Between the end of the stream and the end of the connection lies a turn of the event loop."""
-
-    async def later(transport: Any) -> Exchange:
-        await asyncio.sleep(0)
-        return await ask(transport)
-
-    async def scenario(server: PlainServer) -> list[Exchange]:
-        async with connect(server.url) as transport:
-            exchanges = [await ask(transport)]
-            server.close_connection()
-            exchanges.append(await asyncio.create_task(later(transport)))
-            return exchanges
-
-    with PlainServer(wire.sized(b"abc")) as server:
-        exchanges = run(scenario(server))
-    assert [exchange.failure for exchange in exchanges] == [None, None]
-
-
 def test_requests_at_once_have_a_connection_each(
     run: Any, serve: Any, connect: Any, ask: Any, wire: Any
 ) -> None:
-    """And the connections are there for the next ones."""
+    """However many, and the connections are there for the next ones."""
 
     async def scenario() -> tuple[Any, list[Exchange]]:
-        async with serve([0.02, wire.sized(b"abc")]) as server, connect(server.url) as transport:
-            first = await asyncio.gather(*(ask(transport) for _ in range(20)))
-            second = await asyncio.gather(*(ask(transport) for _ in range(20)))
+        async with serve([0.1, wire.sized(b"abc")]) as server, connect(server.url) as transport:
+            first = await asyncio.gather(*(ask(transport) for _ in range(AT_ONCE)))
+            second = await asyncio.gather(*(ask(transport) for _ in range(AT_ONCE)))
             return server, [*first, *second]
 
     server, exchanges = run(scenario())
-    assert server.connections == 20
-    assert [exchange.setup.reused for exchange in exchanges] == [False] * 20 + [True] * 20
+    assert server.connections == AT_ONCE
+    assert [exchange.setup.reused for exchange in exchanges] == [False] * AT_ONCE + [True] * AT_ONCE
     assert {(exchange.failure, exchange.stream.body()) for exchange in exchanges} == {(None, b"abc")}
 
 
@@ -207,3 +129,46 @@ def test_closing_closes_idle_connections(run: Any, serve: Any, connect: Any, ask
             await server.hung_up.wait()
 
     run(scenario())
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_connections_that_are_opened_ahead(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, transport_kind: Any, certified: Any, scheme: str
+) -> None:
+    """So many of the next requests find one, and connecting is no part of them; one more has to connect."""
+    if not transport_kind.opens_ahead:
+        assert not hasattr(transport_kind.make, "open_ahead")
+        return
+
+    async def scenario() -> tuple[int, list[Exchange]]:
+        tls = certified("127.0.0.1") if scheme == "https" else None
+        async with (
+            serve([0.02, wire.sized(b"abc")], tls=tls) as server,
+            connect(server.url, verify=False) as transport,
+        ):
+            await transport.open_ahead(5)
+            exchanges = await asyncio.gather(*(ask(transport) for _ in range(6)))
+            return server.connections, exchanges
+
+    connections, exchanges = run(scenario())
+    assert connections == 6
+    assert {(exchange.failure, exchange.stream.body()) for exchange in exchanges} == {(None, b"abc")}
+    assert sorted(exchange.setup.reused for exchange in exchanges) == [False, *[True] * 5]
+    assert sum(exchange.setup.connect_ms is not None for exchange in exchanges) == 1
+
+
+def test_opening_ahead_where_nobody_listens(
+    run: Any, serve: Any, connect: Any, ask: Any, transport_kind: Any
+) -> None:
+    """It is the request that fails, as without it."""
+    if not transport_kind.opens_ahead:
+        return
+
+    async def scenario() -> Exchange:
+        async with serve([]) as server:
+            pass
+        async with connect(server.url) as transport:
+            await transport.open_ahead(3)
+            return await ask(transport)
+
+    assert run(scenario()).failure == "refused"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loadgen.client.codec import Generation
+from loadgen.issuing import Issuer
 from loadgen.plan import Load, LoadKind, Plan
 from loadgen.session import Session
 from loadgen.stop import Stop
@@ -82,8 +83,9 @@ class Run:
 
     async def _run(self, stop_at_ms: list[float]) -> None:
         stop = Stop()
-        self.session = Session(self.plan, SAMPLES, self.asker, self.events.append, self.clock, stop)
-        running = asyncio.create_task(self.session.run())
+        self.issuer = Issuer(self.plan, SAMPLES, self.asker, self.clock)
+        session = Session(self.plan, self.issuer, self.events.append, self.clock, stop)
+        running = asyncio.create_task(session.run())
         stops = [asyncio.create_task(self._stop(stop, at)) for at in stop_at_ms]
         while not running.done():
             for _ in range(50):
@@ -118,8 +120,8 @@ def test_a_closed_loop_keeps_its_number_in_flight() -> None:
     run = Run(closed(2), requests=10)
     assert run.asker.most_in_flight == 2
     assert [at for _, at in run.of("performance")] == [0, 0, 10, 10, 20, 20, 30, 30, 40, 40]
-    assert run.session.progress.completed == 10
-    assert run.session.progress.in_flight == 0
+    assert run.issuer.progress.completed == 10
+    assert run.issuer.progress.in_flight == 0
 
 
 def test_a_closed_loop_never_issues_more_than_it_was_asked_for() -> None:
@@ -195,7 +197,8 @@ def test_failures_that_come_at_once_let_others_run() -> None:
         clock, stop = ManualClock(), Stop()
         asker = Refused(clock, 1)
         plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, 60)
-        running = asyncio.create_task(Session(plan, SAMPLES, asker, lambda _: None, clock, stop).run())
+        issuer = Issuer(plan, SAMPLES, asker, clock)
+        running = asyncio.create_task(Session(plan, issuer, lambda _: None, clock, stop).run())
         await asyncio.sleep(0.01)
         stop.ask()
         await running
@@ -215,7 +218,7 @@ def test_the_warm_up_is_over_before_the_measurement_begins() -> None:
     run = Run(closed(2), requests=4, warmup=3)
     assert [at for _, at in run.of("warmup")] == [0, 0, 10]
     assert [at for _, at in run.of("performance")] == [20, 20, 30, 30]
-    assert run.session.progress.issued == 4
+    assert run.issuer.progress.issued == 4
 
 
 def test_samples_are_asked_in_order_again_and_again() -> None:
@@ -229,7 +232,7 @@ def test_asking_to_stop_once_drains(load: Load) -> None:
     """Nothing new is issued, what is in flight is awaited, and the log says interrupted."""
     run = Run(load, duration_s=100, stop_at_ms=[55])
     assert run.asker.cancelled == 0
-    assert run.session.progress.completed == len(run.asker.asked) > 0
+    assert run.issuer.progress.completed == len(run.asker.asked) > 0
     assert max(at for _, at in run.of("performance")) <= 55
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data["reason"] == "interrupted"
     assert run.event(EventType.TEST_ENDED).data == {"reason": "interrupted"}
@@ -263,7 +266,8 @@ def test_a_bug_in_a_turn_is_not_swallowed() -> None:
     async def run() -> None:
         clock = ManualClock()
         plan = Plan(closed(1), 2, None, 0, Generation("m"), "chat", 0, 60)
-        await Session(plan, SAMPLES, Broken(clock, 1), lambda _: None, clock, Stop()).run()
+        issuer = Issuer(plan, SAMPLES, Broken(clock, 1), clock)
+        await Session(plan, issuer, lambda _: None, clock, Stop()).run()
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(run())

@@ -160,13 +160,24 @@ def test_any_bytes_are_an_answer_or_a_failure(body: bytes, event_stream: bool, d
 @pytest.mark.parametrize("slice_size", [1, 2, 3, 1000])
 def test_slices_make_no_difference(monkeypatch: pytest.MonkeyPatch, slice_size: int) -> None:
     """Decoding in slices gives the answer that decoding at once gives, and pauses in between."""
-    pieces = [(at_ns, delta(content=str(at_ns))) for at_ns in range(1, 100)]
-    at_once = answer(pieces)
+    pieces = [delta(content=str(number)) for number in range(99)]
+    at_once = answer([(1, b"".join(pieces))])
     monkeypatch.setattr(stream, "SLICE", slice_size)
-    response = received(pieces)
+    response = received([])
+    response.receive(pieces, 1)
     pauses = sum(1 for _ in response.decode())
     assert response.answer == at_once
     assert pauses == -(-98 // slice_size) - 1  # the first piece was decoded when it came
+
+
+def test_a_slice_is_decoded_when_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that there is little left to do at the end; and what is no answer is known at once."""
+    monkeypatch.setattr(stream, "SLICE", 3)
+    response = received((at_ns, delta(content="a")) for at_ns in range(1, 9))
+    assert len(response.answer.token_ns) == 7
+    response.receive([b"data: {oops\n\n"], 9)
+    with pytest.raises(RequestFailedError, match="oops"):
+        response.receive([delta(content="b")], 10)
 
 
 def test_decoding_again_adds_nothing() -> None:

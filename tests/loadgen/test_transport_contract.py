@@ -283,6 +283,30 @@ def test_a_host_without_an_address(run: Any, connect: Any, ask: Any, host: str) 
     assert f"{host} has no address" in exchange.message
 
 
+def test_a_host_that_moves(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked up once, and again when nobody answers where it was."""
+    asked: list[str] = []
+
+    async def scenario() -> list[Exchange]:
+        async with serve([]) as old:
+            pass
+        async with serve([wire.sized(b"abc")]) as new, connect("http://moving.invalid") as transport:
+
+            def look_up(host: str, *_: Any, **__: Any) -> list[Any]:
+                asked.append(host)
+                port = (old, new)[len(asked) > 1].port
+                return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+            monkeypatch.setattr(socket, "getaddrinfo", look_up)
+            return [await ask(transport) for _ in range(3)]
+
+    exchanges = run(scenario())
+    assert [exchange.failure for exchange in exchanges] == [Failure.REFUSED, None, None]
+    assert asked == ["moving.invalid"] * 2
+
+
 # Giving up…
 
 

@@ -18,7 +18,10 @@ import trustme
 from loadgen.mock_endpoint import MockError, MockOptions, MockOptionsError, MockSetupError, start_mock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from loadgen.mock_endpoint import MockProcess
 
 
 def listens(url: str) -> bool:
@@ -48,9 +51,11 @@ def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
     assert (rest, errors, server.returncode) == (b"", b"", 0)
 
 
-def test_it_dies_with_its_parent() -> None:
+@pytest.mark.parametrize("fast", [False, True])
+def test_it_dies_with_its_parent(*, fast: bool) -> None:
     """A parent that is killed takes its mock endpoint along."""
-    program = "from loadgen.mock_endpoint import start_mock\nprint(start_mock().url, flush=True)\ninput()"
+    started = f"start_mock(fast={fast})"
+    program = f"from loadgen.mock_endpoint import start_mock\nprint({started}.url, flush=True)\ninput()"
     with subprocess.Popen(
         [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
@@ -67,9 +72,9 @@ def test_it_dies_with_its_parent() -> None:
         time.sleep(0.01)
 
 
-def test_a_stopped_server_is_gone() -> None:
+def test_a_stopped_server_is_gone(start: Callable[..., MockProcess]) -> None:
     """After its context the server listens no more, and stopping again is harmless."""
-    with start_mock() as mock:
+    with start() as mock:
         assert listens(mock.url)
     assert not listens(mock.url)
     assert mock.stop() == 0
@@ -90,14 +95,14 @@ def test_waiting_for_requests_that_never_come_ends(monkeypatch: pytest.MonkeyPat
         mock.truth(1)
 
 
-def test_a_taken_port_is_explained() -> None:
+def test_a_taken_port_is_explained(start: Callable[..., MockProcess]) -> None:
     """A port that is taken is named, with what to do."""
-    with start_mock() as mock:
+    with start() as mock:
         port = urlsplit(mock.url).port
         with pytest.raises(
             MockSetupError, match=f"cannot listen on 127.0.0.1, port {port}: Address already in use"
         ):
-            start_mock(port=port)
+            start(port=port)
 
 
 def test_the_childs_complaint_is_passed_on() -> None:
@@ -114,6 +119,7 @@ def test_the_childs_complaint_is_passed_on() -> None:
         ({"tokens_per_chunk": 0}, "0 tokens a chunk is no chunk"),
         ({"role_chunk": "last"}, "there is no role chunk 'last'"),
         ({"tls_key": "key.pem"}, "a TLS key needs its certificate"),
+        ({"tls_cert": "chain.pem", "fast": True}, "the fast engine does not speak TLS"),
     ],
 )
 def test_a_number_out_of_its_range_is_explained(options: dict[str, Any], complaint: str) -> None:
@@ -140,6 +146,7 @@ def test_other_json_is_no_options(text: str) -> None:
     [
         ('{"itl": "x"}', 2, "mock endpoint: itl: 'x'"),
         ('{"host": "256.0.0.1"}', 3, "mock endpoint: cannot listen on 256.0.0.1"),
+        ('{"host": "256.0.0.1", "fast": true}', 3, "mock endpoint: cannot listen on 256.0.0.1"),
         ('{"tls_cert": "none.pem"}', 2, "no certificate with its key can be read from none.pem"),
     ],
 )

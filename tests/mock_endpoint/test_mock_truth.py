@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.mock_endpoint import MockOptionsError, MockProcess, Truth, start_mock
+from loadgen.mock_endpoint import MockOptionsError, MockProcess, Truth
 from loadgen.mock_endpoint.truth import TruthFile, read
 
 if TYPE_CHECKING:
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 MS = 1_000_000
 
 
-def test_a_stream_is_known_in_order(connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_stream_is_known_in_order(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """Times are in order, on the client's clock, and none is before it was due."""
-    with start_mock(ttft="20ms", itl="2ms", tokens="10") as mock:
+    with start(ttft="20ms", itl="2ms", tokens="10") as mock:
         wire = connect(mock)
         before = time.monotonic_ns()
         wire.ask(request_id="abc")
@@ -44,9 +46,11 @@ def test_a_stream_is_known_in_order(connect: Callable[[MockProcess], Wire]) -> N
     assert truth.chunk_ns[-1] <= truth.done_ns
 
 
-def test_being_late_is_not_passed_on(connect: Callable[[MockProcess], Wire]) -> None:
+def test_being_late_is_not_passed_on(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """A server that was held up for half a second sends later tokens when they were due all along."""
-    with start_mock(ttft="0", itl="10ms", tokens="150") as mock:
+    with start(ttft="0", itl="10ms", tokens="100") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" A"')
@@ -60,9 +64,11 @@ def test_being_late_is_not_passed_on(connect: Callable[[MockProcess], Wire]) -> 
     assert late[-1] < max(late) / 2
 
 
-def test_an_answer_in_one_piece_has_no_chunks(connect: Callable[[MockProcess], Wire]) -> None:
+def test_an_answer_in_one_piece_has_no_chunks(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """Without a stream the tokens are known, their times are not; the end is not before the last is due."""
-    with start_mock(ttft="20ms", itl="2ms", tokens="10") as mock:
+    with start(ttft="20ms", itl="2ms", tokens="10") as mock:
         wire = connect(mock)
         wire.ask(stream=False)
         wire.read_json()
@@ -71,9 +77,11 @@ def test_an_answer_in_one_piece_has_no_chunks(connect: Callable[[MockProcess], W
     assert truth.done_ns - truth.received_ns >= (20 + 9 * 2) * MS
 
 
-def test_a_client_that_leaves_is_known(connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_client_that_leaves_is_known(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """The truth of a request whose client left in the middle holds the tokens up to then."""
-    with start_mock(ttft="0", itl="1ms", tokens="100000") as mock:
+    with start(ttft="0", itl="1ms", tokens="100000") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" endpoint"')
@@ -85,9 +93,11 @@ def test_a_client_that_leaves_is_known(connect: Callable[[MockProcess], Wire]) -
     assert truth.done_ns >= truth.chunk_ns[-1]
 
 
-def test_a_client_that_leaves_before_its_answer_is_known(connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_client_that_leaves_before_its_answer_is_known(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """A request that was never answered has status 499 and no tokens."""
-    with start_mock(ttft="3600s") as mock:
+    with start(ttft="3600s") as mock:
         wire = connect(mock)
         wire.ask(stream=False)
         other = connect(mock)
@@ -98,9 +108,11 @@ def test_a_client_that_leaves_before_its_answer_is_known(connect: Callable[[Mock
     assert (truth.status, truth.outcome, truth.tokens) == (499, "aborted", 0)
 
 
-def test_a_client_that_leaves_within_its_request_is_known(connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_client_that_leaves_within_its_request_is_known(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """A request whose body never came in full is in the truth as well."""
-    with start_mock() as mock:
+    with start() as mock:
         wire = connect(mock)
         wire.socket.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: 99\r\n\r\n{")
         # A second request in full shows that the server has had the time to read the first.
@@ -123,9 +135,11 @@ def test_a_refusal_is_known(instant: MockProcess, connect: Callable[[MockProcess
     assert (truth.request_id, truth.status, truth.outcome) == ("refused", 400, "failed")
 
 
-def test_a_stopped_server_tells_what_it_cut_off(connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_stopped_server_tells_what_it_cut_off(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """What was being served when the server was stopped is in the truth."""
-    with start_mock(ttft="0", itl="3600s") as mock:
+    with start(ttft="0", itl="3600s") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" A"')
@@ -134,9 +148,11 @@ def test_a_stopped_server_tells_what_it_cut_off(connect: Callable[[MockProcess],
     assert (truth.outcome, truth.tokens) == ("aborted", 1)
 
 
-def test_slots_are_given_in_order_of_arrival(connect: Callable[[MockProcess], Wire]) -> None:
+def test_slots_are_given_in_order_of_arrival(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """With one slot, requests are served one after the other as they came, and know how long they waited."""
-    with start_mock(ttft="5ms", itl="1ms", tokens="5", slots=1) as mock:
+    with start(ttft="5ms", itl="1ms", tokens="5", slots=1) as mock:
         wires = [connect(mock) for _ in range(5)]
         for number, wire in enumerate(wires):
             wire.ask(request_id=str(number))
@@ -151,9 +167,11 @@ def test_slots_are_given_in_order_of_arrival(connect: Callable[[MockProcess], Wi
         assert later.chunk_ns[0] >= later.received_ns + later.queued_ns + 5 * MS - 1000
 
 
-def test_no_more_than_the_slots_are_served_at_once(connect: Callable[[MockProcess], Wire]) -> None:
+def test_no_more_than_the_slots_are_served_at_once(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """With two slots, a third stream never has its tokens among those of two others."""
-    with start_mock(ttft="5ms", itl="1ms", tokens="5", slots=2) as mock:
+    with start(ttft="5ms", itl="1ms", tokens="5", slots=2) as mock:
         wires = [connect(mock) for _ in range(6)]
         for wire in wires:
             wire.ask()
@@ -162,14 +180,16 @@ def test_no_more_than_the_slots_are_served_at_once(connect: Callable[[MockProces
             wire.read_events()
         served = mock.truth(6)
     spans = sorted((truth.chunk_ns[0], truth.chunk_ns[-1]) for truth in served)
-    for start, _ in spans:
-        assert sum(first <= start <= last for first, last in spans) <= 2
+    for begin, _ in spans:
+        assert sum(first <= begin <= last for first, last in spans) <= 2
     assert sum(truth.queued_ns > 0 for truth in served) == 4
 
 
-def test_one_who_leaves_the_queue_frees_no_slot(connect: Callable[[MockProcess], Wire]) -> None:
+def test_one_who_leaves_the_queue_frees_no_slot(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
     """A client that leaves while it waits is passed over, and the next one is still served alone."""
-    with start_mock(ttft="100ms", itl="0", tokens="2", slots=1) as mock:
+    with start(ttft="100ms", itl="0", tokens="2", slots=1) as mock:
         first, leaver, last = (connect(mock) for _ in range(3))
         for number, wire in enumerate((first, leaver, last)):
             wire.ask(request_id=str(number))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recorder import schema
 from recorder.errors import (
     AlreadyRecordingError,
     LogExistsError,
@@ -56,6 +57,47 @@ def test_no_event_of_many_threads_is_lost(tmp_path: Path) -> None:
         assert [at_ns for _, at_ns, uuid, _ in rows(path) if uuid == name] == list(range(5000))
     assert recorder.health.lost == 0
     assert recorder.health.events == 20_001  # with the last reading of the recorder's health
+
+
+def test_rows_of_another_process_are_events_like_others(tmp_path: Path) -> None:
+    """They are written as they are, in the order of the queue, and counted one by one."""
+    path = tmp_path / "events.db"
+    batches = [
+        [schema.row(Event(EventType.FIRST_CHUNK, 1000 * number + at_ns, "a")) for at_ns in range(1, 1000)]
+        for number in range(9)
+    ]
+    with EventRecorder(path=path) as recorder:
+        for number, batch in enumerate(batches):
+            recorder.put(Event(EventType.REQUEST_SENT, 1000 * number, "a"))
+            recorder.put_rows(batch, time.monotonic_ns())
+        recorder.wait_for_writes()
+        assert recorder.waiting == 0
+    assert [at_ns for _, at_ns, _, _ in rows(path)] == list(range(9000))
+    assert recorder.health.events == 9001  # with the last reading of the recorder's health
+    assert recorder.health.lost == 0
+
+
+def test_what_waits_is_counted_in_events(tmp_path: Path) -> None:
+    """Also while it comes in batches; and the time that they have waited elsewhere counts."""
+    batch = [schema.row(Event(EventType.FIRST_CHUNK, at_ns, "a")) for at_ns in range(1000)]
+    recorder = EventRecorder(path=tmp_path / "events.db")
+    recorder.put(Event(EventType.TEST_STARTED, 1))
+    recorder.put_rows(batch, time.monotonic_ns() - 5_000_000_000)
+    assert recorder.waiting == 1001
+    with recorder:
+        recorder.wait_for_writes()
+        assert recorder.waiting == 0
+        assert recorder.health.high_water == 1001
+        assert recorder.health.longest_wait_ms >= 5000
+
+
+def test_rows_that_cannot_be_written_are_lost_one_by_one(tmp_path: Path) -> None:
+    """A batch that no log can hold counts as many events as it has rows."""
+    row = (EventType.FIRST_CHUNK.value, 2**70, "a", None, None, None)
+    recorder = EventRecorder(path=tmp_path / "events.db")
+    with pytest.raises(WriterError, match="too large"), recorder:
+        recorder.put_rows([row] * 10, time.monotonic_ns())
+    assert recorder.health.lost == 10
 
 
 def test_force_commit_makes_an_event_visible_to_another_connection(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
+from reporter.client_limits import FEWEST, OWN_FAILURES
 from reporter.evidence import Evidence, Violation
 from reporter.findings import findings, validity
+from reporter.own_delay import OwnDelay, OwnPart
 from reporter.report import Counts, Finding, Summary
 
 if TYPE_CHECKING:
@@ -77,6 +79,10 @@ def test_a_good_run_has_no_findings() -> None:
             {"counts": counts(completed=98, failed=2, by_error={"client_limit": 1, "client_bug": 1})},
             {"client_limited": "error", "requests_failed": "warning"},
         ),
+        (
+            {"counts": counts(completed=98, failed=2, by_error={"worker_lost": 2})},
+            {"client_limited": "error", "requests_failed": "warning"},
+        ),
         ({"client": {"loop_lag_p50_ms": 10.0}, "latency_ms": summary(100.0)}, {}),
         (
             {"client": {"loop_lag_p50_ms": 10.1}, "latency_ms": summary(100.0), "load": {"kind": "closed"}},
@@ -89,6 +95,21 @@ def test_a_good_run_has_no_findings() -> None:
         ({"client": {"cpu_share_mean": 0.71}}, {"client_busy": "warning"}),
         ({"client": {"cpu_share_mean": 0.91}}, {"client_limited": "error"}),
         ({"client": {"cpu_share_mean": 0.95}, "load": {"kind": "closed"}}, {"client_limited": "error"}),
+        ({"client": {"cpu_share_mean": 0.6, "cpu_share_sum": 1.8}, "usable_cpus": 2}, {}),
+        (
+            {"client": {"cpu_share_mean": 0.6, "cpu_share_sum": 1.81}, "usable_cpus": 2},
+            {"client_limited": "error"},
+        ),
+        ({"client": {"cpu_share_mean": 0.6, "cpu_share_sum": 1.81}, "usable_cpus": None}, {}),
+        ({"client": {"cpu_wait_share_mean": 0.1, "cpu_wait_share_max": 0.9}}, {}),
+        ({"client": {"cpu_wait_share_mean": 0.11}}, {"cpu_contended": "warning"}),
+        (
+            {"client": {"cpu_wait_share_mean": 0.5, "cpu_share_sum": 1.9}, "usable_cpus": 2},
+            {"client_limited": "error"},
+        ),
+        ({"client": {"held_up_ms": 0.0, "backlog_events_max": 9}}, {}),
+        ({"client": {"held_up_ms": 0.1}}, {"writer_behind": "warning"}),
+        ({"counts": counts(retried=1)}, {"stale_connections": "info"}),
         ({"prompts": 100}, {}),
         ({"prompts": 99}, {"prompts_repeated": "info"}),
         ({"prompts": 100, "counts": counts(warmup=1)}, {"prompts_repeated": "info"}),
@@ -104,34 +125,38 @@ def test_what_is_wrong_is_found(changes: dict[str, Any], expected: dict[str, str
     assert found(**changes) == expected
 
 
+NONE = OwnPart(0.0, 50.0)
+
+
+def own(p99: OwnPart, p50: OwnPart = NONE, count: int = FEWEST) -> OwnDelay:
+    """What the client took of the time to the first token, at the p99 and at the median."""
+    return OwnDelay(count, p50, p99)
+
+
+@pytest.mark.parametrize("kind", ["constant", "poisson", "closed"])
 @pytest.mark.parametrize(
-    ("kind", "ttft", "latency", "lag", "expected"),
+    ("delay", "expected"),
     [
-        ("constant", 5.0, 50.0, 1.0, {}),
-        ("constant", 5.0, 50.0, 1.1, {"issue_lag": "warning"}),
-        ("constant", 5.0, 50.0, 5.0, {"issue_lag": "warning"}),
-        ("constant", 5.0, 50.0, 5.1, {"client_limited": "error"}),
-        ("poisson", 200.0, 500.0, 20.0, {}),
-        ("poisson", 200.0, 500.0, 20.1, {"issue_lag": "warning"}),
-        ("poisson", 200.0, 500.0, 100.1, {"client_limited": "error"}),
-        ("poisson", None, 500.0, 50.0, {}),
-        ("poisson", None, 500.0, 50.1, {"issue_lag": "warning"}),
-        ("poisson", None, 500.0, 250.1, {"client_limited": "error"}),
-        ("closed", 5.0, 50.0, 900.0, {}),
-        ("offline", 5.0, 50.0, 900.0, {}),
+        (own(OwnPart(5.0, 100.0)), {}),
+        (own(OwnPart(5.1, 100.0)), {"client_late": "warning"}),
+        (own(OwnPart(10.0, 100.0)), {"client_late": "warning"}),
+        (own(OwnPart(10.1, 100.0)), {"client_limited": "error"}),
+        (own(OwnPart(1.0, 2.0)), {}),
+        (own(OwnPart(1.1, 2.0)), {"client_limited": "error"}),
+        (own(OwnPart(0.0, 0.0)), {}),
+        (own(OwnPart(90.0, 100.0), OwnPart(1.0, 5.0), FEWEST - 1), {"client_late": "warning"}),
+        (own(OwnPart(90.0, 100.0), OwnPart(1.1, 5.0), FEWEST - 1), {"client_limited": "error"}),
+        (own(OwnPart(0.0, 100.0), OwnPart(9.0, 10.0), FEWEST - 1), {}),
     ],
 )
-def test_lateness_is_held_against_what_is_measured(
-    kind: str, ttft: float | None, latency: float, lag: float, expected: dict[str, str]
-) -> None:
-    """A late client is a matter where there is a schedule, by how late it is beside the median TTFT."""
-    late = found(
-        load={"kind": kind, "rate": 50.0},
-        ttft_ms=None if ttft is None else summary(ttft),
-        latency_ms=summary(latency),
-        issue_lag_ms=summary(lag),
-    )
-    assert late == expected
+def test_the_clients_own_share_has_a_limit(kind: str, delay: OwnDelay, expected: dict[str, str]) -> None:
+    """More than 10 % and 1 ms of the TTFT's p99 are too much; below 100 requests the median must agree."""
+    assert found(load={"kind": kind}, own=delay) == expected
+
+
+def test_offline_nobody_can_be_in_time() -> None:
+    """A load that is due all at once has lateness in it by its nature."""
+    assert found(load={"kind": "offline"}, own=own(OwnPart(90.0, 100.0))) == {}
 
 
 @pytest.mark.parametrize(
@@ -157,6 +182,33 @@ def test_messages_have_the_facts_and_what_to_do() -> None:
     (finding,) = findings(replace(GOOD, counts=counts(completed=83, failed=17, by_error=errors)))
     assert "17 of 100 requests failed (17.0%): 9 http_429, 4 reset, 2 tls, 2 others" in finding.message
     assert "error_message" in finding.remedy
+
+
+def test_the_worker_that_limits_is_named() -> None:
+    """Of several workers, the one whose figure is the worst is told by its number."""
+    workers = [{"worker": 0, "cpu_share_mean": 0.2}, {"worker": 1, "cpu_share_mean": 0.95}]
+    client = {"cpu_share_mean": 0.95, "workers": 2, "per_worker": workers}
+    (finding,) = findings(replace(GOOD, client=client))
+    assert "its worker 1 used 95% of a core" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("workers", "usable", "expected"),
+    [(4, 4, "start it with --workers 3."), (2, 4, "lower the rate"), (1, 1, "lower the rate")],
+)
+def test_a_writer_that_falls_behind_needs_a_cpu(workers: int, usable: int, expected: str) -> None:
+    """Where the workers take every CPU, one fewer leaves one to the writer."""
+    client = {"held_up_ms": 250.0, "backlog_events_max": 4096, "workers": workers}
+    (finding,) = findings(replace(GOOD, client=client, usable_cpus=usable))
+    assert "held up for 250 ms in all, while up to 4096 events" in finding.message
+    assert expected in finding.remedy
+
+
+def test_each_failure_of_our_own_has_its_remedy() -> None:
+    """What is to be done is told for the failures that happened, and for no others."""
+    errors = {"client_limit": 1, "worker_lost": 20}
+    (finding, _) = findings(replace(GOOD, counts=counts(completed=79, failed=21, by_error=errors)))
+    assert finding.remedy == f"{OWN_FAILURES['client_limit']} {OWN_FAILURES['worker_lost']}"
 
 
 def test_errors_come_first_and_make_the_run_invalid() -> None:
@@ -187,6 +239,26 @@ def test_findings_of_the_log_are_repeated(a_run: Callable[..., Run]) -> None:
         Finding("odd", "warning", "", ""),
         Finding("clock", "info", "It was stepped.", "None."),
     ]
+
+
+def test_a_lost_worker_invalidates_the_run(a_run: Callable[..., Run]) -> None:
+    """What the parent found of a worker that died makes the run invalid, however few requests it had."""
+    run = a_run()
+    for _ in range(200):
+        run.answers(5, usage=(1, 1))
+    run.fails("worker_lost", message="worker 1 was killed")
+    run.session(
+        EventType.FINDING,
+        9,
+        code="worker_lost",
+        severity="error",
+        message="Worker 1 was killed.",
+        remedy="Why?",
+    )
+    report = run.ends().report()
+    assert [finding.code for finding in report.findings] == ["worker_lost", "requests_failed"]
+    assert (report.validity.valid, report.validity.reasons) == (False, ["Worker 1 was killed."])
+    assert report.counts.by_error == {"worker_lost": 1}
 
 
 @pytest.mark.parametrize("usage", [(1, 2), None])

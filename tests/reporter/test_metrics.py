@@ -30,6 +30,9 @@ SUMMARIES = (
     "issue_lag_ms",
     "send_lag_ms",
     "connect_ms",
+    "tls_ms",
+    "dns_ms",
+    "own_ms",
 )
 
 
@@ -61,6 +64,9 @@ def test_the_times_of_one_request(a_run: NewRun) -> None:
         "issue_lag_ms": 2,
         "send_lag_ms": 1,
         "connect_ms": 2,
+        "tls_ms": 3,
+        "dns_ms": 1,
+        "own_ms": 3,
     }
     stds = {name: getattr(report, name).std for name in SUMMARIES}
     assert stds == {**dict.fromkeys(SUMMARIES), "itl_ms": pytest.approx(200**0.5)}
@@ -249,11 +255,14 @@ def test_what_was_run(a_run: NewRun) -> None:
         "seed": 7,
         "max_tokens": 9,
         "dataset": {"name": "d", "rows": 5},
+        "workers": 2,
+        "transport": "native",
     }
     run.environment = {
         "version": "1.2",
         "python": "3.11",
         "timestamp_source": "kernel",
+        "usable_cpus": 4,
         "packages": {"x": "1"},
     }
     assert run.ends(reason="interrupted").report().run == {
@@ -269,29 +278,53 @@ def test_what_was_run(a_run: NewRun) -> None:
         "seed": 7,
         "dataset": {"name": "d", "rows": 5},
         "ruleset": None,
+        "workers": 2,
+        "transport": "native",
         "timestamp_source": "kernel",
+        "usable_cpus": 4,
         "versions": {"llm-loadgen": "1.2", "python": "3.11", "platform": None, "x": "1"},
         "percentile_method": "linear",
         "tpot_mode": "request_weighted",
     }
 
 
-def test_how_the_client_and_the_recorder_were_doing(a_run: NewRun) -> None:
-    """The recorder's last reading counts; of the client the worst of all that were made while it issued."""
-    run = a_run().stops(100)
-    for at, lag, share in ((10, 1.0, 0.2), (20, 5.0, 0.4), (200, 99.0, 1.0)):
-        reading = {"loop_lag_p50_ms": lag / 2, "loop_lag_max_ms": lag, "cpu_share": share}
-        run.session(EventType.TELEMETRY, at, source="client", gc_pause_max_ms=0.1, in_flight=3, **reading)
-    run.session(EventType.TELEMETRY, 60, source="recorder", lost=0, events=9)
+def test_how_the_recorder_was_doing(a_run: NewRun) -> None:
+    """The recorder's last reading counts, wherever it stands in the log."""
+    run = a_run().session(EventType.TELEMETRY, 60, source="recorder", lost=0, events=9)
     run.session(EventType.TELEMETRY, 50, source="recorder", lost=0, events=4)
+    assert run.ends().report().recorder == {"lost": 0, "events": 9}
+
+
+def test_the_set_up_of_a_connection_is_in_no_first_token(a_run: NewRun) -> None:
+    """What a new connection takes is reported by itself: it is in no TTFT, and in no delay of the client."""
+    setup = {"reused": False, "dns_ms": 100.0, "connect_ms": 200.0, "tls_ms": 300.0}
+    run = a_run().answers(605, usage=(1, 1), issue={"sent": 600.0, **setup})
+    report = run.answers(606, at=601, usage=(1, 1), issue={"reused": True}).ends().report()
+    assert (report.counts.issued, report.counts.reused) == (2, 1)
+    assert report.ttft_ms is not None
+    assert report.ttft_ms.max == 5
+    assert report.own_ms is not None
+    assert report.own_ms.max == 0
+    for summary, took in ((report.dns_ms, 100), (report.connect_ms, 200), (report.tls_ms, 300)):
+        assert summary is not None
+        assert (summary.count, summary.p50) == (1, took)
+
+
+def test_of_a_retried_request_the_last_sending_counts(a_run: NewRun) -> None:
+    """A request that met a stale connection counts from when it was sent again, and is told as such."""
+    run = a_run().answers(50, 60, usage=(1, 2), issue={"sent": 1, "reused": True})
+    run.happens(EventType.REQUEST_SENT, 30, reused=False, connect_ms=4.0, retried=True)
+    run.answers(15, at=5, usage=(1, 1), issue={"sent": 5.5, "reused": True})
     report = run.ends().report()
-    assert report.recorder == {"lost": 0, "events": 9}
-    assert report.client == {
-        "readings": 2,
-        "loop_lag_p50_ms": 1.5,
-        "loop_lag_max_ms": 5.0,
-        "gc_pause_max_ms": 0.1,
-        "cpu_share_mean": pytest.approx(0.3),
-        "cpu_share_max": 0.4,
-        "in_flight_max": 3,
-    }
+    assert (report.counts.retried, report.counts.reused) == (1, 1)
+    assert report.ttft_ms is not None
+    assert (report.ttft_ms.min, report.ttft_ms.max) == (9.5, 20)
+    assert report.connect_ms is not None
+    assert report.connect_ms.max == 4
+    assert report.own_ms is not None
+    assert (report.own_ms.count, report.own_ms.max) == (2, 0.5), (
+        "the stale connection is not the client's delay"
+    )
+    assert report.send_lag_ms is not None
+    assert (report.send_lag_ms.count, report.send_lag_ms.max) == (1, 0.5)
+    assert [finding.code for finding in report.findings] == ["stale_connections"]

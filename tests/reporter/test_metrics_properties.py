@@ -153,6 +153,9 @@ def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, An
         "issue_lag_ms": [r.lag for r in done],
         "send_lag_ms": [r.send_lag for r in done],
         "connect_ms": [],
+        "tls_ms": [],
+        "dns_ms": [],
+        "own_ms": [r.lag + r.send_lag for r in done],
         "tpot_ms": [
             (r.arrivals[-1] - r.arrivals[0]) / (r.tokens - 1)
             for r in several
@@ -160,6 +163,16 @@ def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, An
         ],
     }
     return {name: summarised([us / 1e3 for us in of], method) for name, of in values.items()}
+
+
+def own_share(asked: list[Asked], method: str) -> Any:
+    """How much smaller the p99 of the time to the first token would be, had the client taken no time."""
+    done = [r for r in asked if r.phase == "performance" and r.ending is EventType.COMPLETE]
+    if not done:
+        return None
+    without = percentile([r.gaps[0] for r in done], method, Fraction("0.99"))
+    with_own = percentile([r.lag + r.send_lag + r.gaps[0] for r in done], method, Fraction("0.99"))
+    return pytest.approx(1 - without / with_own if with_own else 0, rel=1e-6, abs=1e-9)
 
 
 def throughput(asked: list[Asked], duration_us: int | None) -> dict[str, Any]:
@@ -218,6 +231,7 @@ def test_the_report_is_what_plain_python_says(
     report = run.report(percentile_method=method, tpot_reporting_mode=mode).to_dict()
     summaries = expected(asked, method, by_token=mode is TPOTReportingMode.TOKEN_WEIGHTED)
     assert {name: report[name] for name in summaries} == summaries
+    assert report["own_ttft_share"] == own_share(asked, method)
     assert report["throughput"] == throughput(asked, duration_us)
     measured = [r for r in asked if r.phase == "performance"]
     assert report["counts"]["warmup"] == len(asked) - len(measured)

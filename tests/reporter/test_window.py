@@ -47,9 +47,10 @@ def test_a_timer_may_go_off_a_little_early() -> None:
     assert window(run) == Window("duration", 4.0, 100 * SECOND, 104 * SECOND)
 
 
-def test_an_interrupt_shortens_the_duration() -> None:
+@pytest.mark.parametrize("ended", ["interrupted", "worker_lost"])
+def test_an_early_end_shortens_the_duration(ended: str) -> None:
     """What is issued no more does not count as time."""
-    run = replace(RUN, ended="interrupted", duration_s=60.0)
+    run = replace(RUN, ended=ended, duration_s=60.0)
     assert window(run) == Window("duration", 4.0, 100 * SECOND, 104 * SECOND)
 
 

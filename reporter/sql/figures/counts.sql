@@ -9,5 +9,7 @@ SELECT
     count(*) FILTER (measured AND status = 'failed') AS failed,
     count(*) FILTER (measured AND status = 'cancelled') AS cancelled,
     count(*) FILTER (measured AND status = 'in_flight') AS in_flight,
-    count(*) FILTER (phase = 'warmup') AS warmup
+    count(*) FILTER (phase = 'warmup') AS warmup,
+    count(*) FILTER (measured AND reused) AS reused,
+    count(*) FILTER (measured AND retried) AS retried
 FROM requests;

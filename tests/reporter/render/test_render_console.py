@@ -73,7 +73,7 @@ runs = st.fixed_dictionaries(
         ),
         "max_tokens": counts | st.none(),
         "started_at": hostile | st.none(),
-        "ended": st.sampled_from(["completed", "interrupted", "cut_off"]) | hostile,
+        "ended": st.sampled_from(["completed", "interrupted", "worker_lost", "cut_off"]) | hostile,
         "versions": st.dictionaries(st.just("llm-loadgen"), hostile | st.none()),
         "timestamp_source": hostile | st.none(),
         "percentile_method": hostile,
@@ -129,6 +129,7 @@ reports = st.builds(
         st.none() | counts,
         st.sampled_from(["server_usage", "client_tokenizer", "chunks", "mixed", None]),
     ),
+    own_ttft_share=st.none() | figures,
     recorder=readings,
     client=readings,
     findings=st.lists(
@@ -202,6 +203,7 @@ def all_failed(a_report: MakeReport) -> Report:
     """A run in which no request completed."""
     return a_report(
         **NO_LATENCY,
+        own_ttft_share=None,
         validity=Validity(valid=False, reasons=[NONE_COMPLETED.message, "The client was late by 12.5 ms."]),
         counts=Counts(100, 100, 0, 100, 0, 0, {"refused": 100}, 0),
         window=Window("requests", 0.31, 0, 310_000_000),
@@ -280,6 +282,19 @@ def test_token_weighted_tpot_says_so(a_report: MakeReport) -> None:
     """A TPOT that is distributed over tokens is not mistaken for one over requests."""
     assert "TPOT by token" not in console.render(a_report())
     assert "TPOT by token" in console.render(a_report(run={"tpot_mode": "token_weighted"}))
+
+
+def test_a_writer_that_fell_behind_is_told(a_report: MakeReport) -> None:
+    """How long issuing was held up is worth a word when it was, and only then."""
+    assert "held up" not in console.render(a_report())
+    held = {**a_report().client, "held_up_ms": 12.5}
+    assert "held up 12.5 ms" in console.render(a_report(client=held))
+
+
+def test_the_own_share_of_what_is_not_streamed(a_report: MakeReport) -> None:
+    """Without first tokens the client's own share is one of the latency."""
+    assert "own share of TTFT p99 0.30 %" in console.render(a_report())
+    assert "own share of latency p99 0.30 %" in console.render(a_report(ttft_ms=None))
 
 
 def test_markup_is_text(a_report: MakeReport) -> None:

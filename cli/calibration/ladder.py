@@ -1,0 +1,43 @@
+"""Which load to try next: up by doubling, then between what holds and what does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The loads that may be tried.
+
+    Attributes:
+        first: Where to start.
+        most: Where it ends, at least 1.
+        precision: The search ends when the least load that did not hold is this much above the greatest that
+            held, as a share of that: after a doubling it takes two steps to come to 0.25, and none to 1.
+    """
+
+    first: int
+    most: int
+    precision: float
+
+    def next_load(self, held: Collection[int], failed: Collection[int]) -> int | None:
+        """The load to try next, None when there is nothing more to find out.
+
+        Args:
+            held: The loads that held.
+            failed: The loads that did not. One that held above one that did not counts for nothing.
+        """
+        high = min(failed, default=None)
+        low = max((load for load in held if high is None or load < high), default=None)
+        if low is None and high is None:
+            return min(self.first, self.most)
+        if high is None:
+            return None if low == self.most else min(2 * (low or 1), self.most)
+        if low is None:
+            return high // 2 or None
+        near = high - low <= max(1, self.precision * low)
+        return None if near else (low + high) // 2

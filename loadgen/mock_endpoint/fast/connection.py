@@ -1,0 +1,259 @@
+"""One client: its bytes become requests, answers become its bytes, and it may go away at any time."""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import httptools
+
+from loadgen.mock_endpoint.ask import Refusal
+
+if TYPE_CHECKING:
+    from loadgen.client.arrival import StampingSocket
+
+Task = Generator[int, None, None]
+"""Answers one request. It yields when it is to be resumed, in ns of CLOCK_MONOTONIC, or `PARKED`."""
+
+PARKED: Final = -1
+"""What a task yields that waits for its connection to be woken."""
+
+_LONGEST_HEAD: Final = 65536
+_MOST_UNSENT: Final = 1 << 20
+_MOST_REQUESTS: Final = 1000
+_HEEDED: Final = frozenset((b"authorization", b"content-encoding", b"expect", b"x-request-id"))
+_buffer: Final = memoryview(bytearray(65536))
+
+
+class Request(NamedTuple):
+    """What a client sent.
+
+    Attributes:
+        method: Its method; empty for what is not HTTP.
+        path: Its path, without the query; likewise.
+        headers: Those that this server heeds, by lower-case name.
+        body: Its body.
+        received_ns: When its last segment arrived, in ns of CLOCK_MONOTONIC.
+        keep_alive: Whether another request may follow on its connection.
+        refusal: Why it is refused, whatever it asks for.
+    """
+
+    method: str
+    path: str
+    headers: dict[bytes, bytes]
+    body: bytes
+    received_ns: int
+    keep_alive: bool = True
+    refusal: Refusal | None = None
+
+    def header(self, name: bytes) -> str | None:
+        """A header's value."""
+        value = self.headers.get(name)
+        return None if value is None else value.decode(errors="replace")
+
+
+class Host(Protocol):
+    """What a connection lives in."""
+
+    def begin(self, connection: Connection, request: Request) -> None:
+        """Answer a request, by a task that becomes the connection's until it ends."""
+
+    def wake(self, connection: Connection) -> None:
+        """Resume the connection's parked task soon."""
+
+    def watch(self, connection: Connection, *, writable: bool) -> None:
+        """Tell the connection when it is readable; with `writable`, when it is writable too."""
+
+
+class Connection:
+    """One client's connection. What reads or writes raises OSError when the client has gone.
+
+    Args:
+        client: Where the client is; non-blocking, and it stamps arrivals.
+        host: What the connection lives in.
+
+    Attributes:
+        fd: The socket's file descriptor.
+        task: Answers the present request; None between requests.
+    """
+
+    __slots__ = (
+        "_body",
+        "_closing",
+        "_head_complete",
+        "_head_size",
+        "_headers",
+        "_held",
+        "_host",
+        "_parser",
+        "_requests",
+        "_send",
+        "_socket",
+        "_unsent",
+        "_url",
+        "fd",
+        "task",
+    )
+
+    def __init__(self, client: StampingSocket, host: Host) -> None:
+        self.fd = client.fileno()
+        self.task: Task | None = None
+        self._socket = client
+        self._send = client.send
+        self._host = host
+        self._parser: Any = httptools.HttpRequestParser(self)
+        self._requests: deque[Request] = deque()
+        self._unsent = bytearray()
+        self._held = False
+        self._closing = False
+        self._next_message()
+
+    def read(self) -> None:
+        """Read what is there, and begin what it asks for."""
+        try:
+            size = self._socket.recv_into(_buffer)
+        except BlockingIOError:
+            return
+        if not size:
+            raise ConnectionResetError("the client has closed its end")
+        if not self._closing:
+            self._parse(size)
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Begin the next request, if there is one and none is being answered."""
+        while self.task is None and self._requests:
+            self._host.begin(self, self._requests.popleft())
+        if self._closing and self.task is None and not self._unsent:
+            # Closing at once would reset what the client has not read yet: it closes when it has.
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; what the client has no room for follows when it has."""
+        if self._unsent:
+            self._unsent += data
+            return
+        sent = self._send_some(data)
+        if sent < len(data):
+            self._unsent += memoryview(data)[sent:]
+            self._host.watch(self, writable=True)
+
+    def flush(self) -> None:
+        """Send what is left over, now that there is room."""
+        if self._unsent:
+            del self._unsent[: self._send_some(self._unsent)]
+        if not self._unsent:
+            self._host.watch(self, writable=False)
+            if self._held:
+                self._held = False
+                self.wake()
+            self.go_on()
+
+    def _send_some(self, data: bytes | bytearray) -> int:
+        try:
+            return self._send(data)
+        except BlockingIOError:
+            return 0
+
+    @property
+    def full(self) -> bool:
+        """Whether so much is unsent that a task should `yield connection.hold()` before it writes more."""
+        return len(self._unsent) > _MOST_UNSENT
+
+    def hold(self) -> int:
+        """Wake the task when all is sent; return what it has to yield for that."""
+        self._held = True
+        return PARKED
+
+    def wake(self) -> None:
+        """Resume the parked task soon."""
+        self._host.wake(self)
+
+    def close(self) -> Request | None:
+        """Close the socket.
+
+        Returns:
+            The request of which only the head had come in full, if there is one.
+        """
+        self._socket.close()
+        begun = self._request() if self._head_complete else None
+        self._parser = None  # it holds on to this object, and nobody collects cycles
+        return begun
+
+    # What the parser calls
+
+    def on_url(self, url: bytes) -> None:
+        """Take a piece of the request's target."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        name = name.lower()
+        if name in _HEEDED:
+            self._headers[name] = value
+
+    def on_headers_complete(self) -> None:
+        """Ask for the body, of a client that waits to be asked."""
+        self._head_complete = True
+        if b"expect" in self._headers and self.task is None and not self._requests:
+            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def on_body(self, data: bytes) -> None:
+        """Take a piece of the body."""
+        self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        """Put the request with those that wait."""
+        if not self._closing:
+            request = self._request()
+            self._requests.append(request)
+            self._closing = not request.keep_alive
+        self._next_message()
+
+    def _parse(self, size: int) -> None:
+        self._head_size += size
+        try:
+            self._parser.feed_data(_buffer[:size])
+        except httptools.HttpParserUpgrade:
+            # The request that wants another protocol is answered in this one, what follows it is not HTTP.
+            self._closing = True
+        except httptools.HttpParserError as error:
+            self._refuse(Refusal(400, f"This is not HTTP: {error}"))
+        if self._head_size > _LONGEST_HEAD and not self._head_complete:
+            self._refuse(Refusal(431, f"The request's head is longer than {_LONGEST_HEAD} bytes"))
+        if len(self._requests) > _MOST_REQUESTS:
+            raise ConnectionAbortedError("the client asks without end, and does not read the answers")
+
+    def _next_message(self) -> None:
+        self._url = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._body: list[bytes] = []
+        self._head_size = 0
+        self._head_complete = False
+
+    def _request(self) -> Request:
+        """The request as far as it is known."""
+        parser, refusal = self._parser, None
+        understood = parser.get_http_version() == "1.1"
+        if not understood:
+            refusal = Refusal(505, "This server speaks HTTP/1.1 only")
+        elif self._headers.get(b"content-encoding", b"identity") != b"identity":
+            refusal = Refusal(415, "This server takes no compressed bodies")
+        return Request(
+            parser.get_method().decode(),
+            self._url.partition(b"?")[0].decode("latin-1"),
+            self._headers,
+            self._body[0] if len(self._body) == 1 else b"".join(self._body),
+            self._socket.arrival_ns,
+            understood and parser.should_keep_alive(),
+            refusal,
+        )
+
+    def _refuse(self, refusal: Refusal) -> None:
+        if not self._closing:
+            self._closing = True
+            self._requests.append(
+                Request("", "", {}, b"", self._socket.arrival_ns, keep_alive=False, refusal=refusal)
+            )

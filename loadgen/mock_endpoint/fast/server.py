@@ -1,0 +1,90 @@
+"""Running the fast engine: its sockets and signals, and what it says in the end."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import socket
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+from loadgen.mock_endpoint.fast.engine import Engine
+from loadgen.mock_endpoint.fast.ledger import Ledger
+from loadgen.mock_endpoint.fast.poller import system_poller
+from loadgen.mock_endpoint.fast.service import Service
+from loadgen.mock_endpoint.fast.slots import Slots
+from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
+from loadgen.mock_endpoint.punctuality import Lateness
+
+if TYPE_CHECKING:
+    from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.punctuality import Punctuality
+    from loadgen.mock_endpoint.script import Script
+    from loadgen.mock_endpoint.truth import TruthFile
+
+
+def serve_fast(options: MockOptions, script: Script, file: TruthFile | None) -> Punctuality:
+    """Serve until SIGTERM or SIGINT (or the end of standard input, with `exit_with_parent`).
+
+    Args:
+        options: How.
+        script: Decides what is answered.
+        file: Where the truth goes; None for nowhere.
+
+    Returns:
+        How punctual it was.
+
+    Raises:
+        MockSetupError: The port cannot be listened on.
+    """
+    lateness, ledger = Lateness(), Ledger(file)
+    slots = Slots(options.slots) if options.slots else None
+    service = Service(options, script, slots, ledger.enter, lateness)
+    with ExitStack() as opened:
+        told_to_stop = _stop_signals(opened)
+        if options.exit_with_parent:
+            watch_standard_input(lambda: signal.raise_signal(signal.SIGTERM))
+        listeners = _listen(options, opened)
+        poller = opened.enter_context(closing(system_poller()))
+        engine = Engine(poller, listeners, service, ledger)
+        announce(options, listeners[0].getsockname()[1])
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # it makes no cycles, and a collection would hold up tokens
+        engine.run(told_to_stop.fileno())
+        ledger.write_all()
+    return lateness.punctuality()
+
+
+def _stop_signals(opened: ExitStack) -> socket.socket:
+    """A socket that becomes readable when the process is told to stop."""
+    stop, told = socket.socketpair()
+    opened.enter_context(stop)
+    opened.enter_context(told)
+    stop.settimeout(0)
+    before = signal.set_wakeup_fd(stop.fileno())
+    opened.callback(signal.set_wakeup_fd, before)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        opened.callback(signal.signal, number, signal.signal(number, lambda *_: None))
+    return told
+
+
+def _listen(options: MockOptions, opened: ExitStack) -> list[socket.socket]:
+    """Listen on every address that the host name stands for."""
+    listeners = []
+    try:
+        found = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        for family, kind, protocol, _, address in dict.fromkeys(found):
+            listener = opened.enter_context(socket.socket(family, kind, protocol))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+            listener.settimeout(0)
+            listeners.append(listener)
+    except OSError as error:
+        raise cannot_listen(options, error) from error
+    return listeners

@@ -1,0 +1,47 @@
+"""What both engines say and heed in the same way: where they listen, why they cannot, when to end."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from typing import TYPE_CHECKING, Final
+
+from loadgen.mock_endpoint.errors import MockSetupError
+from loadgen.mock_endpoint.options import LISTENING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.mock_endpoint.options import MockOptions
+
+BACKLOG: Final = 4096
+"""How many connections may wait to be accepted."""
+
+
+def announce(options: MockOptions, port: int) -> None:
+    """Print the one line that says where the server listens."""
+    scheme = "https" if options.tls_cert else "http"
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    print(f"{LISTENING}{scheme}://{host}:{port}/v1", flush=True)  # noqa: T201 (its interface)
+
+
+def cannot_listen(options: MockOptions, error: OSError) -> MockSetupError:
+    """Say why a server cannot listen, and what to do."""
+    # asyncio words the error differently from version to version; a name that is not found has no errno.
+    why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+    return MockSetupError(
+        f"cannot listen on {options.host}, port {options.port}: {why}. "
+        "Choose another host or port; port 0 takes a free one",
+    )
+
+
+def watch_standard_input(ended: Callable[[], object]) -> None:
+    """Call `ended`, in a thread of its own, when standard input ends."""
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        ended()
+
+    threading.Thread(target=watch, name="standard-input", daemon=True).start()

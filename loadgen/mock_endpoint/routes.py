@@ -1,0 +1,75 @@
+"""The paths: what stands where, and who may have it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from loadgen.mock_endpoint import wire
+from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
+from loadgen.mock_endpoint.options import DEFAULT_MODEL
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from loadgen.mock_endpoint.options import MockOptions
+
+GENERATION: Final = {
+    "/v1/chat/completions": (wire.CHAT, read_chat),
+    "/v1/completions": (wire.COMPLETION, read_completion),
+}
+"""Where answers are made: the protocol spoken there, and what reads its requests."""
+
+HEALTH: Final = "/health"
+MODELS: Final = "/v1/models"
+
+
+class Doorkeeper:
+    """Lets requests in, or refuses them.
+
+    Args:
+        options: Which key is asked for.
+        pages: The paths that can be read with GET.
+    """
+
+    def __init__(self, options: MockOptions, pages: Container[str]) -> None:
+        self._wanted = None if options.api_key is None else f"Bearer {options.api_key}"
+        self._pages = pages
+
+    def admit(self, authorization: str | None) -> None:
+        """Let a request in by its Authorization header.
+
+        Raises:
+            Refusal: The key is missing or wrong.
+        """
+        if self._wanted is not None and authorization != self._wanted:
+            raise Refusal(401, "The API key is missing or wrong", code="invalid_api_key")
+
+    def page(self, method: str, path: str, authorization: str | None) -> str:
+        """Find the page that a request asks for.
+
+        Returns:
+            One of the pages.
+
+        Raises:
+            Refusal: There is none, it takes another method, or the key is missing or wrong.
+        """
+        if path.startswith("/v1/"):
+            self.admit(authorization)
+        if path not in self._pages and path not in GENERATION:
+            raise Refusal(404, f"There is nothing at {path}")
+        if path not in self._pages or method != "GET":
+            raise Refusal(405, f"{path} does not take {method}")
+        return path
+
+
+def model_list(options: MockOptions) -> bytes:
+    """The JSON that lists the known models, as made now."""
+    created_s = int(time.time())
+    models = [
+        {"id": name, "object": "model", "created": created_s, "owned_by": "loadgen"}
+        for name in options.models or (DEFAULT_MODEL,)
+    ]
+    return orjson.dumps({"object": "list", "data": models})

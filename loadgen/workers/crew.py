@@ -1,0 +1,224 @@
+"""Several worker processes that issue as one: they share the load, and the parent writes what they tell."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.client.failure import Failure
+from loadgen.plan import LoadKind
+from loadgen.progress import Progress
+from loadgen.share import Share
+from loadgen.workers.member import Member
+from loadgen.workers.messages import Bounds, Setup, Word
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.client.endpoint import Endpoint
+    from loadgen.clock import Clock
+    from loadgen.phase import Phase
+    from loadgen.plan import Plan
+    from loadgen.stop import Stop
+    from loadgen.workers.staff import Staff
+    from recorder.schema import Row
+    from recorder.writer import EventRecorder
+    from workloads.sample import Sample
+
+ROOM_AGAIN: Final = 0.5
+"""After the recorder's queue was too long, events are taken again when this share of its bound is left."""
+
+LOOK_AGAIN_S: Final = 0.01
+"""How often that is looked at; only then."""
+
+PATIENCE_S: Final = 10.0
+"""So long a worker may take to give up what is in flight, or to end; then it is killed."""
+
+_REMEDY_BUG: Final = "This is a bug of the load generator: please report it, with the log."
+_REMEDY_KILLED: Final = (
+    "A worker that nobody has killed by hand was killed by the system, which does so when memory runs out: "
+    "look into the kernel's log, leave the client more memory or put on less load, and run again."
+)
+
+
+class WorkerLostError(Exception):
+    """A worker ended before there was anything to measure; the message says how."""
+
+
+class ProcessCrew:
+    """A crew of worker processes; see `loadgen.session.Crew`.
+
+    Args:
+        staff: The processes, which nobody has talked to yet.
+        plan: What the session is to do.
+        recorder: Takes all events. It has to be recording when the first phase is issued.
+        clock: The time.
+        stop: Is asked to end the session when a worker is lost.
+        bounds: How much may wait.
+
+    Attributes:
+        progress: Counters over all workers.
+        lead_ns: Enough for a message to reach a process that has to be woken first.
+    """
+
+    lead_ns: Final = 2_000_000
+
+    def __init__(
+        self,
+        staff: Staff,
+        plan: Plan,
+        recorder: EventRecorder,
+        clock: Clock,
+        stop: Stop,
+        bounds: Bounds = Bounds(),  # noqa: B008 (a frozen value)
+    ) -> None:
+        self.progress = Progress()
+        self._plan = plan
+        self._recorder = recorder
+        self._clock = clock
+        self._stop = stop
+        self._bounds = bounds
+        self._turnstile = staff.turnstile
+        self._pause: asyncio.TimerHandle | None = None
+        self._burials: list[asyncio.Task[str]] = []
+        self._members = [Member(number, process, self) for number, process in enumerate(staff.processes)]
+
+    # Before and after the session…
+
+    def begin(self, endpoint: Endpoint, samples: Sequence[Sample], connect_ahead: int = 0) -> None:
+        """Tell every worker what it must know; so many connections are opened ahead of the first phase."""
+        questions = tuple((one.index, one.prompt, one.system) for one in _needed(samples, self._plan))
+        for member in self._members:
+            share = Share(member.number, len(self._members))
+            member.ask(
+                Setup(self._plan, endpoint, questions, share, share.of(connect_ahead), self._bounds),
+            )
+
+    async def ready(self) -> None:
+        """Return when every worker is ready.
+
+        Raises:
+            WorkerLostError: One will never be.
+        """
+        for member in self._members:
+            await member.answer
+        for burial in self._burials:
+            raise WorkerLostError(f"{await burial}. Please report this, if nobody has killed it")
+
+    async def end(self) -> None:
+        """Have every worker say its last, and let go of it."""
+        killing = self._kill_later()
+        await asyncio.gather(*(member.ask(Word.END) for member in self._members))
+        killing.cancel()
+        await asyncio.gather(*self._burials)
+        for member in self._members:
+            member.let_go()
+        if self._pause is not None:
+            self._pause.cancel()
+
+    # What a crew is told…
+
+    async def issue(self, phase: Phase) -> int:
+        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
+        self._turnstile.reset()
+        for member in self._members:
+            member.issued = 0
+        answers = [member.ask(phase) for member in self._members]
+        if self._plan.load.kind is LoadKind.CLOSED:
+            # Who ends has seen the last number go, or the end come: the others may still wait for an answer.
+            await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
+            self._tell_all(Word.EXHAUSTED)
+        scheduled = await asyncio.gather(*answers)
+        return sum(
+            member.issued if number is None else number
+            for member, number in zip(self._members, scheduled, strict=True)
+        )
+
+    async def settle(self) -> None:
+        """Await everything that is in flight, and every event of it."""
+        await asyncio.gather(*(member.ask(Word.SETTLE) for member in self._members))
+        await asyncio.gather(*self._burials)
+
+    def stop(self) -> None:
+        """Issue nothing more."""
+        self._tell_all(Word.STOP)
+
+    def abort(self) -> None:
+        """Give up what is in flight, and a worker that cannot any more."""
+        self._tell_all(Word.ABORT)
+        self._kill_later()
+
+    def _tell_all(self, word: Word) -> None:
+        for member in self._members:
+            member.tell(word)
+
+    def _kill_later(self) -> asyncio.TimerHandle:
+        """Kill, after a while, whoever has not answered by then."""
+
+        def kill() -> None:
+            for member in self._members:
+                if not member.answer.done():
+                    member.process.kill()
+
+        return asyncio.get_running_loop().call_later(PATIENCE_S, kill)
+
+    # What members say…
+
+    def on_rows(self, rows: list[Row], since_ns: int) -> None:
+        """Record events; when too many wait to be written, let the workers wait with theirs."""
+        self._recorder.put_rows(rows, since_ns)
+        if self._pause is None and self._recorder.waiting > self._bounds.recorder_events:
+            for member in self._members:
+                member.ignore()
+            self._look_again()
+
+    def _look_again(self) -> None:
+        self._pause = asyncio.get_running_loop().call_later(LOOK_AGAIN_S, self._listen_again)
+
+    def _listen_again(self) -> None:
+        if self._recorder.waiting > ROOM_AGAIN * self._bounds.recorder_events:
+            self._look_again()
+            return
+        self._pause = None
+        for member in self._members:
+            member.listen()
+
+    def on_progress(self) -> None:
+        """Add up what all workers have told last."""
+        self.progress.add_up(member.progress for member in self._members if member.progress is not None)
+
+    def on_loss(self, member: Member) -> None:
+        """End the requests that were open in a worker that is gone, and then the session."""
+        lost, now_ns = len(member.open), self._clock.now_ns()
+        message = f"worker {member.number} was lost while the request was under way"
+        for uuid in member.open:
+            data = {"error": Failure.WORKER_LOST.value, "message": message}
+            self._recorder.put(Event(EventType.ERROR, now_ns, uuid, data))
+        if member.progress is not None:
+            errors = member.progress["errors"]
+            errors[Failure.WORKER_LOST.value] = lost
+            member.progress["in_flight"] = 0
+            self.on_progress()
+        self._burials.append(asyncio.create_task(self._bury(member, lost)))
+        self._stop.drain("worker_lost")
+
+    async def _bury(self, member: Member, lost: int) -> str:
+        """Find out how a worker came to its end; say so in the log, and return it."""
+        status = await asyncio.to_thread(member.process.exit_status)
+        how = f"it crashed: {member.last_words}" if member.last_words else status
+        what = f"worker {member.number} of {len(self._members)} was lost ({how})"
+        data: dict[str, Any] = {
+            "code": "worker_lost",
+            "severity": "error",
+            "message": f"{what[0].upper()}{what[1:]}, and the run was ended. {lost} requests that were under "
+            "way in it count as failed; what it did in its last hundredth of a second may be missing.",
+            "remedy": _REMEDY_BUG if member.last_words else _REMEDY_KILLED,
+        }
+        self._recorder.put(Event(EventType.FINDING, self._clock.now_ns(), data=data))
+        return what
+
+
+def _needed(samples: Sequence[Sample], plan: Plan) -> Sequence[Sample]:
+    """The samples that a session can come to ask: no more of them need to travel."""
+    return samples if plan.requests is None else samples[: plan.warmup + plan.requests]

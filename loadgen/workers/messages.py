@@ -1,0 +1,121 @@
+"""What a worker and its parent say to each other; each message is a frame (`loadgen.workers.framing`).
+
+From the parent, pickled: a `Setup`, then a `Phase` or a `Word` at a time. From the worker, in marshal, tuples
+that begin with a `Said`:
+
+    READY                   it has been set up, and its connections ahead are open
+    ROWS, since_ns, rows    events as `recorder.schema.row` makes them, and since when the first has waited
+    PROGRESS, counters      see `Progress.snapshot`
+    ISSUED, scheduled       its share of the phase has been issued
+    SETTLED                 nothing is in flight, and all of its events are sent
+    ENDED                   nothing will come any more
+    CRASHED, message        a bug, in one line; the last that it says
+
+Both ends are the same program on the same machine, so moments are comparable (CLOCK_MONOTONIC) and no format
+needs a version. Secrets travel here, and neither on a command line nor in an environment.
+"""
+
+from __future__ import annotations
+
+import marshal
+import pickle
+from dataclasses import dataclass
+from enum import Enum, IntEnum, auto
+from typing import TYPE_CHECKING, Any
+
+from loadgen.workers.framing import framed
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from loadgen.client.endpoint import Endpoint
+    from loadgen.phase import Phase
+    from loadgen.plan import Plan
+    from loadgen.share import Share
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much may wait, before somebody does.
+
+    Attributes:
+        recorder_events: Above so many events in the recorder's queue, the parent takes no more from workers.
+        backlog_events: Above so many events that the parent has not taken, a worker issues nothing more.
+        backlog_bytes: Likewise.
+    """
+
+    recorder_events: int = 200_000
+    backlog_events: int = 100_000
+    backlog_bytes: int = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """All that a worker must know to begin with.
+
+    Attributes:
+        plan: What the whole session is to do.
+        endpoint: Where requests go.
+        questions: The fields of each sample: tuples travel quicker than samples.
+        share: Which part is this worker's.
+        connect_ahead: So many connections are opened before the first phase.
+        bounds: How much may wait.
+    """
+
+    plan: Plan
+    endpoint: Endpoint
+    questions: tuple[tuple[int, str, str | None], ...]
+    share: Share
+    connect_ahead: int = 0
+    bounds: Bounds = Bounds()
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What is asked."""
+        return tuple(Sample(*question) for question in self.questions)
+
+
+class Word(Enum):
+    """What a parent says that takes no more than a word."""
+
+    EXHAUSTED = auto()
+    """The last request of the phase has been claimed by somebody."""
+    SETTLE = auto()
+    """Say when nothing is in flight."""
+    STOP = auto()
+    """Issue nothing more."""
+    ABORT = auto()
+    """Give up what is in flight."""
+    END = auto()
+    """Close everything, say so, and end."""
+
+
+class Said(IntEnum):
+    """How each message of a worker begins."""
+
+    READY = auto()
+    ROWS = auto()
+    PROGRESS = auto()
+    ISSUED = auto()
+    SETTLED = auto()
+    ENDED = auto()
+    CRASHED = auto()
+
+
+def command(what: Setup | Phase | Word) -> bytes:
+    """A parent's message as a frame."""
+    return framed(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
+
+
+def commanded(payload: bytes) -> Any:
+    """What the parent has said."""
+    return pickle.loads(payload)  # noqa: S301 (from the process that started this one)
+
+
+def message(kind: Said, *values: Any) -> bytes:
+    """A worker's message as a frame."""
+    return framed(marshal.dumps((kind.value, *values)))
+
+
+def said(payload: bytes) -> tuple[Any, ...]:
+    """What a worker has said."""
+    return marshal.loads(payload)  # type: ignore[no-any-return]  # noqa: S302 (from a process that this one started)

@@ -1,0 +1,201 @@
+"""The life of a worker process: it does what the parent says, tells what happens, and ends with the parent.
+
+    python -m loadgen.workers.process SOCKET TURNSTILE TRANSPORT
+
+It is born with the signals blocked that a terminal sends to everybody: the parent says what they mean. Both
+numbers are of inherited file descriptors; 0 stands for no turnstile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen import own_health
+from loadgen.clock import system_clock
+from loadgen.collector import calm
+from loadgen.issuing import Issuer
+from loadgen.phase import Phase
+from loadgen.turn import Asker
+from loadgen.workers.framing import READ_BYTES, Frames
+from loadgen.workers.messages import Said, Setup, Word, commanded
+from loadgen.workers.parts import CODECS, load_transport
+from loadgen.workers.shipping import Shipper
+from loadgen.workers.turnstile import Turnstile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+PROGRESS_INTERVAL_S: Final = 0.2
+
+
+def main() -> None:
+    """Run a worker until the parent lets go of it, or is gone: then this process ends at once."""
+    fd, turnstile_fd, transport = sys.argv[1:]
+    sock, frames = socket.socket(fileno=int(fd)), Frames()
+    turnstile = Turnstile(int(turnstile_fd)) if int(turnstile_fd) else None
+    # What takes time is done before the parent has anything to say.
+    make_transport = load_transport(transport)
+    calm()
+    payloads = _first_payloads(sock, frames)
+    setup = commanded(payloads[0])
+    sock.settimeout(0)
+    worker = Worker(sock, frames, setup, make_transport, turnstile)
+    asyncio.run(worker.run(payloads[1:]))
+
+
+def _first_payloads(sock: socket.socket, frames: Frames) -> list[bytes]:
+    """Wait for the parent's first word."""
+    payloads: list[bytes] = []
+    while not payloads:
+        payloads += frames.feed(_read(sock))
+    return payloads
+
+
+def _read(sock: socket.socket) -> bytes:
+    """What the parent sends. When the line is closed there is nobody to work for, and nothing to tidy up."""
+    try:
+        data = sock.recv(READ_BYTES)
+    except BlockingIOError:
+        return b""
+    except OSError:
+        data = b""
+    if not data:
+        os._exit(0)
+    return data
+
+
+class Worker:
+    """Does what the parent says.
+
+    Args:
+        sock: Leads to the parent.
+        frames: What of the next message has arrived.
+        setup: What the parent said first.
+        make_transport: Makes the transport.
+        turnstile: Where the users of a closed loop get their numbers, when there are other workers.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        frames: Frames,
+        setup: Setup,
+        make_transport: Callable[..., Any],
+        turnstile: Turnstile | None,
+    ) -> None:
+        self._sock = sock
+        self._frames = frames
+        self._setup = setup
+        self._make_transport = make_transport
+        self._claim = turnstile.claim if turnstile else None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: list[asyncio.Task[None]] = []
+
+    async def run(self, payloads: list[bytes]) -> None:
+        """Work until this process ends.
+
+        Args:
+            payloads: What the parent has said already.
+        """
+        setup, plan = self._setup, self._setup.plan
+        self._shipper = Shipper(self._sock, setup.bounds)
+        self._transport = self._make_transport(setup.endpoint, plan.timeout_s)
+        asker = Asker(self._transport, CODECS[plan.protocol], plan.generation, self._shipper.put)
+        self._issuer = Issuer(
+            *(plan, setup.samples, asker, system_clock(), setup.share),
+            claim=self._claim,
+            room=self._shipper,
+        )
+        asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
+        self._spawn(self._begin(payloads))
+        await asyncio.Event().wait()
+
+    def _on_readable(self) -> None:
+        self._heed(self._frames.feed(_read(self._sock)))
+
+    def _heed(self, payloads: Any) -> None:
+        for payload in payloads:
+            match commanded(payload):
+                case Phase() as phase:
+                    self._spawn(self._issue(phase))
+                case Word.EXHAUSTED:
+                    self._issuer.exhausted()
+                case Word.SETTLE:
+                    self._spawn(self._settle())
+                case Word.STOP:
+                    self._issuer.stop()
+                case Word.ABORT:
+                    self._issuer.abort()
+                case Word.END:
+                    self._spawn(self._end())
+
+    # What the parent can ask for…
+
+    async def _begin(self, payloads: list[bytes]) -> None:
+        if self._setup.connect_ahead:
+            await self._transport.open_ahead(self._setup.connect_ahead)
+        self._shipper.tell(Said.READY)
+        self._heed(payloads)
+
+    async def _issue(self, phase: Phase) -> None:
+        if not self._watching:
+            # Only now does the parent write a log.
+            self._watching.append(asyncio.create_task(own_health.watch(self._shipper.put, self._more_health)))
+            self._watching.append(asyncio.create_task(self._tell_progress()))
+        self._shipper.tell(Said.ISSUED, await self._issuer.issue(phase))
+
+    async def _settle(self) -> None:
+        await self._issuer.settle()
+        self._shipper.tell(Said.PROGRESS, self._issuer.progress.snapshot())
+        self._shipper.tell(Said.SETTLED)
+
+    async def _end(self) -> None:
+        """Say the last word; the parent closes the line when it has read it."""
+        for task in self._watching:
+            task.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
+        await self._transport.close()
+        self._shipper.tell(Said.ENDED)
+
+    # What there is to tell…
+
+    async def _tell_progress(self) -> None:
+        while True:
+            await asyncio.sleep(PROGRESS_INTERVAL_S)
+            self._shipper.tell(Said.PROGRESS, self._issuer.progress.snapshot())
+
+    def _more_health(self) -> dict[str, Any]:
+        return {
+            "worker": self._setup.share.worker,
+            "in_flight": self._issuer.progress.in_flight,
+            **self._shipper.reading(),
+        }
+
+    # Tasks…
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (crash := task.exception()) is not None:
+            self._shipper.tell(Said.CRASHED, self._setup.endpoint.redact(_told(crash)))
+
+
+def _told(crash: BaseException) -> str:
+    """A bug in one line: what, and where."""
+    trace = crash.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f", line {trace.tb_lineno} of {trace.tb_frame.f_code.co_filename}" if trace else ""
+    return f"{type(crash).__name__}: {crash}{where}"
+
+
+if __name__ == "__main__":
+    main()

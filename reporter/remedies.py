@@ -1,0 +1,91 @@
+"""What to do about a client that is short of time, in figures that follow from how busy it was."""
+
+from __future__ import annotations
+
+from math import ceil, inf
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from reporter.evidence import Evidence
+
+OPEN_LOOP: Final = frozenset({"constant", "poisson"})
+"""Loads that come at a rate."""
+
+COMFORTABLE: Final = 0.7
+"""The share of a core, or of all CPUs, up to which a client answers at once."""
+
+FULL_SHARE: Final = 0.9
+"""The share of a core, or of all CPUs, above which there is nothing left to take."""
+
+WAIT_SHARE: Final = 0.1
+"""The share of its time that a process waits for a CPU, above which something takes it away."""
+
+KEEP_OFF: Final = (
+    "Keep other work off this machine (the server too, if it runs here), or pin each to CPUs of its own."
+)
+
+
+def relief(evidence: Evidence) -> str:
+    """What gives the client room: its CPUs for itself, further workers where CPUs are free, or less load."""
+    if is_contended(evidence):
+        return KEEP_OFF
+    way = _more_workers(evidence) or _less_load(evidence)
+    if evidence.client and max(worker_share(evidence), machine_share(evidence)) <= COMFORTABLE:
+        return f"Its CPU was not used up: keep other work off this machine, or {way}."
+    return f"{way[0].upper()}{way[1:]}."
+
+
+def worker_share(evidence: Evidence) -> float:
+    """The share of a core that the busiest worker used; 0 without readings."""
+    return evidence.client.get("cpu_share_mean") or 0.0
+
+
+def machine_share(evidence: Evidence) -> float:
+    """The share of the CPUs it may use that all the client's processes used; 0 where that is not known."""
+    return (evidence.client.get("cpu_share_sum") or 0.0) / (evidence.usable_cpus or inf)
+
+
+def is_contended(evidence: Evidence) -> bool:
+    """Whether a worker had to wait for a CPU that the client did not use itself."""
+    waited = evidence.client.get("cpu_wait_share_mean") or 0.0
+    return waited > WAIT_SHARE and machine_share(evidence) <= FULL_SHARE
+
+
+def _more_workers(evidence: Evidence) -> str | None:
+    """So many workers that each is comfortable, where there is a CPU for each and some to spare."""
+    if not evidence.client or not evidence.usable_cpus or machine_share(evidence) > COMFORTABLE:
+        return None
+    workers = evidence.client.get("workers") or 1
+    needed = max(workers + 1, ceil(workers * worker_share(evidence) / COMFORTABLE))
+    if needed > evidence.usable_cpus:
+        return None
+    return f"start it with --workers {needed}, {_in_words(needed - workers)} more: there are CPUs for that"
+
+
+def _less_load(evidence: Evidence) -> str:
+    """As much load as would have left the client comfortable, were its work in proportion to the load."""
+    share = max(worker_share(evidence), machine_share(evidence))
+    part = COMFORTABLE / share if share > COMFORTABLE else None
+    kind, streams = evidence.load.get("kind"), evidence.load.get("concurrency")
+    if kind in OPEN_LOOP:
+        rate = _issued_rate(evidence)
+        lower = f"lower the rate{f' to about {_two_digits(rate * part)} requests/s' if rate and part else ''}"
+    elif kind == "closed":
+        lower = f"use fewer streams{f', about {max(1, int(streams * part))}' if streams and part else ''}"
+    else:
+        lower = "put on less load"
+    return f"{lower}, or use a machine with more or quicker CPUs"
+
+
+def _issued_rate(evidence: Evidence) -> float | None:
+    """Requests/s at which the client was as busy as it was: those issued, maybe fewer than asked for."""
+    asked, span_ns = evidence.load.get("rate"), evidence.issued_span_ns
+    return min(asked, evidence.counts.issued * 1e9 / span_ns) if asked and span_ns else asked
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):.10g}"
+
+
+def _in_words(number: int) -> str:
+    return {1: "one", 2: "two", 3: "three"}.get(number, str(number))

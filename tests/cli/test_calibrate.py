@@ -1,0 +1,133 @@
+"""`loadgen calibrate`, the whole way on a short ladder; and what a run is laid beside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.calibration.beside_truth import Spread, lateness, lay_beside, spread
+from cli.calibration.capacity import Calibration, Capacity
+from cli.calibration.kept import save, this_machine
+from cli.calibration.verdict import Limit, LimitedBy
+from loadgen.mock_endpoint.truth import Truth
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+
+MS = 1_000_000
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1))
+def test_a_spread_lies_among_its_values(values: list[float]) -> None:
+    """Its median halves them, and no value is made up."""
+    found = spread(values)
+    assert found is not None
+    assert min(values) <= found.p50 <= found.p99 <= max(values)
+    assert sum(value <= found.p50 for value in values) * 2 >= len(values)
+
+
+@given(late=st.lists(st.floats(0, 50), min_size=2, max_size=30))
+def test_lateness_is_counted_from_when_a_token_was_due(late: list[float]) -> None:
+    """Token k of a paced answer is due at its TTFT and k gaps, from when service began."""
+    begun_ns, queued_ns = 5 * MS, 3 * MS
+    sent_ns = [
+        begun_ns + queued_ns + round((20 + 10 * number + late_ms) * MS) for number, late_ms in enumerate(late)
+    ]
+    truth = Truth("a", "/", begun_ns, queued_ns, sent_ns)
+    found, expected = lateness([truth], 20.0, 10.0), spread(late)
+    assert found is not None
+    assert expected is not None
+    assert found.p50 == pytest.approx(expected.p50, abs=1e-5)
+    assert found.p99 == pytest.approx(expected.p99, abs=1e-5)
+
+
+def test_a_run_lies_beside_its_truth(made_run: Path, mock: MockProcess) -> None:
+    """The same requests on both sides, the report's percentiles, and nothing arrives before it was sent."""
+    report: dict[str, Any] = orjson.loads((made_run / "report.json").read_bytes())
+    beside = lay_beside(made_run, mock.truth(10))
+    assert beside.requests == 10
+    for name, found in (("ttft_ms", beside.ttft), ("tpot_ms", beside.tpot), ("itl_ms", beside.itl)):
+        assert found is not None
+        assert found.reported == Spread(
+            pytest.approx(report[name]["p50"]),
+            pytest.approx(report[name]["p99"]),
+        )
+    assert beside.ttft is not None
+    assert beside.ttft.error.p50 >= 0
+    assert beside.ttft_each is not None
+    assert beside.requests_s == pytest.approx(report["throughput"]["qps"])
+    assert beside.chunks_s == pytest.approx(report["throughput"]["output_tps"])
+    assert set(beside.errors()) == {f"{name} {p}" for name in ("TTFT", "TPOT", "ITL") for p in ("p50", "p99")}
+
+
+def test_what_is_issued_before_it_has_settled_is_left_out(made_run: Path, mock: MockProcess) -> None:
+    """On both sides."""
+    assert lay_beside(made_run, mock.truth(10), settled_s=60.0).requests == 0
+    some = lay_beside(made_run, mock.truth(10), settled_s=0.008)
+    assert 0 < some.requests < 10
+
+
+@pytest.mark.slow
+def test_a_machine_is_calibrated(loadgen: Loadgen, tmp_path: Path) -> None:
+    """Both ladders are climbed, the result is printed, kept, and shown again."""
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    shown = loadgen("calibrate", "--show", **cache)
+    assert shown.returncode == 2
+    assert "run `loadgen calibrate` first" in shown.stderr
+
+    short = ("--quick", "--step", "0.6s", "--max-rate", 40, "--max-streams", 8, "--within", "100ms")
+    run = loadgen("calibrate", *short, **cache)
+    assert run.returncode == 0, run.stderr
+    assert "leaked" not in run.stderr
+    for load, what in ((40, "requests/s"), (8, "streams")):
+        assert f" {load} {what}: " in run.stderr
+        table = run.stdout[run.stdout.index(f"{what} ") :].split("\n\n")[0].splitlines()
+        row = table[-1].split()
+        assert row[0] == str(load)
+        assert abs(float(row[3])) < 100
+        assert len({len(line.partition("  yes")[0].partition("  no")[0]) for line in table[1:]}) == 1
+    assert max(map(len, run.stdout.splitlines()[:-2])) <= 110
+
+    kept = orjson.loads((tmp_path / "cache" / "loadgen" / "calibration.json").read_bytes())
+    assert kept["within_ms"] == 100
+    assert 0 <= kept["requests_s"]["most"] <= 40
+    again = loadgen("calibrate", "--show", **cache)
+    assert again.returncode == 0, again.stderr
+    assert "within 100 ms of the truth" in again.stdout
+    assert run.stdout.endswith(again.stdout)
+    assert orjson.loads(loadgen("calibrate", "--show", "--json", **cache).stdout)["calibration"] == kept
+
+
+def test_a_plan_beyond_the_calibration_is_warned_of(
+    loadgen: Loadgen, mock: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On standard error and in the report; the run goes on and is valid all the same."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    one = Capacity(1, 4.0, 2, Limit(LimitedBy.CLIENT, "TTFT p99 was off by +3.00 ms"))
+    save(Calibration(this_machine(), "0.1.0", "2026-01-02T03:04:05+00:00", None, 1.0, one, one))
+    run = loadgen(
+        *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key"),
+        *("-c", 2, "-n", 4, "--out", "run", "--json"),
+    )
+    assert run.returncode == 0, run.stderr
+    assert "warning: the plan asks for 2 requests in flight" in run.stderr
+    findings = {finding["code"]: finding["severity"] for finding in orjson.loads(run.stdout)["findings"]}
+    assert findings["beyond_calibration"] == "warning"
+
+
+@pytest.mark.parametrize("wrong", [("--within", "0ms"), ("--within", "soon"), ("--max-streams", "0")])
+def test_a_calibration_that_makes_no_sense_is_refused(loadgen: Loadgen, wrong: tuple[str, str]) -> None:
+    """With the option's name, and the exit code of a usage error."""
+    run = loadgen("calibrate", *wrong)
+    assert run.returncode == 2
+    assert wrong[0] in run.stderr

@@ -1,0 +1,151 @@
+"""What a calibration says of a plan, and where it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.calibration.capacity import Calibration, Capacity, Machine, exceeds
+from cli.calibration.kept import calibration_file, save, saved, this_machine, warn_beyond
+from cli.calibration.verdict import Limit, LimitedBy
+from loadgen.client.codec import Generation
+from loadgen.plan import Load, LoadKind, Plan
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CAPACITIES = st.builds(
+    Capacity,
+    most=st.integers(0, 10**6),
+    chunks_s=st.floats(0, 1e9),
+    over=st.none() | st.integers(1, 10**6),
+    limit=st.builds(Limit, by=st.sampled_from(LimitedBy), why=st.text()),
+)
+CALIBRATIONS = st.builds(
+    Calibration,
+    machine=st.builds(Machine, host=st.text(), cpus=st.integers(1, 1024)),
+    version=st.text(),
+    made_at=st.text(),
+    workers=st.none() | st.integers(1, 64),
+    within_ms=st.floats(0.001, 1000),
+    requests_s=CAPACITIES,
+    streams=CAPACITIES,
+)
+
+
+def calibration(requests_s: int = 1000, streams: int = 500) -> Calibration:
+    """A calibration of this machine."""
+    client = Limit(LimitedBy.CLIENT, "TTFT p99 was off by +3.00 ms")
+    return Calibration(
+        this_machine(),
+        "0.1.0",
+        "2026-01-02T03:04:05+00:00",
+        None,
+        1.0,
+        requests_s=Capacity(requests_s, 4.0 * requests_s, 2 * requests_s, client),
+        streams=Capacity(streams, 100.0 * streams, 2 * streams, client),
+    )
+
+
+def plan(load: Load, requests: int | None = 100) -> Plan:
+    """A plan of nothing but a load."""
+    return Plan(load, requests, None, 0, Generation("m"), "chat", 0, 60.0)
+
+
+def findings(load: Load, *, quiet: bool = False) -> list[Event]:
+    """What the log is told of a plan."""
+    told: list[Event] = []
+    warn_beyond(plan(load), told.append, 7, quiet=quiet)
+    return told
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@given(kind=st.sampled_from([LoadKind.CONSTANT, LoadKind.POISSON]), rate=st.floats(0.001, 1e5))
+def test_a_rate_is_held_against_the_rate(kind: LoadKind, rate: float) -> None:
+    """Up to what was found nothing is said."""
+    said = exceeds(calibration(requests_s=1000), plan(Load(kind, rate=rate)))
+    assert (said is None) == (rate <= 1000)
+    assert said is None or "1,000" in said
+
+
+@given(in_flight=st.integers(1, 10**6), offline=st.booleans())
+def test_requests_in_flight_are_held_against_streams(in_flight: int, *, offline: bool) -> None:
+    """In a closed loop those that are asked for, offline all of them."""
+    load = Load(LoadKind.OFFLINE) if offline else Load(LoadKind.CLOSED, concurrency=in_flight)
+    said = exceeds(calibration(streams=500), plan(load, requests=in_flight if offline else None or 10**6))
+    assert (said is None) == (in_flight <= 500)
+
+
+@given(kept=CALIBRATIONS)
+def test_a_calibration_survives_json(kept: Calibration) -> None:
+    """What is read is what was written."""
+    assert Calibration.of_dict(orjson.loads(orjson.dumps(asdict(kept)))) == kept
+
+
+def test_what_is_saved_is_found_again(cache: Path) -> None:
+    """In the user's cache, the last one only, with no other file beside it."""
+    save(calibration(streams=1))
+    save(calibration(streams=2))
+    assert saved() == calibration(streams=2)
+    assert list(cache.rglob("*.*")) == [calibration_file()]
+
+
+def test_a_calibration_of_another_machine_says_nothing() -> None:
+    """Another host, or other processors to run on."""
+    here = calibration()
+    for machine in (
+        replace(here.machine, host="elsewhere"),
+        replace(here.machine, cpus=here.machine.cpus + 1),
+    ):
+        save(replace(here, machine=machine))
+        assert saved() is None
+        assert findings(Load(LoadKind.POISSON, rate=5000)) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": 1}', "null"])
+def test_what_cannot_be_read_says_nothing(text: str) -> None:
+    """A damaged file is as good as none."""
+    calibration_file().parent.mkdir(parents=True)
+    calibration_file().write_text(text)
+    assert saved() is None
+
+
+def test_without_one_nothing_is_said() -> None:
+    """Nobody has to calibrate."""
+    assert saved() is None
+    assert findings(Load(LoadKind.POISSON, rate=5000)) == []
+
+
+def test_a_plan_beyond_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A warning for the log, in sentences and with a remedy, and a line for the user."""
+    save(calibration(requests_s=1000))
+    assert findings(Load(LoadKind.POISSON, rate=1000)) == []
+    assert capsys.readouterr().err == ""
+    (event,) = findings(Load(LoadKind.POISSON, rate=5000))
+    assert event.at_ns == 7
+    assert event.data is not None
+    assert event.data["code"] == "beyond_calibration"
+    assert event.data["severity"] == "warning"
+    assert "5,000 requests/s" in event.data["message"]
+    assert "`loadgen calibrate`" in event.data["remedy"]
+    assert capsys.readouterr().err.startswith("warning: the plan asks for 5,000 requests/s; ")
+
+
+def test_who_wants_it_quiet_is_told_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard error stays empty, the log does not."""
+    save(calibration(streams=10))
+    (event,) = findings(Load(LoadKind.CLOSED, concurrency=11), quiet=True)
+    assert event.type is EventType.FINDING
+    assert capsys.readouterr().err == ""

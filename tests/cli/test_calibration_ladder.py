@@ -1,0 +1,157 @@
+"""The search for what a machine can do: which loads are tried, and what is made of the answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.calibration.beside_truth import Beside, BesideTruth, Spread
+from cli.calibration.climb import NOT_TRIED, Tried, capacity, climb
+from cli.calibration.ladder import Ladder
+from cli.calibration.step import REQUESTS, STREAMS, Step
+from cli.calibration.verdict import LimitedBy, limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LADDERS = st.builds(
+    Ladder,
+    first=st.integers(1, 1000),
+    most=st.integers(1, 100_000),
+    precision=st.floats(0, 2),
+)
+WITHIN_MS = 1.0
+
+
+def search(ladder: Ladder, holds: Callable[[int], bool]) -> tuple[set[int], set[int]]:
+    """Climb a ladder to its end; no load may come twice, none may be off the ladder."""
+    held: set[int] = set()
+    failed: set[int] = set()
+    while (load := ladder.next_load(held, failed)) is not None:
+        assert load not in held | failed
+        assert 1 <= load <= ladder.most
+        (held if holds(load) else failed).add(load)
+    return held, failed
+
+
+def step(
+    load: int,
+    error_ms: float = 0.0,
+    *,
+    late_ms: float = 0.0,
+    faults: tuple[str, ...] = (),
+    metric: str = "ttft",
+) -> Step:
+    """A step whose one metric is off by so much at p99."""
+    off = Beside(reported=Spread(50.0, 60.0 + error_ms), true=Spread(50.0, 60.0))
+    fine = Beside(reported=Spread(10.0, 11.0), true=Spread(10.0, 11.0))
+    times = {"ttft": fine, "tpot": fine, "itl": fine, metric: off}
+    beside = BesideTruth(100, load, 64.0 * load, **times, ttft_each=None, tpot_each=None)
+    return Step(load, beside, Spread(0.1, late_ms), faults)
+
+
+@given(ladder=LADDERS, most=st.integers(0, 200_000))
+def test_the_search_finds_what_holds(ladder: Ladder, most: int) -> None:
+    """Of a machine that can do exactly so much it finds the most that holds, as precisely as asked."""
+    held, failed = search(ladder, lambda load: load <= most)
+    best = max(held, default=0)
+    assert best <= most
+    if most >= ladder.most:
+        assert best == ladder.most
+    else:
+        assert min(failed) - best <= max(1, ladder.precision * best)
+
+
+@given(ladder=LADDERS, seed=st.randoms(use_true_random=False))
+def test_the_search_ends_whatever_the_machine_says(ladder: Ladder, seed: st.DataObject) -> None:
+    """A machine of moods gets its end too: at most a doubling, a halving and a bisection of steps."""
+    held, failed = search(ladder, lambda _: seed.random() < 0.5)
+    assert len(held | failed) <= 3 * ladder.most.bit_length() + 3
+
+
+def test_a_doubling_is_searched_in_two_steps() -> None:
+    """Up by doubling, then between what holds and what does not."""
+    tried: list[int] = []
+
+    def holds(load: int) -> bool:
+        tried.append(load)
+        return load <= 650
+
+    search(Ladder(250, 32_000, 0.25), holds)
+    assert tried == [250, 500, 1000, 750, 625]
+
+
+def test_a_load_gets_a_second_chance() -> None:
+    """A machine may have a bad moment: only a load that fails as often as it is tried does not hold."""
+    taken: list[int] = []
+
+    def take(load: int) -> Step:
+        taken.append(load)
+        return step(load, error_ms=5.0 if len(taken) == 1 else 0.0)
+
+    steps = list(climb(STREAMS, Ladder(4, 8, 1.0), WITHIN_MS, 2, take))
+    assert taken == [4, 4, 8]
+    assert [tried.limit is None for tried in steps] == [False, True, True]
+    assert capacity(steps).most == 8
+    assert capacity(steps).limit == NOT_TRIED
+    assert capacity(steps).at_least
+
+
+@given(ladder=LADDERS, most=st.integers(0, 200_000))
+def test_what_the_steps_amount_to(ladder: Ladder, most: int) -> None:
+    """The capacity is the greatest load that held, and the limit that of the least that did not."""
+    steps = list(
+        climb(REQUESTS, ladder, WITHIN_MS, 1, lambda load: step(load, error_ms=2.0 if load > most else 0.0))
+    )
+    found = capacity(steps)
+    assert found.most == max((one.step.load for one in steps if one.limit is None), default=0)
+    assert found.chunks_s == 64.0 * found.most
+    assert found.over == min((one.step.load for one in steps if one.limit), default=None)
+    assert found.at_least == (most >= ladder.most)
+
+
+def test_what_held_above_what_did_not_counts_for_nothing() -> None:
+    """Luck with a greater load is no capacity."""
+    bad = step(2, error_ms=9.0)
+    steps = [Tried(step(1), None), Tried(bad, limit(bad, STREAMS, WITHIN_MS)), Tried(step(4), None)]
+    assert capacity(steps).most == 1
+    assert capacity(steps).over == 2
+
+
+@given(
+    error_ms=st.floats(-20, 20),
+    late_ms=st.floats(0, 20),
+    within_ms=st.floats(0.1, 10),
+    metric=st.sampled_from(["ttft", "tpot", "itl"]),
+)
+def test_a_load_holds_when_every_time_is_true(
+    error_ms: float, late_ms: float, within_ms: float, metric: str
+) -> None:
+    """And when the mock endpoint put it on; the client is blamed only where the mock endpoint was on time."""
+    found = limit(step(1, error_ms, late_ms=late_ms, metric=metric), STREAMS, within_ms)
+    put_on, true = late_ms <= STREAMS.gap_ms, abs((60.0 + error_ms) - 60.0) <= within_ms
+    assert (found is None) == (put_on and true)
+    if found is not None:
+        on_time = put_on and late_ms <= within_ms
+        assert found.by == (LimitedBy.CLIENT if on_time else LimitedBy.MOCK)
+        assert f"{metric.upper()} p99" in found.why or not put_on
+
+
+@pytest.mark.parametrize("late_ms", [0.0, 5.0])
+def test_a_run_that_the_client_limited_does_not_hold(late_ms: float) -> None:
+    """Whatever its times are: its report says why, in the first place."""
+    found = limit(step(1, late_ms=late_ms, faults=("The client limited the run: so it was.",)), STREAMS, 1.0)
+    assert found is not None
+    assert found.by is LimitedBy.CLIENT
+    assert found.why == "The client limited the run: so it was"
+
+
+def test_nothing_to_compare_is_no_success() -> None:
+    """A run without a single answer says nothing for the client."""
+    nothing = BesideTruth(0, 0.0, 0.0, None, None, None, None, None)
+    found = limit(Step(1, nothing, None, ()), STREAMS, 1.0)
+    assert found is not None
+    assert found.by is LimitedBy.CLIENT

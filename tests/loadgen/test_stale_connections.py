@@ -1,0 +1,240 @@
+"""Kept connections that the server closes: before a request, on its way, and with the request in hand."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loadgen.client import chat_completions
+from loadgen.client.exchange import Exchange
+from loadgen.client.failure import Failure
+from loadgen.client.stream import ResponseStream
+from loadgen.client.transport import Request
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+    from typing import Self
+
+IDLE_S = 0.05
+"""Long enough for a close to arrive."""
+
+
+class PlainServer:
+    """Answers one request a connection, in a thread, and closes it when it is told to.
+
+    Args:
+        responses: The bytes of the response of each connection; of none for the connections after them.
+        tls: With it the server speaks TLS, and says no farewell.
+        last_words: Said when the connection is to be closed; then it stays open, and nobody listens.
+        deaf: Close once the next request has arrived, without reading it.
+
+    Attributes:
+        read: How many requests it has read.
+    """
+
+    def __init__(
+        self,
+        *responses: bytes,
+        tls: ssl.SSLContext | None = None,
+        last_words: bytes = b"",
+        deaf: bool = False,
+    ) -> None:
+        self.read = 0
+        self._last_words = last_words
+        self._connections = ExitStack()
+        self._responses = responses
+        self._tls = tls
+        self._deaf = deaf
+        self._close = threading.Event()
+        self._closed = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._serve)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._connections.close()
+        self._listener.close()
+
+    def close_connection(self) -> None:
+        """Close the connection; return when its end has been sent, without a turn of the event loop."""
+        self._close.set()
+        assert self._closed.wait(10)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            if self._tls is not None:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            self._connections.enter_context(connection)
+            while b"{}" not in connection.recv(65536):
+                pass
+            self.read += 1
+            connection.sendall(b"".join(self._responses[self.read - 1 : self.read]))
+            if self._deaf:
+                connection.recv(1, socket.MSG_PEEK)
+            else:
+                self._close.wait(10)
+            if self._last_words:
+                connection.sendall(self._last_words)
+            else:
+                connection.close()
+            self._closed.set()
+
+
+@pytest.fixture
+def credulous(monkeypatch: pytest.MonkeyPatch, transport_kind: Any) -> None:
+    """Connections pass for good: as when the server closes them right after the look at them."""
+    monkeypatch.setattr(transport_kind.kept, "is_stale", lambda _: False)
+
+
+@pytest.fixture(scope="module")
+def after_a_close(run: Any, connect: Any) -> Callable[..., list[tuple[Exchange, list[Any]]]]:
+    """Two requests, and a close between them that the event loop has had no turn to hear of.
+
+    The exchanges, and what each said whenever it was sent: its `setup` and the time.
+    """
+
+    async def send(transport: Any) -> tuple[Exchange, list[Any]]:
+        sent: list[Any] = []
+        exchange = Exchange(
+            ResponseStream(chat_completions),
+            lambda exchange: sent.append((exchange.setup, exchange.sent_ns)),
+            lambda _: None,
+        )
+        await transport.send(Request("POST", "/chat/completions", "an-id", b"{}"), exchange)
+        return exchange, sent
+
+    def after_a_close(server: PlainServer) -> list[tuple[Exchange, list[Any]]]:
+        async def scenario() -> list[tuple[Exchange, list[Any]]]:
+            async with connect(server.url, verify=False) as transport:
+                first = await send(transport)
+                server.close_connection()
+                time.sleep(IDLE_S)  # noqa: ASYNC251 (the loop is to be busy)
+                return [first, await send(transport)]
+
+        with server:
+            return run(scenario())
+
+    return after_a_close
+
+
+# Before the request…
+
+
+def test_a_close_that_nobody_has_heard_yet(after_a_close: Any, wire: Any) -> None:
+    """A client that was too busy to hear of it looks before it uses a connection that was idle for long."""
+    (first, _), (second, sent) = after_a_close(PlainServer(*[wire.sized(b"abc")] * 2))
+    assert (first.failure, second.failure) == (None, None)
+    assert [setup.reused for setup, _ in sent] == [False]
+    assert second.setup.retried is False
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_word_that_nobody_has_heard_yet(after_a_close: Any, wire: Any, certified: Any, scheme: str) -> None:
+    """It spoils the connection as if it had been heard; and the server need not agree to its end."""
+    tls = certified("127.0.0.1") if scheme == "https" else None
+    server = PlainServer(*[wire.sized(b"abc")] * 2, tls=tls, last_words=wire.sized(b"def"))
+    _, (second, _) = after_a_close(server)
+    assert (second.failure, second.stream.body(), second.setup.reused) == (None, b"abc", False)
+
+
+def test_a_close_that_is_just_being_heard(run: Any, connect: Any, ask: Any, wire: Any) -> None:
+    """Between the end of the stream and the end of the connection lies a turn of the event loop."""
+
+    async def later(transport: Any) -> Exchange:
+        await asyncio.sleep(0)
+        return await ask(transport)
+
+    async def scenario(server: PlainServer) -> list[Exchange]:
+        async with connect(server.url) as transport:
+            exchanges = [await ask(transport)]
+            server.close_connection()
+            exchanges.append(await asyncio.create_task(later(transport)))
+            return exchanges
+
+    with PlainServer(*[wire.sized(b"abc")] * 2) as server:
+        exchanges = run(scenario(server))
+    assert [exchange.failure for exchange in exchanges] == [None, None]
+
+
+# On its way…
+
+
+@pytest.mark.usefixtures("credulous")
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_close_that_the_request_meets_on_its_way(
+    after_a_close: Any, wire: Any, transport_kind: Any, certified: Any, scheme: str
+) -> None:
+    """Nothing of it reached the server: where the transport can tell, it goes out once more and says so."""
+    tls = certified("127.0.0.1") if scheme == "https" else None
+    server = PlainServer(*[wire.sized(b"abc")] * 2, tls=tls)
+    _, (exchange, sent) = after_a_close(server)
+    if not transport_kind.resends:
+        assert (exchange.failure, exchange.setup.reused, server.read) == (Failure.RESET, True, 1)
+        return
+    assert (exchange.failure, exchange.stream.body()) == (None, b"abc"), exchange.message
+    assert [(setup.reused, setup.retried) for setup, _ in sent] == [(True, False), (False, True)]
+    assert exchange.setup.connect_ms > 0
+    assert exchange.sent_ns == sent[1][1] > sent[0][1]
+    assert server.read == 2
+
+
+@pytest.mark.usefixtures("credulous")
+def test_it_goes_out_once_more_and_no_oftener(after_a_close: Any, wire: Any, transport_kind: Any) -> None:
+    """What comes of the second time is what came of it."""
+    server = PlainServer(wire.sized(b"abc"))
+    _, (exchange, _) = after_a_close(server)
+    assert exchange.failure == Failure.RESET
+    assert (exchange.setup.retried, server.read) == ((True, 2) if transport_kind.resends else (False, 1))
+
+
+# With the request in hand…
+
+
+@pytest.mark.parametrize("end", ["CLOSE", "RESET"])
+@pytest.mark.parametrize("pause_s", [0.0, 0.1])
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_request_that_was_read_is_not_sent_again(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, step: Any, end: str, pause_s: float, method: str
+) -> None:
+    """The server may have begun with it, whatever its method: the failure is the server's."""
+
+    async def scenario() -> tuple[Any, Exchange]:
+        scripts = [wire.sized(b"abc")], [pause_s, getattr(step, end)], [wire.sized(b"abc")]
+        async with serve(*scripts) as server, connect(server.url) as transport:
+            await ask(transport)
+            return server, await ask(transport, b"" if method == "GET" else b"{}", method)
+
+    server, exchange = run(scenario())
+    assert (exchange.failure, exchange.setup.reused, exchange.setup.retried) == (Failure.RESET, True, False)
+    assert (server.connections, len(server.requests)) == (1, 2)
+
+
+def test_a_request_that_arrived_is_not_sent_again(run: Any, connect: Any, ask: Any, wire: Any) -> None:
+    """It lay there to be read, and what the server made of it nobody knows."""
+
+    async def scenario(server: PlainServer) -> Exchange:
+        async with connect(server.url) as transport:
+            await ask(transport)
+            return await ask(transport)
+
+    with PlainServer(*[wire.sized(b"abc")] * 2, deaf=True) as server:
+        exchange = run(scenario(server))
+    assert (exchange.failure, exchange.setup.retried, server.read) == (Failure.RESET, False, 1)

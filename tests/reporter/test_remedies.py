@@ -1,0 +1,88 @@
+"""What to do about a client that is short of time, in figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reporter.evidence import Evidence
+from reporter.remedies import COMFORTABLE, KEEP_OFF, relief
+from reporter.report import Counts
+
+RUN = Evidence(
+    ended="completed", load={"kind": "closed", "concurrency": 64}, counts=Counts(*[100] * 6, {}, 0)
+)
+IDLE = "Its CPU was not used up: keep other work off this machine"
+MACHINE = "or use a machine with more or quicker CPUs."
+
+
+def client(workers: int, share: float, parent: float = 0.0, **more: Any) -> dict[str, Any]:
+    """Workers that are all as busy, and their parent."""
+    return {
+        "workers": workers,
+        "cpu_share_mean": share,
+        "cpu_share_sum": workers * share + parent,
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("busy", "cpus", "expected"),
+    [
+        (client(1, 0.95), 4, "Start it with --workers 2, one more: there are CPUs for that."),
+        (client(2, 1.0, 0.1), 8, "Start it with --workers 3, one more: there are CPUs for that."),
+        (client(4, 1.0, 0.2), 8, "Start it with --workers 6, two more: there are CPUs for that."),
+        (client(10, 1.0), 32, "Start it with --workers 15, 5 more: there are CPUs for that."),
+        (client(1, 1.0), 1, f"Use fewer streams, about 44, {MACHINE}"),
+        (client(2, 0.9, 0.1), 2, f"Use fewer streams, about 47, {MACHINE}"),
+        (client(3, 0.75), 3, f"Use fewer streams, about 59, {MACHINE}"),
+        (client(1, 0.95), None, f"Use fewer streams, about 47, {MACHINE}"),
+        (client(1, 0.3), 2, f"{IDLE}, or start it with --workers 2, one more: there are CPUs for that."),
+        (client(1, 0.3), 1, f"{IDLE}, or use fewer streams, {MACHINE}"),
+        ({}, 4, f"Use fewer streams, {MACHINE}"),
+        (client(1, 0.8, cpu_wait_share_mean=0.2), 2, KEEP_OFF),
+        (client(2, 1.0, cpu_wait_share_mean=0.2), 2, f"Use fewer streams, about 44, {MACHINE}"),
+    ],
+)
+def test_a_busy_client_is_told_what_would_suffice(
+    busy: dict[str, Any], cpus: int | None, expected: str
+) -> None:
+    """Workers where there are CPUs for them, else as many streams as would have left it comfortable."""
+    assert relief(replace(RUN, client=busy, usable_cpus=cpus)) == expected
+
+
+@pytest.mark.parametrize(
+    ("load", "span_ns", "expected"),
+    [
+        ({"kind": "poisson", "rate": 1000.0}, 100_000_000, "Lower the rate to about 700 requests/s"),
+        ({"kind": "constant", "rate": 1000.0}, 200_000_000, "Lower the rate to about 350 requests/s"),
+        ({"kind": "constant", "rate": 123_456.0}, None, "Lower the rate to about 86000 requests/s"),
+        ({"kind": "poisson", "rate": 0.5}, None, "Lower the rate to about 0.35 requests/s"),
+        ({"kind": "poisson"}, None, "Lower the rate"),
+        ({"kind": "closed", "concurrency": 1}, None, "Use fewer streams, about 1"),
+        ({"kind": "closed"}, None, "Use fewer streams"),
+        ({"kind": "offline"}, None, "Put on less load"),
+    ],
+)
+def test_less_load_is_told_in_the_units_of_the_load(
+    load: dict[str, Any], span_ns: int | None, expected: str
+) -> None:
+    """A rate is lowered from what was issued, not from what was asked for in vain."""
+    told = relief(replace(RUN, load=load, issued_span_ns=span_ns, client=client(1, 1.0), usable_cpus=1))
+    assert told == f"{expected}, {MACHINE}"
+
+
+@given(workers=st.integers(1, 64), share=st.floats(COMFORTABLE, 1.0), cpus=st.integers(1, 256))
+def test_the_workers_told_have_room(workers: int, share: float, cpus: int) -> None:
+    """However many workers are advised: each would be comfortable, and the machine has a CPU for each."""
+    told = relief(replace(RUN, client=client(workers, share), usable_cpus=cpus))
+    if "--workers" in told:
+        needed = int(told.split("--workers ")[1].split(",")[0])
+        assert workers < needed <= cpus
+        assert workers * share / needed <= COMFORTABLE + 1e-9
+    else:
+        assert "fewer streams" in told

@@ -1,0 +1,181 @@
+"""`loadgen perf --workers`: whoever dies or is interrupted, the log is lawful, and the report says it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from recorder.event import Event, EventType
+from recorder.lifecycle import violations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+    Start = Callable[..., subprocess.Popen[str]]
+
+TWO_WORKERS = ("--model", "mock", "-c", 6, "--workers", 2, "--duration", 60, "--out", "run", "--json")
+
+
+@pytest.fixture(scope="module")
+def slow_mock() -> Iterator[MockProcess]:
+    """An endpoint with streams that last a quarter of a second."""
+    with start_mock(ttft="50ms", itl="10ms", tokens="20") as mock:
+        yield mock
+
+
+def events(log: Path) -> list[Event]:
+    """The events of a log, as they were written; none where there is no log yet."""
+    query = "SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq"
+    found: list[Any] = []
+    if log.exists():
+        with closing(sqlite3.connect(log)) as connection, suppress(sqlite3.OperationalError):
+            found = connection.execute(query).fetchall()
+    return [Event(EventType(c), at, uuid, orjson.loads(data) if data else {}) for c, at, uuid, data in found]
+
+
+def wait_for(log: Path, kind: EventType, times: int) -> None:
+    """Wait until an event stands so many times in the log."""
+    give_up = time.monotonic() + 30
+    while sum(event.type is kind for event in events(log)) < times:
+        assert time.monotonic() < give_up, kind
+        time.sleep(0.01)
+
+
+def workers(parent: int) -> list[int]:
+    """The worker processes of a process."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,args="],  # noqa: S607 (wherever it is)
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    rows = [line.split(maxsplit=2) for line in listed]
+    return [int(pid) for pid, of, args in rows if int(of) == parent and "loadgen.workers.process" in args]
+
+
+def test_a_worker_that_is_killed_makes_the_run_invalid(
+    start_loadgen: Start,
+    tmp_path: Path,
+    slow_mock: MockProcess,
+) -> None:
+    """The run ends by itself, with a report of what it has; exit 4."""
+    log = tmp_path / "run" / "events.db"
+    process = start_loadgen("perf", "--url", slow_mock.url, *TWO_WORKERS)
+    wait_for(log, EventType.COMPLETE, 8)
+    first, second = workers(process.pid)
+    os.kill(first, signal.SIGKILL)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 4, err
+    assert "Traceback" not in err
+    report = orjson.loads(out)
+    counts = report["counts"]
+    assert report["run"]["ended"] == "worker_lost"
+    assert report["validity"]["valid"] is False
+    assert 0 < counts["by_error"]["worker_lost"] == counts["failed"] <= 3
+    assert counts["issued"] == counts["completed"] + counts["failed"]
+    assert counts["completed"] >= 8
+    assert any("SIGKILL" in finding["message"] for finding in report["findings"])
+    assert violations(events(log)) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(second, 0)
+
+
+def test_workers_end_with_a_parent_that_is_killed(
+    start_loadgen: Start,
+    tmp_path: Path,
+    slow_mock: MockProcess,
+) -> None:
+    """At once, and without a word: what they share with it, standard error, is closed then."""
+    process = start_loadgen("perf", "--url", slow_mock.url, *TWO_WORKERS)
+    wait_for(tmp_path / "run" / "events.db", EventType.COMPLETE, 4)
+    pids = workers(process.pid)
+    assert len(pids) == 2
+    os.kill(process.pid, signal.SIGKILL)
+    _, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    give_up = time.monotonic() + 30
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            while True:
+                os.kill(pid, 0)
+                assert time.monotonic() < give_up
+                time.sleep(0.01)
+
+
+def test_ctrl_c_reaches_everybody_and_drains(
+    start_loadgen: Start,
+    tmp_path: Path,
+    slow_mock: MockProcess,
+) -> None:
+    """A terminal interrupts the whole process group; what is in flight is awaited all the same."""
+    log = tmp_path / "run" / "events.db"
+    process = start_loadgen("perf", "--url", slow_mock.url, *TWO_WORKERS)
+    wait_for(log, EventType.COMPLETE, 4)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "requests in flight; Ctrl-C again gives them up" in err
+    report = orjson.loads(out)
+    assert report["run"]["ended"] == "interrupted"
+    assert report["counts"]["completed"] == report["counts"]["issued"] > 0
+    assert violations(events(log)) == []
+
+
+def test_the_log_says_who_measured(loadgen: Loadgen, tmp_path: Path, slow_mock: MockProcess) -> None:
+    """How many workers, which transport, how many CPUs; and connections that were opened ahead are used."""
+    run = loadgen(
+        *("perf", "--url", slow_mock.url, "--model", "mock", "-c", 4, "-n", 8, "--workers", 2),
+        *("--connect-ahead", 4, "--out", "run", "-q"),
+    )
+    assert run.returncode == 0, run.stderr
+    with closing(sqlite3.connect(tmp_path / "run" / "events.db")) as connection:
+        settings, environment = connection.execute("SELECT settings, environment FROM session").fetchone()
+    told = orjson.loads(settings)
+    assert {key: told[key] for key in ("workers", "transport", "connect_ahead")} == {
+        "workers": 2,
+        "transport": "native",
+        "connect_ahead": 4,
+    }
+    assert orjson.loads(environment)["usable_cpus"] >= 1
+    found = events(tmp_path / "run" / "events.db")
+    assert all(event.data["reused"] for event in found if event.type is EventType.REQUEST_SENT and event.data)
+    telemetry = [event.data for event in found if event.type is EventType.TELEMETRY and event.data]
+    assert {data["source"] for data in telemetry} == {"client", "parent", "recorder"}
+    assert {data.get("worker") for data in telemetry if data["source"] == "client"} == {0, 1}
+
+
+def test_the_other_transport(loadgen: Loadgen, tmp_path: Path, slow_mock: MockProcess) -> None:
+    """It is loaded by the workers, by its name."""
+    run = loadgen(
+        *("perf", "--url", slow_mock.url, "--model", "mock", "-c", 2, "-n", 4, "--transport", "aiohttp"),
+        *("--out", "run", "--json", "-q"),
+    )
+    assert run.returncode == 0, run.stderr
+    assert orjson.loads(run.stdout)["counts"]["completed"] == 4
+    assert violations(events(tmp_path / "run" / "events.db")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--workers", 0], "--workers 0: must be from 1"),
+        (["--connect-ahead", -1], "--connect-ahead -1: must be from 0"),
+        (["--connect-ahead", 5, "--transport", "aiohttp"], "the transport aiohttp cannot"),
+    ],
+)
+def test_what_workers_cannot_do(loadgen: Loadgen, options: list[object], said: str) -> None:
+    """It is said before anything is started."""
+    run = loadgen("perf", "--url", "http://127.0.0.1:9", "--model", "mock", *options)
+    assert run.returncode == 2
+    assert said in run.stderr
