@@ -7,17 +7,14 @@ timerfd wakes the loop; elsewhere the loop's timer wakes it a little early and i
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import os
 import time
-from contextlib import suppress
 from typing import Final, Protocol
 
 from loadgen.linux import LINUX
+from loadgen.timerfd import TimerFd
 
 _SECOND: Final = 1_000_000_000
 _EARLY_S: Final = 0.0015
-_ABSOLUTE: Final = 1
 
 
 class Clock(Protocol):
@@ -33,22 +30,11 @@ class Clock(Protocol):
         """Give back what waiting needs."""
 
 
-class _Timespec(ctypes.Structure):
-    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
-
-
-class _Timer(ctypes.Structure):
-    _fields_ = (("interval", _Timespec), ("value", _Timespec))
-
-
 class TimerClock:
     """The machine's clock, with a timerfd to wait on. One task waits at a time, in one event loop. Linux."""
 
     def __init__(self) -> None:
-        self._libc = ctypes.CDLL(None, use_errno=True)
-        self._fd: int = self._libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._fd < 0:
-            raise OSError(ctypes.get_errno(), "timerfd_create")
+        self._timer = TimerFd()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._due: asyncio.Future[None] | None = None
 
@@ -63,25 +49,20 @@ class TimerClock:
             return
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._loop.add_reader(self._fd, self._wake)
+            self._loop.add_reader(self._timer.fd, self._wake)
         self._due = self._loop.create_future()
-        timer = _Timer(value=_Timespec(at_ns // _SECOND, at_ns % _SECOND))
-        if self._libc.timerfd_settime(self._fd, _ABSOLUTE, ctypes.byref(timer), None) < 0:
-            raise OSError(ctypes.get_errno(), "timerfd_settime")
+        self._timer.set(at_ns)
         await self._due
 
     def close(self) -> None:
         """Close the timerfd."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.remove_reader(self._fd)
-        os.close(self._fd)
+            self._loop.remove_reader(self._timer.fd)
+        self._timer.close()
 
     def _wake(self) -> None:
-        with suppress(BlockingIOError):
-            # The timer may have been set anew since it went off.
-            os.read(self._fd, 8)
-            if self._due is not None and not self._due.done():
-                self._due.set_result(None)
+        if self._timer.has_gone_off() and self._due is not None and not self._due.done():
+            self._due.set_result(None)
 
 
 class LoopClock:

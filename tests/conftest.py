@@ -59,6 +59,9 @@ def start_loadgen(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """This environment without what the program reads, and so that it can be imported from any folder."""
+    """This environment without what the program reads, and so that it can be imported from any folder.
+
+    A calibration that somebody has kept on this machine is out of sight too.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("LOADGEN_", "OPENAI_"))}
-    return kept | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"} | more
+    return kept | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "XDG_CACHE_HOME": os.devnull} | more

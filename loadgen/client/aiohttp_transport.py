@@ -128,7 +128,7 @@ class AiohttpTransport:
         errand.answered(response.content)
         exchange.head(received, sock.arrival_ns if encrypted else errand.first_ns)
         while data := await response.content.readany():
-            exchange.body((data,), sock.arrival_ns)
+            exchange.body((data,), (sock.arrival_ns,))
         framed = not received.until_close or response.status in _WITHOUT_BODY
         if errand.broken is not None and not framed:
             # For aiohttp any end is the end of a body without a length.

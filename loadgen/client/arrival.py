@@ -124,7 +124,7 @@ class StampingSocket(socket.socket):
         """
         count, ancillary, _, _ = self.recvmsg_into(buffers, _ANCILLARY, flags)
         now_ns = time.monotonic_ns()
-        self.arrival_ns = _arrival(ancillary, now_ns) or now_ns
+        self.arrival_ns = (_arrival(ancillary, now_ns) if ancillary else None) or now_ns
         return count
 
     def acknowledged(self) -> int | None:

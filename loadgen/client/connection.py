@@ -29,6 +29,12 @@ _buffers: Final = (_buffer,)
 
 _FRESH_NS: Final = 1_000_000
 
+_TOGETHER: Final = 32
+"""So many reads of a stream are parsed at once: by itself, each would cost twice as much."""
+
+_SHORT: Final = 4
+"""A read of fewer bytes can hold a part of the end that does not look like it."""
+
 _INFORMATIONAL: Final = range(100, 200)
 
 
@@ -58,6 +64,7 @@ class Connection:
         self._unsent = memoryview(b"")
         self._written = self._written_before = tls.handshake_bytes if tls is not None else 0
         self._pieces: list[bytes] = []
+        self._moments: list[int] = []
         self.on_body = self._pieces.append
         self._begin()
         ready.watch(sock.fileno(), self._on_readable)
@@ -76,7 +83,12 @@ class Connection:
         self._send(data if self._tls is None else self._tls.encrypt(data))
 
     def close(self) -> None:
-        """Close the connection at once, without a farewell over TLS; the observer hears no more."""
+        """Close the connection at once, without a farewell over TLS.
+
+        The observer hears of what had been read, and no more.
+        """
+        if self._unparsed:
+            self._parse()
         self._observer = None
         self._parser = None
         self.reusable = False
@@ -145,6 +157,8 @@ class Connection:
         self._head_bytes = 0
         self._first_byte_ns = 0
         self._read_ns = 0
+        self._unparsed: list[tuple[bytes, int]] = []
+        self._in_no_hurry = False
 
     def _on_readable(self) -> None:
         """Take a read: stamp it, then parse it."""
@@ -159,7 +173,7 @@ class Connection:
         if not count:
             self._lost(None)
         elif self._tls is None:
-            self._take(_buffer[:count], sock.arrival_ns)
+            self._take(bytes(_buffer[:count]), sock.arrival_ns)
         else:
             self._decrypt(self._tls, _buffer[:count], sock.arrival_ns)
 
@@ -176,19 +190,30 @@ class Connection:
         if ended:
             self._lost(None)
 
-    def _take(self, data: bytes | memoryview, at_ns: int) -> None:
-        parser = self._parser
-        if parser is None:
+    def _take(self, data: bytes, at_ns: int) -> None:
+        """Take what was read; while nobody waits for it, it is parsed together with what comes next."""
+        if self._parser is None:
             # Bytes that nobody asked for: the connection cannot be trusted with another request.
             self.close()
             return
-        self._read_ns = at_ns
         if not self._first_byte_ns:
             self._first_byte_ns = at_ns
+        self._unparsed.append((data, at_ns))
+        if not self._in_no_hurry or _may_end(data) or len(self._unparsed) >= _TOGETHER:
+            self._parse()
+
+    def _parse(self) -> None:
+        unparsed, self._unparsed = self._unparsed, []
         try:
-            parser.feed_data(data)
-            if self._pieces:
-                self._pass_on_body()
+            for data, at_ns in unparsed:
+                if self._parser is None:
+                    # The response was complete before.
+                    self.close()
+                    return
+                self._read_ns = at_ns
+                self._parser.feed_data(data)
+                self._moments += [at_ns] * (len(self._pieces) - len(self._moments))
+            self._pass_on_body()
         except RequestFailedError as error:
             self._fail(error.failure, str(error))
         except httptools.HttpParserCallbackError as error:
@@ -199,7 +224,7 @@ class Connection:
             self._fail(Failure.MALFORMED_FRAME, "the server switches from HTTP/1.1 to another protocol")
         else:
             if self._head is None:
-                self._bound_head(len(data))
+                self._bound_head(sum(len(data) for data, _ in unparsed))
 
     def _bound_head(self, count: int) -> None:
         self._head_bytes += count
@@ -232,15 +257,20 @@ class Connection:
             self._end(framed=True)
 
     def _pass_on_body(self) -> None:
-        pieces = self._pieces[:]
+        pieces, moments = self._pieces[:], self._moments
+        moments += [self._read_ns] * (len(pieces) - len(moments))
         self._pieces.clear()
+        self._moments = []
         if self._observer is not None and pieces:
-            self._observer.body(pieces, self._read_ns)
+            told = self._observer.body(pieces, moments)
+            self._in_no_hurry = not told and self._head is not None and self._head.chunked
 
     # The end of a response…
 
     def _lost(self, error: OSError | None) -> None:
         """Tell the observer whether the connection's end is the end of the response or a failure."""
+        if self._unparsed:
+            self._parse()
         if self._observer is None:
             self.close()
         elif self._head is not None and self._head.until_close and error is None:
@@ -284,6 +314,11 @@ class Connection:
         self.close()
         if observer is not None:
             observer.failed(failure, message, time.monotonic_ns())
+
+
+def _may_end(data: bytes) -> bool:
+    """Whether the end of a chunked response can be in a read: its last chunk, or the blank line after it."""
+    return data.endswith(b"\r\n\r\n") or b"\r\n0\r\n" in data or len(data) < _SHORT
 
 
 def _of(error: OSError | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from loadgen.client.stream import MAX_ERROR_BYTES, ResponseStream
@@ -46,8 +47,12 @@ class Observer(Protocol):
     def head(self, head: Head, at_ns: int) -> None:
         """The response began at `at_ns`, and its head is complete."""
 
-    def body(self, pieces: Sequence[bytes], at_ns: int) -> None:
-        """Pieces of the body arrived, all at once."""
+    def body(self, pieces: Sequence[bytes], moments: Sequence[int]) -> bool:
+        """Pieces of the body arrived, each at its moment.
+
+        Returns:
+            Whether to be told of the next ones as soon as they arrive; else they may come together.
+        """
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """The response is complete; `framed` unless only the end of the connection says so."""
@@ -106,19 +111,26 @@ class Exchange:
         self._ok = head.ok
         self.stream.start(event_stream=head.ok and head.event_stream)
 
-    def body(self, pieces: Sequence[bytes], at_ns: int) -> None:
-        """Keep pieces of the body; of an HTTP error only what a message can quote."""
+    def body(self, pieces: Sequence[bytes], moments: Sequence[int]) -> bool:
+        """Keep pieces of the body; of an HTTP error only what a message can quote.
+
+        Returns:
+            Whether the next piece is urgent: the first token is announced when it arrives.
+        """
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
-            return
+            return False
         # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
-        self._latest_ns = at_ns = max(at_ns, self._latest_ns)
-        if self.stream.receive(pieces, at_ns):
-            self._on_first_token(at_ns)
+        _, *moments = accumulate(moments, max, initial=self._latest_ns)
+        self._latest_ns = moments[-1]
+        if self.stream.receive(pieces, moments):
+            self._on_first_token(self.stream.answer.token_ns[0])
+        return self.stream.awaits_token
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """Note the end of the response."""
-        self.framed = framed
-        self._finish(max(at_ns, self._latest_ns))
+        if self.ended_ns is None:
+            self.framed = framed
+            self._finish(max(at_ns, self._latest_ns))
 
     def failed(self, failure: str, message: str, at_ns: int) -> None:
         """Note that there will be no complete response, unless there is one: a deadline may come with it."""

@@ -23,6 +23,7 @@ class Head:
         ok: Whether the body is an answer, and not what the server says of an error.
         event_stream: Whether the body is server-sent events.
         encoding: How the body is compressed, empty when it is not.
+        chunked: Whether the body says itself where it ends.
         until_close: Whether only the end of the connection ends the body.
     """
 
@@ -31,6 +32,7 @@ class Head:
     ok: bool
     event_stream: bool
     encoding: str
+    chunked: bool
     until_close: bool
 
 
@@ -39,12 +41,13 @@ def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
     """Read the header fields of a response; those of one server are the same for a second, mostly."""
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in fields}
     encoding = headers.get("content-encoding", "").strip().lower()
+    chunked = "chunked" in headers.get("transfer-encoding", "").lower()
     return Head(
         status,
         headers,
         ok=status == _OK,
         event_stream=headers.get("content-type", "").lower().startswith("text/event-stream"),
         encoding="" if encoding == "identity" else encoding,
-        until_close="content-length" not in headers
-        and "chunked" not in headers.get("transfer-encoding", "").lower(),
+        chunked=chunked,
+        until_close="content-length" not in headers and not chunked,
     )

@@ -3,21 +3,36 @@
 asyncio spends more on telling a protocol that bytes are there than reading them takes. On Linux all
 connections therefore share one epoll, which itself is one descriptor in the event loop: a turn of the loop
 asks it once and serves every connection that is ready. Elsewhere each is a reader of the event loop.
+
+When chunks come by the ten thousand a second, a turn for each costs more than the chunk. Then the epoll is
+asked by a timer instead, a few thousand times a second, as network cards do with their interrupts: the kernel
+has stamped what came meanwhile, and no stream sends two chunks in that time. Whoever waits for the end of an
+answer (the next request of a closed loop) waits for as much longer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import select
+import time
 from typing import TYPE_CHECKING, Final, Protocol
 
 from loadgen.linux import LINUX
+from loadgen.timerfd import TimerFd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_A_TURN: Final = 256
 """How many connections are served before the event loop's other work: about a millisecond of work."""
+
+REST_NS: Final = 250_000
+"""How long the epoll is left alone, when much is coming in."""
+
+MUCH: Final = (60, 40)
+"""Reads within 4 ms from which on it is left alone, and down to which."""
+
+_WINDOW_NS: Final = 4_000_000
 
 
 class Ready(Protocol):
@@ -42,9 +57,14 @@ class EpollReady:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._epoll = select.epoll()
+        self._timer = TimerFd()
         self._readers: dict[int, Callable[[], None]] = {}
         self._writers: dict[int, Callable[[], None]] = {}
-        self._loop.add_reader(self._epoll.fileno(), self._serve)
+        self._rests = False
+        self._served = 0
+        self._since_ns = 0
+        self._loop.add_reader(self._epoll.fileno(), self._on_ready)
+        self._loop.add_reader(self._timer.fd, self._on_timer)
 
     def watch(self, descriptor: int, on_ready: Callable[[], None]) -> None:
         """Call back whenever there is something to read, or the connection has ended."""
@@ -70,16 +90,44 @@ class EpollReady:
         """Close the epoll; a connection that is closed later finds itself forgotten."""
         self._readers.clear()
         self._loop.remove_reader(self._epoll.fileno())
+        self._loop.remove_reader(self._timer.fd)
         self._epoll.close()
+        self._timer.close()
 
-    def _serve(self) -> None:
+    def _on_ready(self) -> None:
+        now_ns = self._serve()
+        if now_ns - self._since_ns >= _WINDOW_NS:
+            # A window is over; one that is long over was a quiet one.
+            if now_ns - self._since_ns < 2 * _WINDOW_NS and self._served >= MUCH[0]:
+                self._rests = True
+                self._loop.remove_reader(self._epoll.fileno())
+                self._timer.set(now_ns + REST_NS)
+            self._served, self._since_ns = 0, now_ns
+
+    def _on_timer(self) -> None:
+        if not (self._timer.has_gone_off() and self._rests):
+            return
+        now_ns = self._serve()
+        if now_ns - self._since_ns >= _WINDOW_NS:
+            if self._served <= MUCH[1]:
+                self._rests = False
+                self._loop.add_reader(self._epoll.fileno(), self._on_ready)
+            self._served, self._since_ns = 0, now_ns
+        if self._rests:
+            self._timer.set(now_ns + REST_NS)
+
+    def _serve(self) -> int:
+        """Serve who is ready; return the time."""
         readers = self._readers
-        for descriptor, happened in self._epoll.poll(0, MOST_A_TURN):
+        ready = self._epoll.poll(0, MOST_A_TURN)
+        for descriptor, happened in ready:
             # Serving one connection can close another of the same turn.
             if happened & select.EPOLLOUT and (on_ready := self._writers.get(descriptor)):
                 on_ready()
             if happened & ~select.EPOLLOUT and (on_ready := readers.get(descriptor)):
                 on_ready()
+        self._served += len(ready)
+        return time.monotonic_ns()
 
 
 class LoopReady:

@@ -7,6 +7,8 @@ when the response is over, and a long answer delays nobody else's request.
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import ne
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -51,6 +53,7 @@ class ResponseStream:
         bytes: Of the body.
         reads: How many reads it came in, told by their stamps.
         last_ns: When the last piece arrived, 0 before the first.
+        awaits_token: Whether it is a stream without a token so far.
     """
 
     def __init__(self, codec: Codec) -> None:
@@ -65,15 +68,15 @@ class ResponseStream:
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
         self._decoded = 0
-        self._awaits_token = False
+        self.awaits_token = False
 
     def start(self, *, event_stream: bool) -> None:
         """Take the head of the response: whether its body is an event stream or one JSON text."""
         self._sse = SSEDecoder() if event_stream else None
-        self._awaits_token = event_stream
+        self.awaits_token = event_stream
 
-    def receive(self, pieces: Sequence[bytes], at_ns: int) -> bool:
-        """Keep what arrived of the body at a moment.
+    def receive(self, pieces: Sequence[bytes], moments: Sequence[int]) -> bool:
+        """Keep what arrived of the body, one piece or more, and when each did.
 
         Returns:
             Whether the first token was in it.
@@ -82,18 +85,17 @@ class ResponseStream:
             RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
         """
         self._pieces += pieces
-        self._moments += [at_ns] * len(pieces)
+        self._moments += moments
         self.bytes += sum(map(len, pieces))
         if self.bytes + _PIECE_BYTES * len(self._pieces) > MAX_BODY_BYTES:
             raise RequestFailedError(
                 Failure.TOO_LARGE, f"a response that takes more than {MAX_BODY_BYTES} bytes to keep"
             )
-        if at_ns != self.last_ns:
-            self.reads += 1
-            self.last_ns = at_ns
-        if self._awaits_token:
+        self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
+        self.last_ns = moments[-1]
+        if self.awaits_token:
             return self._find_token()
-        if self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
+        while self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
             self._decode_slice(self._sse)
         return False
 
@@ -131,7 +133,7 @@ class ResponseStream:
 
     def _find_token(self) -> bool:
         """Decode piece by piece until there is a token; tell whether there is one."""
-        while self._sse is not None and self._awaits_token and self._decoded < len(self._pieces):
+        while self._sse is not None and self.awaits_token and self._decoded < len(self._pieces):
             self._decoded += 1
             try:
                 self._feed(self._sse, self._pieces[self._decoded - 1], self._moments[self._decoded - 1])
@@ -139,8 +141,8 @@ class ResponseStream:
                 # What comes after it, a [DONE] perhaps, makes it no better.
                 del self._pieces[self._decoded :], self._moments[self._decoded :]
                 raise
-            self._awaits_token = not self.answer.token_ns
-        return not self._awaits_token
+            self.awaits_token = not self.answer.token_ns
+        return not self.awaits_token
 
     def _decode_slice(self, sse: SSEDecoder) -> None:
         pieces = self._pieces[self._decoded : self._decoded + SLICE]

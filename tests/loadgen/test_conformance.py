@@ -48,7 +48,7 @@ class Replay:
         at_ns = SENT_NS
         for after_ms, data in self.timetable:
             at_ns = SENT_NS + round(after_ms * MS)
-            exchange.body([data], at_ns)
+            exchange.body([data], [at_ns])
         if self.cut:
             exchange.failed(Failure.TRUNCATED, "cut", at_ns)
         else:

@@ -53,8 +53,8 @@ def test_the_usual_order(new_exchange: NewExchange) -> None:
     exchange, told = new_exchange()
     exchange.sent(10)
     exchange.head(HEAD, 20)
-    exchange.body([TOKEN], 30)
-    exchange.body([TOKEN], 40)
+    exchange.body([TOKEN], [30])
+    exchange.body([TOKEN], [40])
     exchange.ended(50, framed=True)
     assert told == [("sent", 10), ("first token", 30)]
     assert (exchange.sent_ns, exchange.first_byte_ns, exchange.ended_ns) == (10, 20, 50)
@@ -90,7 +90,7 @@ def test_stamps_are_put_in_order(
     exchange.sent(sent_ns)
     exchange.head(HEAD, head_ns)
     for at_ns in stamps:
-        exchange.body([TOKEN], at_ns)
+        exchange.body([TOKEN], [at_ns])
     exchange.ended(ended_ns, framed=True)
     for _ in exchange.stream.decode():
         pass

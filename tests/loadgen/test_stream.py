@@ -44,7 +44,7 @@ def received(pieces: Iterable[tuple[int, bytes]], *, event_stream: bool = True) 
     response = ResponseStream(chat_completions)
     response.start(event_stream=event_stream)
     for at_ns, data in pieces:
-        response.receive([data], at_ns)
+        response.receive([data], [at_ns])
     return response
 
 
@@ -87,7 +87,7 @@ def test_the_first_token_is_told_once_and_at_once() -> None:
     """While the stream runs: by the read that holds it, whatever came before."""
     response = received([])
     reads = [delta(role="assistant", content=""), delta(reasoning="a")[:-1], b"\n", delta(content="b")]
-    assert [response.receive([data], at_ns) for at_ns, data in enumerate(reads)] == [
+    assert [response.receive([data], [at_ns]) for at_ns, data in enumerate(reads)] == [
         False,
         False,
         True,
@@ -164,7 +164,7 @@ def test_slices_make_no_difference(monkeypatch: pytest.MonkeyPatch, slice_size: 
     at_once = answer([(1, b"".join(pieces))])
     monkeypatch.setattr(stream, "SLICE", slice_size)
     response = received([])
-    response.receive(pieces, 1)
+    response.receive(pieces, [1] * len(pieces))
     pauses = sum(1 for _ in response.decode())
     assert response.answer == at_once
     assert pauses == -(-98 // slice_size) - 1  # the first piece was decoded when it came
@@ -175,9 +175,9 @@ def test_a_slice_is_decoded_when_it_has_come(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(stream, "SLICE", 3)
     response = received((at_ns, delta(content="a")) for at_ns in range(1, 9))
     assert len(response.answer.token_ns) == 7
-    response.receive([b"data: {oops\n\n"], 9)
+    response.receive([b"data: {oops\n\n"], [9])
     with pytest.raises(RequestFailedError, match="oops"):
-        response.receive([delta(content="b")], 10)
+        response.receive([delta(content="b")], [10])
 
 
 def test_decoding_again_adds_nothing() -> None:
@@ -283,7 +283,7 @@ def kept(pieces: Iterable[bytes], *, event_stream: bool) -> int:
     """How many of endlessly many pieces are kept until the response is given up."""
     response = received([(1, delta(content="a"))] if event_stream else [], event_stream=event_stream)
     with pytest.raises(RequestFailedError) as raised:
-        deque((response.receive([data], 2) for data in pieces), maxlen=0)
+        deque((response.receive([data], [2]) for data in pieces), maxlen=0)
     assert raised.value.failure == Failure.TOO_LARGE
     return len(response._pieces)
 
@@ -320,5 +320,5 @@ def test_completions_speak_the_same_language() -> None:
     response = ResponseStream(completions)
     response.start(event_stream=True)
     frames = [b'data: {"choices":[{"text":""}]}\n\n', b'data: {"choices":[{"text":"a"}]}\n\n']
-    assert [response.receive([data], at_ns) for at_ns, data in enumerate(frames)] == [False, True]
+    assert [response.receive([data], [at_ns]) for at_ns, data in enumerate(frames)] == [False, True]
     assert all(a <= b for a, b in pairwise(response.answer.token_ns))

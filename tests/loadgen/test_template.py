@@ -42,7 +42,7 @@ def read(pieces: list[bytes], codec: Codec, *, lessons: int) -> tuple[Any, ...]:
     response.start(event_stream=True)
     try:
         for at_ns, data in enumerate(pieces, 1):
-            response.receive([data], at_ns)
+            response.receive([data], [at_ns])
         for _ in response.decode():
             pass
     except RequestFailedError as error:
@@ -123,7 +123,7 @@ def test_a_stream_that_never_repeats_itself_is_not_asked_for_ever() -> None:
     response.start(event_stream=True)
     noisy = b'{"choices":[{"delta":{"content":"a"}}],"n":"a"}'
     for at_ns in range(1, 9):
-        response.receive([b"data: " + noisy + b"\n\n"], at_ns)
+        response.receive([b"data: " + noisy + b"\n\n"], [at_ns])
     for _ in response.decode():
         pass
     assert response._lessons == 0
