@@ -159,6 +159,7 @@ class Connection:
         self._read_ns = 0
         self._unparsed: list[tuple[bytes, int]] = []
         self._in_no_hurry = False
+        self._is_put_off = False
 
     def _on_readable(self) -> None:
         """Take a read: stamp it, then parse it."""
@@ -191,7 +192,7 @@ class Connection:
             self._lost(None)
 
     def _take(self, data: bytes, at_ns: int) -> None:
-        """Take what was read; while nobody waits for it, it is parsed together with what comes next."""
+        """Keep what was read and see to it soon; while nobody waits for it, with what comes next."""
         if self._parser is None:
             # Bytes that nobody asked for: the connection cannot be trusted with another request.
             self.close()
@@ -199,10 +200,15 @@ class Connection:
         if not self._first_byte_ns:
             self._first_byte_ns = at_ns
         self._unparsed.append((data, at_ns))
+        if self._is_put_off:
+            return
         if not self._in_no_hurry or _may_end(data) or len(self._unparsed) >= _TOGETHER:
-            self._parse()
+            self._is_put_off = True
+            self._ready.put_off(self._parse)
 
     def _parse(self) -> None:
+        """Parse what was read; nothing is left to do when the connection has come to its end meanwhile."""
+        self._is_put_off = False
         unparsed, self._unparsed = self._unparsed, []
         try:
             for data, at_ns in unparsed:

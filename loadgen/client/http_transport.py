@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from loadgen.client.connection import Connection
 from loadgen.client.deadlines import Deadlines
 from loadgen.client.dialing import Dialer
-from loadgen.client.doorway import Doorway
 from loadgen.client.exchange import Setup
 from loadgen.client.failure import Failure, RequestFailedError
 from loadgen.client.ready import Ready, ready
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from loadgen.client.transport import Request
 
 _REUSED: Final = Setup(reused=True)
-_ENDS_A_TURN: Final = 10
-"""How many ended requests are seen to before the next reads: about a millisecond of work."""
-
 _DIALS_AT_ONCE: Final = 64
 """How many connections are opened at a time ahead of the load: few servers listen with a longer queue."""
 
@@ -47,7 +43,6 @@ class HttpTransport:
         self._idle: list[Connection] = []
         self._dialer = Dialer(endpoint)
         self._ready: Ready | None = None
-        self._doorway = Doorway(_ENDS_A_TURN)
         self._deadlines: Deadlines[Exchange] = Deadlines(timeout_s, self._late)
 
     async def send(self, request: Request, exchange: Exchange) -> None:
@@ -62,7 +57,6 @@ class HttpTransport:
             connection, exchange.setup = self._kept() or await self._dialed(exchange)
             connection.request(data, exchange)
             await exchange.finished
-            await self._doorway.enter()
             if connection.stale and exchange.setup.reused:
                 exchange.again()
                 connection, exchange.setup = await self._dialed(exchange, retried=True)

@@ -2,12 +2,16 @@
 
 asyncio spends more on telling a protocol that bytes are there than reading them takes. On Linux all
 connections therefore share one epoll, which itself is one descriptor in the event loop: a turn of the loop
-asks it once and serves every connection that is ready. Elsewhere each is a reader of the event loop.
+asks it once and reads every connection that is ready. Elsewhere each is a reader of the event loop.
 
 When chunks come by the ten thousand a second, a turn for each costs more than the chunk. Then the epoll is
 asked by a timer instead, a few thousand times a second, as network cards do with their interrupts: the kernel
 has stamped what came meanwhile, and no stream sends two chunks in that time. Whoever waits for the end of an
 answer (the next request of a closed loop) waits for as much longer.
+
+Reading comes first. What is done with the bytes takes longer than the read, and when many responses end at
+once, what follows each of them would leave the chunks of others unread until the next ones join them; and of
+bytes that are read together the kernel keeps one stamp. So it is put off, and done bit by bit between reads.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import select
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
 from loadgen.linux import LINUX
@@ -24,7 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_A_TURN: Final = 256
-"""How many connections are served before the event loop's other work: about a millisecond of work."""
+"""How many connections are read in a turn of the event loop."""
+
+WORK_NS: Final = 500_000
+"""For how long a turn does what was put off."""
 
 REST_NS: Final = 250_000
 """How long the epoll is left alone, when much is coming in."""
@@ -47,6 +55,9 @@ class Ready(Protocol):
     def forget(self, descriptor: int) -> None:
         """Call back no more. To be called before the descriptor is closed."""
 
+    def put_off(self, work: Callable[[], None]) -> None:
+        """Do something soon, when there is time between the reads; in order."""
+
     def close(self) -> None:
         """Give back what watching needs."""
 
@@ -60,6 +71,8 @@ class EpollReady:
         self._timer = TimerFd()
         self._readers: dict[int, Callable[[], None]] = {}
         self._writers: dict[int, Callable[[], None]] = {}
+        self._later: deque[Callable[[], None]] = deque()
+        self._goes_on = False
         self._rests = False
         self._served = 0
         self._since_ns = 0
@@ -86,16 +99,24 @@ class EpollReady:
             self._writers.pop(descriptor, None)
             self._epoll.unregister(descriptor)
 
+    def put_off(self, work: Callable[[], None]) -> None:
+        """Do something soon, when there is time between the reads; in order."""
+        self._later.append(work)
+        self._go_on_soon()
+
     def close(self) -> None:
         """Close the epoll; a connection that is closed later finds itself forgotten."""
+        self._later.clear()
         self._readers.clear()
         self._loop.remove_reader(self._epoll.fileno())
         self._loop.remove_reader(self._timer.fd)
         self._epoll.close()
         self._timer.close()
 
+    # Turns of the event loop…
+
     def _on_ready(self) -> None:
-        now_ns = self._serve()
+        now_ns = self._read()
         if now_ns - self._since_ns >= _WINDOW_NS:
             # A window is over; one that is long over was a quiet one.
             if now_ns - self._since_ns < 2 * _WINDOW_NS and self._served >= MUCH[0]:
@@ -107,7 +128,7 @@ class EpollReady:
     def _on_timer(self) -> None:
         if not (self._timer.has_gone_off() and self._rests):
             return
-        now_ns = self._serve()
+        now_ns = self._read()
         if now_ns - self._since_ns >= _WINDOW_NS:
             if self._served <= MUCH[1]:
                 self._rests = False
@@ -116,8 +137,8 @@ class EpollReady:
         if self._rests:
             self._timer.set(now_ns + REST_NS)
 
-    def _serve(self) -> int:
-        """Serve who is ready; return the time."""
+    def _read(self) -> int:
+        """Let everybody read who is ready; return the time."""
         readers = self._readers
         ready = self._epoll.poll(0, MOST_A_TURN)
         for descriptor, happened in ready:
@@ -128,6 +149,22 @@ class EpollReady:
                 on_ready()
         self._served += len(ready)
         return time.monotonic_ns()
+
+    def _go_on_soon(self) -> None:
+        if not self._goes_on:
+            self._goes_on = True
+            self._loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """Do what was put off, for a while."""
+        self._goes_on = False
+        until_ns = time.monotonic_ns() + WORK_NS
+        while self._later:
+            self._later.popleft()()
+            if time.monotonic_ns() >= until_ns:
+                break
+        if self._later:
+            self._go_on_soon()
 
 
 class LoopReady:
@@ -151,6 +188,10 @@ class LoopReady:
         """Call back no more. To be called before the descriptor is closed."""
         self._loop.remove_writer(descriptor)
         self._loop.remove_reader(descriptor)
+
+    def put_off(self, work: Callable[[], None]) -> None:
+        """Do something soon, when there is time between the reads; in order."""
+        self._loop.call_soon(work)
 
     def close(self) -> None:
         """Nothing to give back."""
