@@ -20,6 +20,7 @@ from loadgen.linux import LINUX
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+_SOL_SOCKET: Final = int(socket.SOL_SOCKET)
 _SO_TIMESTAMPING: Final = 37
 _RX_SOFTWARE: Final = 1 << 3
 _REPORT_SOFTWARE: Final = 1 << 4
@@ -144,7 +145,7 @@ class StampingSocket(socket.socket):
 def _arrival(ancillary: Iterable[tuple[int, int, bytes]], now_ns: int) -> int | None:
     """The kernel's stamp among what came beside the bytes, on our clock."""
     for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPING and len(data) >= _STAMPS.size:
+        if kind == _SO_TIMESTAMPING and level == _SOL_SOCKET and len(data) >= _STAMPS.size:
             seconds, nanoseconds = _FIRST_STAMP.unpack_from(data)
             if seconds:
                 return _wall_offset.monotonic(seconds * _SECOND + nanoseconds, now_ns)

@@ -53,6 +53,13 @@ class Connection:
             sent in vain, and the server knows nothing of it.
     """
 
+    __slots__ = (
+        *("_first_byte_ns", "_head", "_head_bytes", "_headers", "_in_no_hurry", "_moments", "_observer"),
+        *("_parser", "_pieces", "_read_ns", "_ready", "_sock", "_tls", "_unparsed", "_unsent", "_written"),
+        "_is_put_off",
+        *("_written_before", "on_body", "reusable", "stale"),
+    )
+
     def __init__(self, sock: StampingSocket, tls: TLSLayer | None, ready: Ready) -> None:
         self.reusable = True
         self.stale = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import cycle, islice
+from itertools import accumulate, count, cycle, islice, repeat
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
@@ -51,6 +51,27 @@ class Answer:
         """Whether all tokens are due at the same moment."""
         return isinstance(self.itl, distribution.Constant) and not self.itl.value
 
+    def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, str, int]]:
+        """Cut the answer into pieces, each due when the first of its tokens is.
+
+        Yields:
+            The time at which a piece is due, in seconds from the start; its text; its number of tokens.
+        """
+        left = len(self.tokens)
+        for due_s, text in zip(self.dues_s(tokens_per_piece), self.texts(tokens_per_piece), strict=False):
+            yield due_s, text, min(left, tokens_per_piece)
+            left -= tokens_per_piece
+
+    def dues_s(self, tokens_per_piece: int) -> Iterator[float]:
+        """When pieces are due, in seconds from the start, without end.
+
+        Token k is due `ttft_s` and k gaps after the start, whatever became of the tokens before it.
+        """
+        if isinstance(self.itl, distribution.Constant):
+            return count(self.ttft_s, self.itl.value * tokens_per_piece)
+        gaps = (sum(self.itl(self.rng) for _ in range(tokens_per_piece)) for _ in repeat(None))
+        return accumulate(gaps, initial=self.ttft_s)
+
     def texts(self, tokens_per_piece: int) -> Sequence[str]:
         """The texts of the pieces."""
         if tokens_per_piece == 1:
@@ -59,23 +80,6 @@ class Answer:
             "".join(self.tokens[begin : begin + tokens_per_piece])
             for begin in range(0, len(self.tokens), tokens_per_piece)
         ]
-
-    def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, str, int]]:
-        """Cut the answer into pieces, each due when the first of its tokens is.
-
-        Token k is due `ttft_s` and k gaps after the start, whatever became of the tokens before it.
-
-        Yields:
-            The time at which a piece is due, in seconds from the start; its text; its number of tokens.
-        """
-        due_s, itl, rng = self.ttft_s, self.itl, self.rng
-        gaps = 0
-        for begin in range(0, len(self.tokens), tokens_per_piece):
-            for _ in range(gaps):
-                due_s += itl(rng)
-            piece = self.tokens[begin : begin + tokens_per_piece]
-            yield due_s, "".join(piece), len(piece)
-            gaps = tokens_per_piece
 
     def last_due_s(self) -> float:
         """When the last token is due, in seconds from the start; for an answer without tokens, `ttft_s`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import socket
+import time
 from select import select
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,13 @@ import pytest
 
 from loadgen.client.arrival import StampingSocket
 from loadgen.mock_endpoint import MockOptions, Truth
-from loadgen.mock_endpoint.fast.connection import PARKED, Connection, Request, Task
+from loadgen.mock_endpoint.fast.connection import Connection, Request
 from loadgen.mock_endpoint.fast.service import Service
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 BODY = b'{"prompt": "one", "stream": true}'
@@ -32,16 +33,20 @@ class Host:
         self.lateness = Lateness()
         self.truths: list[Truth] = []
         self.service = Service(options, Script(options), None, self.truths.append, self.lateness)
-        self.woken = 0
+        self.unblocked = 0
         self.writable = False
 
     def begin(self, connection: Connection, request: Request) -> None:
         """Make the task, and leave it to the test to run it."""
         connection.task = self.service.answer(connection, request)
 
-    def wake(self, _: Connection) -> None:
+    def wake(self, connection: Connection) -> None:
+        """Nobody waits for a slot here."""
+        raise NotImplementedError(connection)
+
+    def unblock(self, _: Connection) -> None:
         """Count."""
-        self.woken += 1
+        self.unblocked += 1
 
     def watch(self, _: Connection, *, writable: bool) -> None:
         """Remember."""
@@ -81,9 +86,19 @@ def what_is_there(client: socket.socket) -> bytes:
         return b""
 
 
-def is_parked(task: Task) -> bool:
-    """Run a task until it must be woken, and tell whether that came before its end."""
-    return any(moment == PARKED for moment in task)
+def run(connection: Connection, blocked: Callable[[], None]) -> None:
+    """Send all that a connection's task wants sent, when it is due or not; without room call `blocked`."""
+    assert connection.task is not None
+    sent_ns = None
+    while True:
+        try:
+            _, data = connection.task.send(sent_ns)  # type: ignore[arg-type] (a generator is begun with None)
+        except StopIteration:
+            return
+        sent_ns = time.monotonic_ns()
+        connection.write(data)
+        if connection.blocked:
+            blocked()
 
 
 def test_a_task_waits_for_a_client_that_does_not_read(
@@ -91,53 +106,55 @@ def test_a_task_waits_for_a_client_that_does_not_read(
 ) -> None:
     """It goes on when all is sent, and what was due meanwhile is not the server's lateness."""
     connection, client, host = pair
-    task = connection.task
-    assert task is not None
     client.settimeout(0)
     received = bytearray()
-    parked = 0
-    while is_parked(task):
-        parked += 1
+
+    def read() -> None:
+        nonlocal received
+        before = host.unblocked
         assert host.writable
-        while host.woken < parked:
+        while host.unblocked == before:
             received += what_is_there(client)
             connection.flush()
         assert not host.writable
+        assert not connection.blocked
+
+    run(connection, read)
     while not received.endswith(b"0\r\n\r\n"):
         connection.flush()
         received += what_is_there(client)
     (truth,) = host.truths
-    assert parked > 0
+    assert host.unblocked > 0
     assert received.count(b"data: ") == 20_000 + 2
     assert (truth.tokens, len(truth.chunk_ns), truth.outcome) == (20_000, 20_000, "completed")
     assert 0 < host.lateness.punctuality().chunks < 20_000
 
 
-def test_a_task_that_is_cut_off_tells_what_it_sent(
+def test_a_task_that_is_cut_off_tells_what_was_sent(
     pair: tuple[Connection, socket.socket, Host],
 ) -> None:
     """Closing a task in the middle tells the truth up to there, once."""
     connection, _, host = pair
     task = connection.task
     assert task is not None
-    for _ in range(4):
-        next(task)
+    next(task)
+    now_ns = time.monotonic_ns()
+    for later_ns in range(4):
+        task.send(now_ns + later_ns)
     task.close()
     (truth,) = host.truths
-    assert (truth.tokens, len(truth.chunk_ns), truth.outcome, truth.status) == (3, 3, "aborted", 200)
-    assert truth.done_ns >= truth.chunk_ns[-1]
+    assert truth.chunk_ns == [now_ns + 1, now_ns + 2, now_ns + 3]
+    assert (truth.tokens, truth.outcome, truth.status) == (3, "aborted", 200)
+    assert truth.done_ns > now_ns
 
 
-def test_a_client_that_has_gone_ends_its_task(pair: tuple[Connection, socket.socket, Host]) -> None:
-    """Writing to a client that has reset the connection is an OSError, and the truth is told."""
-    connection, client, host = pair
-    task = connection.task
-    assert task is not None
+def test_a_client_that_has_gone_is_an_error(pair: tuple[Connection, socket.socket, Host]) -> None:
+    """Writing to a client that has reset the connection is an OSError, and so is reading from it."""
+    connection, client, _ = pair
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     client.close()
     with pytest.raises(ConnectionError):
-        is_parked(task)
-    assert [truth.outcome for truth in host.truths] == ["aborted"]
+        run(connection, lambda: None)
     with pytest.raises(ConnectionError):
         connection.read()
 
@@ -164,9 +181,9 @@ def test_nothing_is_left_for_the_garbage_collector(tmp_path: Path, sent: bytes) 
     gc.disable()
     try:
         connection, client = connected(host, sent)
-        for _ in connection.task or ():
-            pass
-        connection.task = None
+        if connection.task is not None:
+            run(connection, lambda: None)
+            connection.task = None
         connection.close()
         client.close()
         del connection

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections import deque
 from collections.abc import Generator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import httptools
@@ -14,11 +16,15 @@ from loadgen.mock_endpoint.ask import Refusal
 if TYPE_CHECKING:
     from loadgen.client.arrival import StampingSocket
 
-Task = Generator[int, None, None]
-"""Answers one request. It yields when it is to be resumed, in ns of CLOCK_MONOTONIC, or `PARKED`."""
+Task = Generator[tuple[int, bytes], int, None]
+"""Answers one request. It yields when something is due, in ns of CLOCK_MONOTONIC, and what is to be sent
+then; it is told when that was sent: the time right before."""
+
+NOW: Final = 0
+"""When that is due which waits for nothing."""
 
 PARKED: Final = -1
-"""What a task yields that waits for its connection to be woken."""
+"""When nothing is due until the task's connection is woken."""
 
 _LONGEST_HEAD: Final = 65536
 _MOST_UNSENT: Final = 1 << 20
@@ -63,6 +69,9 @@ class Host(Protocol):
     def wake(self, connection: Connection) -> None:
         """Resume the connection's parked task soon."""
 
+    def unblock(self, connection: Connection) -> None:
+        """Go on with the connection's task: there is room to write again."""
+
     def watch(self, connection: Connection, *, writable: bool) -> None:
         """Tell the connection when it is readable; with `writable`, when it is writable too."""
 
@@ -77,6 +86,8 @@ class Connection:
     Attributes:
         fd: The socket's file descriptor.
         task: Answers the present request; None between requests.
+        blocked: Whether so much is unsent that the task has to wait until all is.
+        room_ns: When such a wait last ended, in ns of CLOCK_MONOTONIC.
     """
 
     __slots__ = (
@@ -85,7 +96,6 @@ class Connection:
         "_head_complete",
         "_head_size",
         "_headers",
-        "_held",
         "_host",
         "_parser",
         "_requests",
@@ -93,7 +103,9 @@ class Connection:
         "_socket",
         "_unsent",
         "_url",
+        "blocked",
         "fd",
+        "room_ns",
         "task",
     )
 
@@ -106,7 +118,8 @@ class Connection:
         self._parser: Any = httptools.HttpRequestParser(self)
         self._requests: deque[Request] = deque()
         self._unsent = bytearray()
-        self._held = False
+        self.blocked = False
+        self.room_ns = 0
         self._closing = False
         self._next_message()
 
@@ -134,38 +147,29 @@ class Connection:
         """Send bytes; what the client has no room for follows when it has."""
         if self._unsent:
             self._unsent += data
-            return
-        sent = self._send_some(data)
-        if sent < len(data):
+        else:
+            try:
+                sent = self._send(data)
+            except BlockingIOError:
+                sent = 0
+            if sent == len(data):
+                return
             self._unsent += memoryview(data)[sent:]
             self._host.watch(self, writable=True)
+        self.blocked = len(self._unsent) > _MOST_UNSENT
 
     def flush(self) -> None:
         """Send what is left over, now that there is room."""
         if self._unsent:
-            del self._unsent[: self._send_some(self._unsent)]
+            with suppress(BlockingIOError):
+                del self._unsent[: self._send(self._unsent)]
         if not self._unsent:
             self._host.watch(self, writable=False)
-            if self._held:
-                self._held = False
-                self.wake()
+            if self.blocked:
+                self.blocked = False
+                self.room_ns = time.monotonic_ns()
+                self._host.unblock(self)
             self.go_on()
-
-    def _send_some(self, data: bytes | bytearray) -> int:
-        try:
-            return self._send(data)
-        except BlockingIOError:
-            return 0
-
-    @property
-    def full(self) -> bool:
-        """Whether so much is unsent that a task should `yield connection.hold()` before it writes more."""
-        return len(self._unsent) > _MOST_UNSENT
-
-    def hold(self) -> int:
-        """Wake the task when all is sent; return what it has to yield for that."""
-        self._held = True
-        return PARKED
 
     def wake(self) -> None:
         """Resume the parked task soon."""

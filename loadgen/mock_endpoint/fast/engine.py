@@ -2,8 +2,7 @@
 
     due tasks ─▶ ready sockets, due tasks after each ─▶ truths, when there is time ─▶ sleep ─▶ …
 
-While tasks are waiting it wakes at most every 50 us: that is how late a chunk may leave when nothing is
-amiss, and it lets one wake-up send several chunks when there are a hundred thousand a second.
+Sockets come before a backlog: a request that is read late would be answered late, too.
 """
 
 from __future__ import annotations
@@ -11,24 +10,27 @@ from __future__ import annotations
 import errno
 import socket
 import time
-from heapq import heappop, heappush, heapreplace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from loadgen.client.arrival import StampingSocket
-from loadgen.mock_endpoint.fast.connection import PARKED, Connection
+from loadgen.mock_endpoint.fast.agenda import Agenda
+from loadgen.mock_endpoint.fast.connection import NOW, PARKED, Connection, Task
 from loadgen.mock_endpoint.fast.poller import WRITABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from loadgen.mock_endpoint.fast.connection import Request, Task
+    from loadgen.mock_endpoint.fast.connection import Request
     from loadgen.mock_endpoint.fast.ledger import Ledger
     from loadgen.mock_endpoint.fast.poller import Poller
     from loadgen.mock_endpoint.fast.service import Service
 
-_TICK_NS: Final = 100_000
+_Due = tuple[int, int, Connection, Task, bytes]
+"""When something is due, a number to tell it from others, for whom, by which task, and what is to be sent."""
+
 _IDLE_NS: Final = 200_000
+_SLOTS_IN_A_GO: Final = 64
 _ACCEPT_AT_ONCE: Final = 64
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE)
 
@@ -55,7 +57,8 @@ class Engine:
         self._service = service
         self._ledger = ledger
         self._connections: dict[int, Connection] = {}
-        self._due: list[tuple[int, int, Connection, Task]] = []
+        self._agenda: Agenda[_Due] = Agenda()
+        self._blocked: dict[Connection, tuple[Task, int]] = {}
         self._serials = count()
         self._out_of_files = False
 
@@ -83,19 +86,24 @@ class Engine:
     def begin(self, connection: Connection, request: Request) -> None:
         """Answer a request, by a task that becomes the connection's until it ends."""
         connection.task = task = self._service.answer(connection, request)
-        try:
-            due_ns = next(task)
-        except StopIteration:
-            connection.task = None
-        else:
-            if due_ns != PARKED:
-                heappush(self._due, (due_ns, next(self._serials), connection, task))
+        due_ns, data = next(task)
+        if due_ns == NOW:
+            sent_ns = time.monotonic_ns()
+            connection.write(data)
+            self._resume(connection, task, next(self._serials), sent_ns)
+        elif due_ns != PARKED:
+            self._agenda.add((due_ns, next(self._serials), connection, task, data))
 
     def wake(self, connection: Connection) -> None:
         """Resume the connection's parked task soon."""
         if connection.task is not None:
             now_ns = time.monotonic_ns()
-            heappush(self._due, (now_ns, next(self._serials), connection, connection.task))
+            self._agenda.add((now_ns, next(self._serials), connection, connection.task, b""))
+
+    def unblock(self, connection: Connection) -> None:
+        """Go on with the connection's task: there is room to write again."""
+        task, sent_ns = self._blocked.pop(connection)
+        self._resume(connection, task, next(self._serials), sent_ns)
 
     def watch(self, connection: Connection, *, writable: bool) -> None:
         """Tell the connection when it is readable; with `writable`, when it is writable too."""
@@ -104,52 +112,61 @@ class Engine:
     # The parts of the loop
 
     def _run_due(self) -> None:
-        """Resume the tasks that are due by now, not those that become due meanwhile: sockets come first."""
-        due = self._due
-        now_ns = time.monotonic_ns() if due else 0
-        while due and due[0][0] <= now_ns:
-            _, _, connection, task = due[0]
-            # What a task pushes meanwhile is due after it: the task stays the first.
-            try:
-                next_ns = next(task)
-            except StopIteration:
-                heappop(due)
-                if task is connection.task:
-                    self._answered(connection)
-            except OSError:
-                heappop(due)
-                self._lose(connection)
-            else:
-                if next_ns == PARKED:
-                    heappop(due)
-                else:
-                    heapreplace(due, (next_ns, next(self._serials), connection, task))
+        """Send what is due by now, not what becomes due meanwhile, and not all of a long backlog."""
+        now_ns = time.monotonic_ns()
+        for _ in range(_SLOTS_IN_A_GO):
+            entries = self._agenda.take(now_ns)
+            if not entries:
+                return
+            self._send(entries)
 
-    def _answered(self, connection: Connection) -> None:
-        connection.task = None
+    def _send(self, entries: Iterable[_Due]) -> None:
+        for _, serial, connection, task, data in entries:
+            if connection.task is task:
+                sent_ns = time.monotonic_ns()
+                try:
+                    connection.write(data)
+                    self._resume(connection, task, serial, sent_ns)
+                    if connection.task is None:
+                        connection.go_on()
+                except OSError:
+                    self._lose(connection)
+
+    def _resume(self, connection: Connection, task: Task, serial: int, sent_ns: int) -> None:
+        """Tell a task when its bytes were sent, and take what it wants to send next."""
+        if connection.blocked:
+            self._blocked[connection] = task, sent_ns
+            return
         try:
-            connection.go_on()
-        except OSError:
-            self._lose(connection)
+            due_ns, data = task.send(sent_ns)
+        except StopIteration:
+            connection.task = None
+        else:
+            if due_ns != PARKED:
+                self._agenda.add((due_ns, serial, connection, task, data))
 
     def _heed(self, connection: Connection, event: int) -> None:
+        if event & WRITABLE:
+            self._guard(connection, connection.flush)
+        if event & ~WRITABLE:
+            self._guard(connection, connection.read)
+
+    def _guard(self, connection: Connection, action: Callable[[], None]) -> None:
+        """Let a connection do something, and part with it if its client has gone."""
         try:
-            if event & WRITABLE:
-                connection.flush()
-            if event & ~WRITABLE:
-                connection.read()
+            action()
         except OSError:
             self._lose(connection)
 
     def _until(self) -> int | None:
         """Use the time until the next task is due, and say until when to sleep."""
         now_ns = time.monotonic_ns()
-        next_ns = self._due[0][0] if self._due else None
+        next_ns = self._agenda.next_ns()
         idle = next_ns is None or next_ns - now_ns > _IDLE_NS
         if self._ledger.pressing or (idle and self._ledger):
             self._ledger.write_slice()
             return now_ns
-        return None if next_ns is None else max(next_ns, now_ns + _TICK_NS)
+        return next_ns
 
     def _accept(self, listener: socket.socket) -> None:
         for _ in range(_ACCEPT_AT_ONCE):
@@ -173,6 +190,7 @@ class Engine:
         if self._connections.pop(connection.fd, None) is None:
             return
         self._poller.forget(connection.fd)
+        self._blocked.pop(connection, None)
         task, connection.task = connection.task, None
         if task is not None:
             task.close()

@@ -1,7 +1,8 @@
 """The bytes of a stream's events, as HTTP chunks, encoded before they are needed.
 
-Streams of one protocol and model differ in the answer's id alone, so events are kept with a stand-in in the
-place of the id. It is as long as an id, so that the length that an HTTP chunk begins with stays true.
+Streams of one protocol and model differ in the answer's id alone, so bytes are kept cut at the places of the
+id: `serial.join(cut)` makes those of one answer. While they are encoded a stand-in has its place, which is as
+long as an id, so that the length that an HTTP chunk begins with is true.
 """
 
 from __future__ import annotations
@@ -17,59 +18,64 @@ if TYPE_CHECKING:
 
     from loadgen.mock_endpoint.ask import Ask
 
-STAND_IN: Final = uuid4().hex
-"""What stands where an answer's id is to be; made up anew by every process, so that nobody can say it."""
+Cut = list[bytes]
+"""Bytes, cut at the places of the answer's id."""
 
-HOLE: Final = STAND_IN.encode()
-
-LAST_CHUNK: Final = b"0\r\n\r\n"
-"""What ends a body in HTTP chunks."""
-
+_STAND_IN: Final = uuid4().hex
+_HOLE: Final = _STAND_IN.encode()
+_LAST_CHUNK: Final = b"0\r\n\r\n"
 _MOST_KEPT: Final = 64
 
 
-class Events(dict[str, bytes]):
+def serial(number: int) -> bytes:
+    """What makes an answer's id unique, as long as its stand-in."""
+    return b"%032x" % number
+
+
+class Events(dict[str, Cut]):
     """The events of all streams of one kind: text to the event that carries it, made when first asked for.
 
     Args:
         dialect: The protocol.
         ask: What one of the streams was asked for by.
+
+    Attributes:
+        role: The event that holds only the role; empty in a protocol without roles.
     """
 
     def __init__(self, dialect: wire.Dialect, ask: Ask) -> None:
         super().__init__()
-        self._frames = wire.Frames(dialect, ask, STAND_IN)
+        self._frames = wire.Frames(dialect, ask, _STAND_IN)
         self._counted = ask.include_usage
-        self._together: dict[tuple[str, ...], list[bytes]] = {}
-        self._ends: dict[tuple[str, int, int], bytes] = {}
+        self._together: dict[tuple[str, ...], Cut] = {}
+        self._ends: dict[tuple[str, int, int], Cut] = {}
         role = self._frames.role()
-        self.role = _chunk(role) if role else b""
-        """The event that holds only the role; empty in a protocol without roles."""
+        self.role = _cut(_chunk(role) if role else b"")
 
-    def __missing__(self, text: str) -> bytes:
-        event = self[text] = _chunk(self._frames.piece(text))
+    def __missing__(self, text: str) -> Cut:
+        event = self[text] = _cut(_chunk(self._frames.piece(text)))
         return event
 
-    def together(self, texts: Sequence[str]) -> list[bytes]:
-        """The events of several texts, cut at the places of the id, and kept for the next to say the same."""
+    def together(self, texts: Sequence[str]) -> Cut:
+        """The events of several texts; kept for the next answer that says the same."""
         key = tuple(texts)
         cut = self._together.get(key)
         if cut is None:
             if len(self._together) >= _MOST_KEPT:
                 self._together.clear()
-            cut = self._together[key] = b"".join(map(self.__getitem__, texts)).split(HOLE)
+            cut = self._together[key] = _cut(b"".join(_HOLE.join(self[text]) for text in texts))
         return cut
 
-    def end(self, finish_reason: str, input_tokens: int, output_tokens: int, serial: bytes) -> bytes:
-        """What follows the last token of the answer with this id, up to the end of the response."""
+    def end(self, finish_reason: str, input_tokens: int, output_tokens: int) -> Cut:
+        """What follows the last token, up to the end of the response."""
         key = (finish_reason, input_tokens, output_tokens) if self._counted else (finish_reason, 0, 0)
-        end = self._ends.get(key)
-        if end is None:
+        cut = self._ends.get(key)
+        if cut is None:
             if len(self._ends) >= _MOST_KEPT:
                 self._ends.clear()
-            end = _chunk(self._frames.end(finish_reason, wire.usage(*key[1:]))) + LAST_CHUNK
-            self._ends[key] = end
-        return end.replace(HOLE, serial)
+            events = self._frames.end(finish_reason, wire.usage(*key[1:]))
+            cut = self._ends[key] = _cut(_chunk(events) + _LAST_CHUNK)
+        return cut
 
 
 class EventShelf:
@@ -91,6 +97,10 @@ class EventShelf:
         if events is None:
             events = self._kinds[key] = Events(dialect, ask)
         return events
+
+
+def _cut(data: bytes) -> Cut:
+    return data.split(_HOLE)
 
 
 def _chunk(data: bytes) -> bytes:

@@ -1,8 +1,9 @@
-"""From a request to its answer, as a task: it writes what is due, and yields until the next is."""
+"""From a request to its answer, as a task: a generator of what to send, and when."""
 
 from __future__ import annotations
 
 import time
+from array import array
 from http import HTTPStatus
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -10,7 +11,8 @@ from uuid import uuid4
 
 from loadgen.mock_endpoint import wire
 from loadgen.mock_endpoint.ask import Refusal
-from loadgen.mock_endpoint.fast.events import HOLE, EventShelf
+from loadgen.mock_endpoint.fast.connection import NOW
+from loadgen.mock_endpoint.fast.events import EventShelf, serial
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, MODELS, Doorkeeper, model_list
 from loadgen.mock_endpoint.truth import Truth
 
@@ -79,7 +81,7 @@ class Service:
         """Make the task that answers a request."""
         if request.path in GENERATION and request.method == "POST":
             return self._generate(connection, request)
-        return self._read(connection, request)
+        return self._read(request)
 
     def abandoned(self, request: Request) -> None:
         """Take note of a request whose client left before it was complete."""
@@ -88,154 +90,133 @@ class Service:
             truth.done_ns = time.monotonic_ns()
             self._tell(truth)
 
-    def _read(self, connection: Connection, request: Request) -> Task:
+    def _read(self, request: Request) -> Task:
         """Answer a request that reads a page, or none that there is."""
-        connection.write(self._page(request))
-        yield from ()
-
-    def _page(self, request: Request) -> bytes:
-        # Raised, the refusal that a request brings along would hold on to what holds on to it: a cycle.
-        if request.refusal:
-            return _json(request, request.refusal.status, request.refusal.body())
-        try:
-            page = self._door.page(request.method, request.path, request.header(b"authorization"))
-        except Refusal as refusal:
-            return _json(request, refusal.status, refusal.body())
-        return _json(request, _OK, self._pages[page])
+        refusal = request.refusal
+        body = b""
+        if refusal is None:
+            try:
+                body = self._pages[
+                    self._door.page(request.method, request.path, request.header(b"authorization"))
+                ]
+            except Refusal as reason:
+                refusal = reason.with_traceback(None)
+        yield NOW, _json(request, _OK, body) if refusal is None else _refused(request, refusal)
 
     def _generate(self, connection: Connection, request: Request) -> Task:
         """Answer a completion request, and tell the truth about it, whatever becomes of it."""
         truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
         try:
-            if request.refusal:
-                _refuse(connection, request, truth, request.refusal)
-            else:
-                yield from self._decide(connection, request, truth)
-        except Refusal as refusal:
-            _refuse(connection, request, truth, refusal)
+            opening, task = self._decide(connection, request, truth)
+            if opening:
+                yield NOW, opening
+                truth.status = _OK
+            yield from task
         finally:
             truth.done_ns = time.monotonic_ns()
             self._tell(truth)
 
-    def _decide(self, connection: Connection, request: Request, truth: Truth) -> Task:
-        """Decide what is answered; return what answers it.
-
-        Raises:
-            Refusal: Nothing is.
-        """
+    def _decide(self, connection: Connection, request: Request, truth: Truth) -> tuple[bytes, Task]:
+        """Decide what is answered; return what is sent of it at once, and what sends the rest."""
+        if request.refusal:
+            return b"", _fail(request, truth, request.refusal, NOW)
         dialect, read = GENERATION[request.path]
-        self._door.admit(request.header(b"authorization"))
-        ask = read(request.body, self._options.models)
-        truth.input_tokens = ask.input_tokens
-        exchange = Exchange(connection, request, dialect, ask, self._script.answer(ask), truth)
-        if exchange.answer.refusal:
-            return self._fail(exchange, exchange.answer.refusal)
-        task = self._stream(exchange) if ask.stream else self._whole(exchange)
-        return task if self._slots is None else self._in_turn(exchange, self._slots, task)
-
-    def _in_turn(self, exchange: Exchange, slots: Slots, task: Task) -> Task:
-        """Go on with a task when there is a slot for it."""
-        truth = exchange.truth
-        truth.queued_ns = yield from slots.take(exchange.connection, truth.received_ns)
         try:
-            yield from task
-        finally:
-            slots.give_back()
-
-    def _fail(self, exchange: Exchange, refusal: Refusal) -> Task:
-        """Refuse a request when that is due. It takes no slot."""
-        connection, request, _, _, answer, truth = exchange
-        yield _due_ns(truth, answer.ttft_s)
-        _refuse(connection, request, truth, refusal)
+            self._door.admit(request.header(b"authorization"))
+            ask = read(request.body, self._options.models)
+        except Refusal as refusal:
+            # With its traceback it would hold on to what holds on to it: a cycle, which nobody collects.
+            return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
+        truth.input_tokens = ask.input_tokens
+        answer = self._script.answer(ask)
+        if answer.refusal:
+            return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
+        exchange = Exchange(connection, request, dialect, ask, answer, truth)
+        opening, task = self._stream(exchange) if ask.stream else (b"", self._whole(exchange))
+        return opening, task if self._slots is None else self._slots.served(connection, truth, task)
 
     def _whole(self, exchange: Exchange) -> Task:
         """Send an answer in one piece, when its last token is due."""
-        connection, request, dialect, ask, answer, truth = exchange
-        due_s = answer.last_due_s()
-        if due_s:
-            due_ns = _due_ns(truth, due_s)
-            yield due_ns
-            self._note(truth, time.monotonic_ns() - due_ns)
+        _, request, dialect, ask, answer, truth = exchange
         counts = wire.usage(ask.input_tokens, len(answer.tokens))
         body = wire.whole(dialect, ask, "".join(answer.tokens), answer.finish_reason, counts)
-        connection.write(_json(request, _OK, body))
-        truth.status, truth.tokens = _OK, len(answer.tokens)
-        _complete(exchange)
+        due_s = answer.last_due_s()
+        due_ns = _due_ns(truth, due_s) if due_s else NOW
+        sent_ns = yield due_ns, _json(request, _OK, body)
+        if due_ns != NOW:
+            self._note(truth, sent_ns - due_ns)
+        truth.tokens = len(answer.tokens)
+        _completed(exchange)
 
-    def _stream(self, exchange: Exchange) -> Task:
-        """Begin a stream of events. The headers go out at once, as those of vLLM do."""
-        connection, request, dialect, ask, answer, truth = exchange
-        serial = b"%032x" % next(self._serials)
+    def _stream(self, exchange: Exchange) -> tuple[bytes, Task]:
+        """Make a stream of events. If any has to wait, the headers do not, as those of vLLM do not."""
+        _, request, dialect, ask, answer, _ = exchange
+        answer_id = serial(next(self._serials))
         events = self._shelf.of(dialect, ask)
+        role = answer_id.join(events.role)
         opening = _EVENT_STREAM + _rest_of_head(request)
         if self._options.role_chunk == "early":
-            opening += events.role.replace(HOLE, serial)
-        if answer.ttft_s or self._slots is not None:
-            connection.write(opening)
-            opening = b""
-        truth.status = _OK
-        if self._options.role_chunk == "first":
-            opening += events.role.replace(HOLE, serial)
+            opening += role
+        first = role if self._options.role_chunk == "first" else b""
         send = self._together if answer.at_once else self._one_by_one
-        return send(exchange, events, serial, opening)
+        if answer.at_once and not answer.ttft_s and self._slots is None:
+            return b"", send(exchange, events, answer_id, opening + first)
+        return opening, send(exchange, events, answer_id, first)
 
-    def _together(self, exchange: Exchange, events: Events, serial: bytes, opening: bytes) -> Task:
+    def _together(self, exchange: Exchange, events: Events, answer_id: bytes, first: bytes) -> Task:
         """Send all events at once, when they are due; very many in several goes, for the sake of others."""
-        connection, _, _, ask, answer, truth = exchange
-        if answer.ttft_s:
-            due_ns = _due_ns(truth, answer.ttft_s)
-            yield due_ns
-            self._note(truth, time.monotonic_ns() - due_ns)
+        _, _, _, ask, answer, truth = exchange
         size = self._options.tokens_per_chunk
         texts = answer.texts(size)
-        for begin in range(0, len(texts), _EVENTS_AT_ONCE):
-            if begin:
-                yield connection.hold() if connection.full else time.monotonic_ns()
+        end = events.end(answer.finish_reason, ask.input_tokens, len(answer.tokens))
+        due_ns = _due_ns(truth, answer.ttft_s) if answer.ttft_s else NOW
+        for begin in range(0, len(texts) or 1, _EVENTS_AT_ONCE):
             now = texts[begin : begin + _EVENTS_AT_ONCE]
             sent = begin + len(now)
-            end = b""
+            data = first + answer_id.join(events.together(now))
             if sent == len(texts):
-                end = events.end(answer.finish_reason, ask.input_tokens, len(answer.tokens), serial)
-            data = b"".join((opening, serial.join(events.together(now)), end))
-            opening = b""
-            truth.chunk_ns += [time.monotonic_ns()] * len(now)
-            connection.write(data)
+                data += answer_id.join(end)
+            sent_ns = yield due_ns, data
+            if answer.ttft_s and not begin:
+                self._note(truth, sent_ns - due_ns)
+            first, due_ns, truth.status = b"", sent_ns, _OK
+            truth.chunk_ns += [sent_ns] * len(now)
             truth.tokens = min(sent * size, len(answer.tokens))
-        if not texts:
-            connection.write(opening + events.end(answer.finish_reason, ask.input_tokens, 0, serial))
-        _complete(exchange)
+        _completed(exchange)
 
-    def _one_by_one(self, exchange: Exchange, events: Events, serial: bytes, opening: bytes) -> Task:
+    def _one_by_one(self, exchange: Exchange, events: Events, answer_id: bytes, first: bytes) -> Task:
         """Send each event when it is due; with the last goes what ends the stream."""
         connection, _, _, ask, answer, truth = exchange
-        start_ns, held_until_ns = truth.received_ns + truth.queued_ns, 0
-        write, note, now, stamps = connection.write, self._note, time.monotonic_ns, truth.chunk_ns
-        for due_s, text, tokens in answer.pieces(self._options.tokens_per_chunk):
-            due_ns = start_ns + int(due_s * _SECOND)
-            yield due_ns
-            if connection.full:
-                yield connection.hold()
-                held_until_ns = now()
-            truth.tokens += tokens
-            data = events[text].replace(HOLE, serial)
-            if opening:
-                data, opening = opening + data, b""
-            if truth.tokens == len(answer.tokens):
-                data += events.end(answer.finish_reason, ask.input_tokens, truth.tokens, serial)
-            sent_ns = now()
-            stamps.append(sent_ns)
-            write(data)
-            if held_until_ns < due_ns:
-                note(truth, sent_ns - due_ns)
-        if not answer.tokens:
-            yield _due_ns(truth, answer.ttft_s)
-            write(opening + events.end(answer.finish_reason, ask.input_tokens, 0, serial))
-        _complete(exchange)
+        size, length = self._options.tokens_per_chunk, len(answer.tokens)
+        end = answer_id.join(events.end(answer.finish_reason, ask.input_tokens, length))
+        start_ns, count_late = _due_ns(truth, 0), self._lateness.note
+        # What a chunk touches is kept close together: a thousand streams do not fit into the caches.
+        stamps, sent, latest_ns = array("q"), 0, 0
+        try:
+            for due_s, text in zip(answer.dues_s(size), answer.texts(size), strict=False):
+                due_ns = start_ns + int(due_s * _SECOND)
+                data = answer_id.join(events[text])
+                if not sent:
+                    data = first + data
+                if sent + size >= length:
+                    data += end
+                sent_ns = yield due_ns, data
+                stamps.append(sent_ns)
+                sent += size
+                late_ns = sent_ns - due_ns
+                if connection.room_ns < due_ns:
+                    count_late(late_ns)
+                if late_ns > latest_ns:  # noqa: PLR1730 (100,000 times a second `max` costs 1 % of a core)
+                    latest_ns = late_ns
+        finally:
+            truth.chunk_ns, truth.tokens, truth.late_ns = stamps.tolist(), min(sent, length), latest_ns
+        if not length:
+            yield _due_ns(truth, answer.ttft_s), first + end
+        _completed(exchange)
 
     def _note(self, truth: Truth, late_ns: int) -> None:
+        truth.late_ns = late_ns
         self._lateness.note(late_ns)
-        if late_ns > truth.late_ns:  # noqa: PLR1730 (100,000 times a second `max` costs 1 % of a core)
-            truth.late_ns = late_ns
 
 
 def _due_ns(truth: Truth, after_s: float) -> int:
@@ -243,13 +224,19 @@ def _due_ns(truth: Truth, after_s: float) -> int:
     return truth.received_ns + truth.queued_ns + int(after_s * _SECOND)
 
 
-def _complete(exchange: Exchange) -> None:
-    exchange.truth.outcome, exchange.truth.finish_reason = "completed", exchange.answer.finish_reason
+def _completed(exchange: Exchange) -> None:
+    truth = exchange.truth
+    truth.status, truth.outcome, truth.finish_reason = _OK, "completed", exchange.answer.finish_reason
 
 
-def _refuse(connection: Connection, request: Request, truth: Truth, refusal: Refusal) -> None:
-    connection.write(_json(request, refusal.status, refusal.body()))
+def _fail(request: Request, truth: Truth, refusal: Refusal, due_ns: int) -> Task:
+    """Refuse a request."""
+    yield due_ns, _refused(request, refusal)
     truth.status, truth.outcome = refusal.status, "failed"
+
+
+def _refused(request: Request, refusal: Refusal) -> bytes:
+    return _json(request, refusal.status, refusal.body())
 
 
 def _json(request: Request, status: int, body: bytes) -> bytes:

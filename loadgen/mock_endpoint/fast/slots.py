@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from loadgen.mock_endpoint.fast.connection import PARKED
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from loadgen.mock_endpoint.fast.connection import Connection
+    from loadgen.mock_endpoint.fast.connection import Connection, Task
+    from loadgen.mock_endpoint.truth import Truth
 
 
 class Slots:
@@ -25,28 +24,30 @@ class Slots:
         self._free = number
         self._waiting: deque[Connection] = deque()
 
-    def take(self, connection: Connection, since_ns: int) -> Generator[int, None, int]:
-        """Wait for a slot, for the request that a connection is at; `give_back` it in the end.
+    def served(self, connection: Connection, truth: Truth, task: Task) -> Task:
+        """Run a task when there is a slot for it.
 
         Args:
-            connection: The client's connection, which is woken when it is its turn.
-            since_ns: When the request arrived, in ns of CLOCK_MONOTONIC.
-
-        Returns:
-            How long it waited, in ns; exactly 0 when a slot was free.
+            connection: Where its request came from, which is woken when it is its turn.
+            truth: Learns how long it waited; exactly 0 when a slot was free.
+            task: It, not begun yet.
         """
         if self._free:
             self._free -= 1
-            return 0
-        self._waiting.append(connection)
+        else:
+            self._waiting.append(connection)
+            try:
+                yield PARKED, b""
+            except GeneratorExit:
+                self._leave(connection)
+                raise
+            truth.queued_ns = time.monotonic_ns() - truth.received_ns
         try:
-            yield PARKED
-        except GeneratorExit:
-            self._leave(connection)
-            raise
-        return time.monotonic_ns() - since_ns
+            yield from task
+        finally:
+            self._give_back()
 
-    def give_back(self) -> None:
+    def _give_back(self) -> None:
         """Pass a slot on to who has waited longest."""
         if self._waiting:
             self._waiting.popleft().wake()
@@ -58,4 +59,4 @@ class Slots:
             self._waiting.remove(connection)
         else:
             # Its turn had come, and it left before it knew.
-            self.give_back()
+            self._give_back()
