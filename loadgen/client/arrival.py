@@ -5,7 +5,8 @@ software; see Documentation/networking/timestamping.rst of the kernel) and every
 `recvmsg`, which carries the stamp of the last segment in the read. Elsewhere the stamp is the read's time.
 
 The kernel stamps in CLOCK_REALTIME; everything here is CLOCK_MONOTONIC. The offset between the two is sampled
-anew every 100 ms and whenever a stamp looks implausible, so a clock that is slewed or stepped does no harm.
+anew every 100 ms and whenever a stamp looks implausible, at most once a millisecond, so a clock that is slewed
+or stepped does no harm.
 """
 
 from __future__ import annotations
@@ -68,11 +69,16 @@ class WallOffset:
         """
         before_ns = self._offset_ns
         age_ns = now_ns - wall_ns + before_ns
-        if 0 <= age_ns < _PLAUSIBLE_NS and now_ns - self._sampled_ns <= _RESAMPLE_NS:
+        sample_age_ns = now_ns - self._sampled_ns
+        if 0 <= age_ns < _PLAUSIBLE_NS and sample_age_ns <= _RESAMPLE_NS:
             return wall_ns - before_ns
-        self._sample()
-        moments = (wall_ns - before_ns, wall_ns - self._offset_ns)
-        return max((at_ns for at_ns in moments if at_ns <= now_ns), default=now_ns)
+        if sample_age_ns >= _PLAUSIBLE_NS:
+            # A busy client reads all bytes late: to look at the clocks for each would make it later still.
+            self._sample()
+        earlier_ns, later_ns = sorted((wall_ns - before_ns, wall_ns - self._offset_ns))
+        if later_ns <= now_ns:
+            return later_ns
+        return min(earlier_ns, now_ns)
 
     def _sample(self) -> None:
         """Read the wall clock between two readings of the monotonic one; keep the tightest of three."""

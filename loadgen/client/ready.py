@@ -73,6 +73,7 @@ class EpollReady:
         self._writers: dict[int, Callable[[], None]] = {}
         self._later: deque[Callable[[], None]] = deque()
         self._goes_on = False
+        self._crowded = False
         self._rests = False
         self._served = 0
         self._since_ns = 0
@@ -135,7 +136,7 @@ class EpollReady:
                 self._loop.add_reader(self._epoll.fileno(), self._on_ready)
             self._served, self._since_ns = 0, now_ns
         if self._rests:
-            self._timer.set(now_ns + REST_NS)
+            self._timer.set(now_ns if self._crowded else now_ns + REST_NS)
 
     def _read(self) -> int:
         """Let everybody read who is ready; return the time."""
@@ -148,6 +149,7 @@ class EpollReady:
             if happened & ~select.EPOLLOUT and (on_ready := readers.get(descriptor)):
                 on_ready()
         self._served += len(ready)
+        self._crowded = len(ready) == MOST_A_TURN
         return time.monotonic_ns()
 
     def _go_on_soon(self) -> None:
@@ -158,7 +160,8 @@ class EpollReady:
     def _go_on(self) -> None:
         """Do what was put off, for a while."""
         self._goes_on = False
-        until_ns = time.monotonic_ns() + WORK_NS
+        # While others wait to be read, as little as keeps it going.
+        until_ns = time.monotonic_ns() + (0 if self._crowded else WORK_NS)
         while self._later:
             self._later.popleft()()
             if time.monotonic_ns() >= until_ns:
