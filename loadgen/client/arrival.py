@@ -5,8 +5,8 @@ software; see Documentation/networking/timestamping.rst of the kernel) and every
 `recvmsg`, which carries the stamp of the last segment in the read. Elsewhere the stamp is the read's time.
 
 The kernel stamps in CLOCK_REALTIME; everything here is CLOCK_MONOTONIC. The offset between the two is sampled
-anew every 100 ms and whenever a stamp looks implausible, at most once a millisecond, so a clock that is slewed
-or stepped does no harm.
+anew every 100 ms and whenever a stamp looks implausible, at most once a millisecond, so a clock that is
+slewed or stepped does no harm.
 """
 
 from __future__ import annotations

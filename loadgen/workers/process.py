@@ -107,7 +107,7 @@ class Worker:
         asker = Asker(self._transport, CODECS[plan.protocol], plan.generation, self._shipper.put)
         self._issuer = Issuer(
             *(plan, setup.samples, asker, system_clock(), setup.share),
-            claim=self._claim,
+            claim=self._claim if setup.share.workers > 1 else None,
             room=self._shipper,
         )
         asyncio.get_running_loop().add_reader(self._sock, self._on_readable)

@@ -118,6 +118,7 @@ def test_a_plan_beyond_the_calibration_is_warned_of(
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key"),
         *("-c", 2, "-n", 4, "--out", "run", "--json"),
+        XDG_CACHE_HOME=str(tmp_path / "cache"),
     )
     assert run.returncode == 0, run.stderr
     assert "warning: the plan asks for 2 requests in flight" in run.stderr
