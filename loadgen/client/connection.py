@@ -15,6 +15,7 @@ import httptools
 
 from loadgen.client.failure import Failure, RequestFailedError
 from loadgen.client.head import Head, head
+from loadgen.linux import LINUX
 
 if TYPE_CHECKING:
     from loadgen.client.arrival import StampingSocket
@@ -109,7 +110,7 @@ class Connection:
         Right after a response nobody looks: looking costs what a read does, and should a server close just
         then, TCP tells that the next request came too late.
         """
-        if time.monotonic_ns() - self._read_ns < _FRESH_NS:
+        if LINUX and time.monotonic_ns() - self._read_ns < _FRESH_NS:
             return False
         try:
             waiting = self._sock.recv(1, socket.MSG_PEEK)
