@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
@@ -103,6 +104,8 @@ class Exchange:
 
     def head(self, head: Head, at_ns: int) -> None:
         """Note the head; a response proves that the server has the request."""
+        if self.ended_ns is not None:
+            at_ns = min(at_ns, self.ended_ns)
         self.sent(at_ns)
         assert self.sent_ns is not None  # noqa: S101 (`sent` has just seen to it)
         self.response = head
@@ -119,6 +122,12 @@ class Exchange:
         """
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
             return False
+        if self.ended_ns is not None:
+            # What was read before our deadline counts, also where it is only looked at after it.
+            in_time = bisect_right(moments, self.ended_ns)
+            pieces, moments = pieces[:in_time], moments[:in_time]
+            if not moments:
+                return False
         # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
         _, *moments = accumulate(moments, max, initial=self._latest_ns)
         self._latest_ns = moments[-1]

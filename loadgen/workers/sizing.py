@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Final
 
+from loadgen.linux import LINUX
 from loadgen.plan import LoadKind
 
 if TYPE_CHECKING:
@@ -38,4 +38,4 @@ def workers_for(load: Load, requests: int | None, cpus: int) -> int:
 
 def usable_cpus() -> int:
     """How many CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1

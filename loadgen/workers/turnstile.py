@@ -6,8 +6,9 @@ import fcntl
 import mmap
 import os
 import struct
-import sys
 from typing import TYPE_CHECKING, Final
+
+from loadgen.linux import LINUX
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -64,7 +65,7 @@ class Turnstile:
 
 def _file() -> int:
     """A file without a name, of the counter's size, that a child can inherit."""
-    if sys.platform == "linux":
+    if LINUX:
         fd = os.memfd_create("turnstile", os.MFD_CLOEXEC)
     else:
         import tempfile

@@ -117,6 +117,27 @@ def test_the_first_end_is_the_end(new_exchange: NewExchange) -> None:
     assert (broken.failure, broken.message, broken.ended_ns) == (Failure.RESET, "gone", 20)
 
 
+def test_what_came_before_the_deadline_counts(new_exchange: NewExchange) -> None:
+    """Also when it is only looked at after it; what came later does not, and nothing is out of order."""
+    exchange, _ = new_exchange()
+    exchange.sent(10)
+    exchange.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
+    exchange.head(HEAD, 20)
+    exchange.body([TOKEN, TOKEN, TOKEN], [25, 30, 31])
+    exchange.ended(32, framed=True)
+    assert (exchange.failure, exchange.ended_ns, exchange.stream.last_ns) == (Failure.TOTAL_TIMEOUT, 30, 30)
+    for _ in exchange.stream.decode():
+        pass
+    assert exchange.stream.answer.token_ns == [25, 30]
+
+    late, _ = new_exchange()
+    late.sent(10)
+    late.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
+    late.head(HEAD, 31)
+    late.body([TOKEN], [31])
+    assert (late.first_byte_ns, late.stream.bytes) == (30, 0)
+
+
 def test_a_failure_is_kept_after_the_wait_was_given_up(new_exchange: NewExchange) -> None:
     """Our deadline cancels the wait first, and then says why."""
     exchange, _ = new_exchange()

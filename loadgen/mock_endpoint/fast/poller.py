@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import select
 import selectors
-import sys
 import time
 from typing import TYPE_CHECKING, Final, Protocol
+
+from loadgen.linux import LINUX
+from loadgen.timerfd import TimerFd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,6 @@ _EVENTS: Final = {
     selectors.EVENT_WRITE: WRITABLE,
     selectors.EVENT_READ | selectors.EVENT_WRITE: READABLE | WRITABLE,
 }
-_ABSOLUTE: Final = 1
 _MOST_EVENTS: Final = 256
 _SECOND: Final = 1_000_000_000
 
@@ -58,30 +57,15 @@ class Poller(Protocol):
         """Give back what waiting needs."""
 
 
-class _Timespec(ctypes.Structure):
-    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
-
-
-class _Timer(ctypes.Structure):
-    _fields_ = (("interval", _Timespec), ("value", _Timespec))
-
-
 class EpollPoller:
     """Linux: epoll, with a timerfd for the moment."""
 
     def __init__(self) -> None:
-        libc = ctypes.CDLL(None, use_errno=True)
-        self._fd: int = libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._fd < 0:
-            raise OSError(ctypes.get_errno(), "timerfd_create")
-        self._set = libc.timerfd_settime
-        self._timer = _Timer()
-        self._moment = self._timer.value
-        self._timer_at = ctypes.byref(self._timer)
+        self._timer = TimerFd()
         self._epoll = select.epoll()
         self._known: set[int] = set()
         # Edge-triggered: going off is reported once, and need not be read away.
-        self._epoll.register(self._fd, select.EPOLLIN | select.EPOLLET)
+        self._epoll.register(self._timer.fd, select.EPOLLIN | select.EPOLLET)
 
     def watch(self, fd: int, *, writable: bool = False) -> None:
         """Report from now on when `fd` is readable; with `writable`, when it is writable too."""
@@ -102,15 +86,13 @@ class EpollPoller:
         if until_ns is not None:
             if until_ns <= time.monotonic_ns():
                 return self._epoll.poll(0, _MOST_EVENTS)
-            self._moment.seconds, self._moment.nanoseconds = divmod(until_ns, _SECOND)
-            if self._set(self._fd, _ABSOLUTE, self._timer_at, None) < 0:
-                raise OSError(ctypes.get_errno(), "timerfd_settime")
+            self._timer.set(until_ns)
         return self._epoll.poll(-1, _MOST_EVENTS)
 
     def close(self) -> None:
         """Close epoll and the timerfd."""
         self._epoll.close()
-        os.close(self._fd)
+        self._timer.close()
 
 
 class SelectorPoller:
@@ -143,4 +125,4 @@ class SelectorPoller:
 
 def system_poller() -> Poller:
     """The best poller that this platform has."""
-    return EpollPoller() if sys.platform == "linux" else SelectorPoller()
+    return EpollPoller() if LINUX else SelectorPoller()
