@@ -100,10 +100,16 @@ class Issuer:
 
     # What a crew is told…
 
-    async def issue(self, phase: Phase) -> int:
-        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
+    def issue(self, phase: Phase) -> Coroutine[Any, Any, int]:
+        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled.
+
+        From the call on, before it is awaited, `exhausted` is about this phase.
+        """
         self._scheduled = 0
         self._exhausted = asyncio.Event()
+        return self._issue_until_over(phase)
+
+    async def _issue_until_over(self, phase: Phase) -> int:
         if not self._stopped.is_set():
             await _first(self._issue(phase), self._stopped.wait())
         self._require_sound()

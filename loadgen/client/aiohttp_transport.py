@@ -12,7 +12,6 @@ Nothing is retried. A proxy is taken from the environment (`http_proxy`, `https_
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
 import ssl
 import time
@@ -26,11 +25,11 @@ import aiohttp
 from aiohttp.http import HttpProcessingError
 from yarl import URL
 
-from loadgen.client.dialing import CONNECT_TIMEOUT_S
+from loadgen.client.dialing import CONNECT_TIMEOUT_S, refused
 from loadgen.client.exchange import Setup
 from loadgen.client.failure import Failure, RequestFailedError
-from loadgen.client.head import head
-from loadgen.client.observed_socket import MAX_HEAD_BYTES, HeadTooLargeError, ObservedSocket, Passage
+from loadgen.client.head import MAX_HEAD_BYTES, head
+from loadgen.client.observed_socket import HeadTooLargeError, ObservedSocket, Passage
 from loadgen.client.tls import tls_context
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from loadgen.client.exchange import Exchange
     from loadgen.client.transport import Request
 
-_OUT_OF: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS})
 _FOR_EVER_S: Final = 1e9
 _SWITCHING_PROTOCOLS: Final = 101
 _WITHOUT_BODY: Final = (204, 304)
@@ -370,16 +368,10 @@ def _unconnected(error: aiohttp.ClientConnectorError, *, encrypted: bool) -> Req
     where, cause = f"{error.host}:{error.port}", error.os_error
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return _unknown(error.host, cause)
-    if cause.errno in _OUT_OF:
-        return RequestFailedError(
-            Failure.CLIENT_LIMIT,
-            f"this machine cannot open another connection to {where} ({cause.strerror}); "
-            "raise `ulimit -n` or lower the load",
-        )
     hung_up = isinstance(cause, ConnectionError) and not isinstance(cause, ConnectionRefusedError)
     if isinstance(cause, ssl.SSLError) or (hung_up and encrypted):
         return RequestFailedError(Failure.TLS, f"no TLS with {where}: {cause}")
-    return RequestFailedError(Failure.REFUSED, f"no connection to {where} ({cause.strerror or cause})")
+    return refused(cause, where)
 
 
 def _cut(why: OSError | None, *, began: bool) -> RequestFailedError:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import httptools
 
 from loadgen.client.failure import Failure, RequestFailedError
-from loadgen.client.head import Head, head
+from loadgen.client.head import MAX_HEAD_BYTES, Head, head
 from loadgen.linux import LINUX
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from loadgen.client.tls import TLSLayer
 
 _READ_BYTES: Final = 64 * 1024
-_MAX_HEAD_BYTES: Final = 64 * 1024
 _buffer: Final = memoryview(bytearray(_READ_BYTES))
 _buffers: Final = (_buffer,)
 
@@ -48,17 +47,34 @@ class Connection:
         ready: Says when there is something to read.
 
     Attributes:
-        on_body: Takes a piece of the body from httptools; those of one read are passed on together.
+        on_body: Takes a piece of the body from httptools; what is parsed together is passed on together.
         reusable: Whether another request may be sent on it.
         stale: Whether the server closed it before a byte of the last request had reached it: the request was
             sent in vain, and the server knows nothing of it.
     """
 
     __slots__ = (
-        *("_first_byte_ns", "_head", "_head_bytes", "_headers", "_in_no_hurry", "_moments", "_observer"),
-        *("_parser", "_pieces", "_read_ns", "_ready", "_sock", "_tls", "_unparsed", "_unsent", "_written"),
+        "_first_byte_ns",
+        "_head",
+        "_head_bytes",
+        "_headers",
+        "_in_no_hurry",
         "_is_put_off",
-        *("_written_before", "on_body", "reusable", "stale"),
+        "_moments",
+        "_observer",
+        "_parser",
+        "_pieces",
+        "_read_ns",
+        "_ready",
+        "_sock",
+        "_tls",
+        "_unparsed",
+        "_unsent",
+        "_written",
+        "_written_before",
+        "on_body",
+        "reusable",
+        "stale",
     )
 
     def __init__(self, sock: StampingSocket, tls: TLSLayer | None, ready: Ready) -> None:
@@ -90,13 +106,17 @@ class Connection:
         self._written_before = self._written
         self._send(data if self._tls is None else self._tls.encrypt(data))
 
+    def catch_up(self) -> None:
+        """Tell the observer of everything that has been read so far."""
+        if self._unparsed:
+            self._parse()
+
     def close(self) -> None:
         """Close the connection at once, without a farewell over TLS.
 
         The observer hears of what had been read, and no more.
         """
-        if self._unparsed:
-            self._parse()
+        self.catch_up()
         self._observer = None
         self._parser = None
         self.reusable = False
@@ -170,7 +190,7 @@ class Connection:
         self._is_put_off = False
 
     def _on_readable(self) -> None:
-        """Take a read: stamp it, then parse it."""
+        """Take a read with its stamp."""
         sock = self._sock
         try:
             count = sock.receive(_buffers)
@@ -187,17 +207,13 @@ class Connection:
             self._decrypt(self._tls, _buffer[:count], sock.arrival_ns)
 
     def _decrypt(self, tls: TLSLayer, received: memoryview, at_ns: int) -> None:
-        try:
-            pieces, ended = tls.decrypt(received)
-            if reply := tls.reply():
-                self._send_after(reply)
-        except (ssl.SSLError, OSError) as error:
-            self._lost(error)
-            return
+        pieces, end = tls.decrypt(received)
+        if reply := tls.reply():
+            self._send_after(reply)
         for piece in pieces:
             self._take(piece, at_ns)
-        if ended:
-            self._lost(None)
+        if end is not None:
+            self._lost(None if isinstance(end, ssl.SSLZeroReturnError) else end)
 
     def _take(self, data: bytes, at_ns: int) -> None:
         """Keep what was read and see to it soon; while nobody waits for it, with what comes next."""
@@ -236,14 +252,16 @@ class Connection:
             self._fail(Failure.MALFORMED_FRAME, f"the response is not HTTP/1.1: {error}")
         except httptools.HttpParserUpgrade:
             self._fail(Failure.MALFORMED_FRAME, "the server switches from HTTP/1.1 to another protocol")
+        except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
+            self._fail_with(error)
         else:
             if self._head is None:
                 self._bound_head(sum(len(data) for data, _ in unparsed))
 
     def _bound_head(self, count: int) -> None:
         self._head_bytes += count
-        if self._parser is not None and self._head_bytes > _MAX_HEAD_BYTES:
-            self._fail(Failure.TOO_LARGE, f"response headers of more than {_MAX_HEAD_BYTES} bytes")
+        if self._parser is not None and self._head_bytes > MAX_HEAD_BYTES:
+            self._fail(Failure.TOO_LARGE, f"response headers of more than {MAX_HEAD_BYTES} bytes")
 
     # What httptools calls…
 
@@ -283,8 +301,7 @@ class Connection:
 
     def _lost(self, error: OSError | None) -> None:
         """Tell the observer whether the connection's end is the end of the response or a failure."""
-        if self._unparsed:
-            self._parse()
+        self.catch_up()
         if self._observer is None:
             self.close()
         elif self._head is not None and self._head.until_close and error is None:
@@ -332,7 +349,8 @@ class Connection:
 
 def _may_end(data: bytes) -> bool:
     """Whether the end of a chunked response can be in a read: its last chunk, or the blank line after it."""
-    return data.endswith(b"\r\n\r\n") or b"\r\n0\r\n" in data or len(data) < _SHORT
+    last_chunk = data.startswith(b"0\r\n") or b"\r\n0\r\n" in data
+    return last_chunk or data.endswith(b"\r\n\r\n") or len(data) < _SHORT
 
 
 def _of(error: OSError | None) -> str:

@@ -86,7 +86,7 @@ class Dialer:
                 self._addresses = [(family, address)]
             return sock, tls, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
         self._addresses = []
-        raise self._refused(refusal)
+        raise refused(refusal, self._where)
 
     async def _resolve(self) -> list[Address]:
         host = self._endpoint.host
@@ -120,21 +120,23 @@ class Dialer:
         try:
             sock = StampingSocket(family, socket.SOCK_STREAM)
         except OSError as error:
-            raise self._refused(error) from error
+            raise refused(error, self._where) from error
         sock.settimeout(0)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.stamp_arrivals()
         return sock
 
-    def _refused(self, error: OSError | None) -> RequestFailedError:
-        if error is not None and error.errno in _OUT_OF:
-            return RequestFailedError(
-                Failure.CLIENT_LIMIT,
-                f"this machine cannot open another connection to {self._where} ({error.strerror}); "
-                "raise `ulimit -n` or lower the load",
-            )
-        why = f" ({error.strerror or error})" if error is not None else ""
-        return RequestFailedError(Failure.REFUSED, f"no connection to {self._where}{why}")
+
+def refused(error: OSError | None, where: str) -> RequestFailedError:
+    """Why there is no TCP connection: nobody listens, or this machine has nothing left to open one with."""
+    if error is not None and error.errno in _OUT_OF:
+        return RequestFailedError(
+            Failure.CLIENT_LIMIT,
+            f"this machine cannot open another connection to {where} ({error.strerror}); "
+            "raise `ulimit -n` or lower the load",
+        )
+    why = f" ({error.strerror or error})" if error is not None else ""
+    return RequestFailedError(Failure.REFUSED, f"no connection to {where}{why}")
 
 
 def _since_ms(started: float) -> float:

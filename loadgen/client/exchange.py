@@ -39,7 +39,8 @@ class Observer(Protocol):
     """Who is told what happens to a request, as it happens.
 
     The calls come in this order: `sent`, `head`, any number of `body`, then `ended` or `failed`;
-    `failed` can come at any point, and a server may answer before it was `sent` everything.
+    `failed` can come at any point, and a server may answer before it was `sent` everything. After the
+    `failed` of a deadline may come what had been read before it.
     """
 
     def sent(self, at_ns: int) -> None:

@@ -41,6 +41,7 @@ class HttpTransport:
         self.endpoint = endpoint
         self._too_late = f"no complete response within {timeout_s:g} s (--timeout)"
         self._idle: list[Connection] = []
+        self._carriers: dict[Exchange, Connection] = {}
         self._dialer = Dialer(endpoint)
         self._ready: Ready | None = None
         self._deadlines: Deadlines[Exchange] = Deadlines(timeout_s, self._late)
@@ -55,11 +56,13 @@ class HttpTransport:
         self._deadlines.start(exchange)
         try:
             connection, exchange.setup = self._kept() or await self._dialed(exchange)
+            self._carriers[exchange] = connection
             connection.request(data, exchange)
             await exchange.finished
             if connection.stale and exchange.setup.reused:
                 exchange.again()
                 connection, exchange.setup = await self._dialed(exchange, retried=True)
+                self._carriers[exchange] = connection
                 connection.request(data, exchange)
                 await exchange.finished
         except RequestFailedError as error:
@@ -67,6 +70,7 @@ class HttpTransport:
         finally:
             self._deadlines.stop(exchange)
             if connection is not None:
+                del self._carriers[exchange]
                 self._release(connection, exchange)
 
     async def open_ahead(self, connections: int) -> None:
@@ -97,6 +101,9 @@ class HttpTransport:
             self._ready = None
 
     def _late(self, exchange: Exchange) -> None:
+        if carrier := self._carriers.get(exchange):
+            # What has been read may be all of the response.
+            carrier.catch_up()
         exchange.failed(Failure.TOTAL_TIMEOUT, self._too_late, time.monotonic_ns())
 
     def _release(self, connection: Connection, exchange: Exchange) -> None:

@@ -12,12 +12,10 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.client.arrival import StampingSocket
+from loadgen.client.head import MAX_HEAD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-MAX_HEAD_BYTES: Final = 64 * 1024
-"""A response whose head takes more than this is given up."""
 
 _READ_BYTES: Final = 64 * 1024
 _buffer: Final = memoryview(bytearray(_READ_BYTES))

@@ -37,8 +37,9 @@ WORK_NS: Final = 500_000
 REST_NS: Final = 250_000
 """How long the epoll is left alone, when much is coming in."""
 
-MUCH: Final = (60, 40)
-"""Reads within 4 ms from which on it is left alone, and down to which."""
+MUCH: Final = 60
+LITTLE: Final = 40
+"""Reads within 4 ms from which on the epoll is left alone, and down to which."""
 
 _WINDOW_NS: Final = 4_000_000
 
@@ -63,7 +64,12 @@ class Ready(Protocol):
 
 
 class EpollReady:
-    """An epoll inside the event loop. Linux."""
+    """An epoll inside the event loop. Linux.
+
+    It either listens (the event loop watches the epoll) or rests (a timer asks the epoll). What was put off
+    waits in `_later`; `_goes_on` says that a turn for it is due. It is `_crowded` when a turn did not reach
+    everybody.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -120,7 +126,7 @@ class EpollReady:
         now_ns = self._read()
         if now_ns - self._since_ns >= _WINDOW_NS:
             # A window is over; one that is long over was a quiet one.
-            if now_ns - self._since_ns < 2 * _WINDOW_NS and self._served >= MUCH[0]:
+            if now_ns - self._since_ns < 2 * _WINDOW_NS and self._served >= MUCH:
                 self._rests = True
                 self._loop.remove_reader(self._epoll.fileno())
                 self._timer.set(now_ns + REST_NS)
@@ -129,9 +135,11 @@ class EpollReady:
     def _on_timer(self) -> None:
         if not (self._timer.has_gone_off() and self._rests):
             return
+        # Whatever happens in between: who rests is woken again.
+        self._timer.set(time.monotonic_ns() + REST_NS)
         now_ns = self._read()
         if now_ns - self._since_ns >= _WINDOW_NS:
-            if self._served <= MUCH[1]:
+            if self._served <= LITTLE:
                 self._rests = False
                 self._loop.add_reader(self._epoll.fileno(), self._on_ready)
             self._served, self._since_ns = 0, now_ns
@@ -162,12 +170,14 @@ class EpollReady:
         self._goes_on = False
         # While others wait to be read, as little as keeps it going.
         until_ns = time.monotonic_ns() + (0 if self._crowded else WORK_NS)
-        while self._later:
-            self._later.popleft()()
-            if time.monotonic_ns() >= until_ns:
-                break
-        if self._later:
-            self._go_on_soon()
+        try:
+            while self._later:
+                self._later.popleft()()
+                if time.monotonic_ns() >= until_ns:
+                    break
+        finally:
+            if self._later:
+                self._go_on_soon()
 
 
 class LoopReady:

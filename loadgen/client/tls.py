@@ -62,14 +62,12 @@ class TLSLayer:
         self._tls.write(data)
         return self._to_send.read()
 
-    def decrypt(self, received: memoryview) -> tuple[list[bytes], bool]:
+    def decrypt(self, received: memoryview) -> tuple[list[bytes], ssl.SSLError | None]:
         """Take what was received.
 
         Returns:
-            The bytes in it, none where it was TLS's own business, and whether the server says farewell.
-
-        Raises:
-            ssl.SSLError: It is no TLS, or was tampered with.
+            The bytes in it, none where it was TLS's own business, and what ends the connection after them: an
+            `SSLZeroReturnError` is the server's farewell, any other error is its alert or no TLS at all.
         """
         self._received.write(received)
         pieces: list[bytes] = []
@@ -77,10 +75,10 @@ class TLSLayer:
             while piece := self._tls.read(_READ_BYTES):
                 pieces.append(piece)
         except ssl.SSLWantReadError:
-            return pieces, False
-        except ssl.SSLZeroReturnError:
-            pass
-        return pieces, True
+            return pieces, None
+        except ssl.SSLError as end:
+            return pieces, end
+        return pieces, ssl.SSLZeroReturnError()
 
     def reply(self) -> bytes:
         """What TLS itself wants to send, for instance to agree on new keys; mostly nothing."""

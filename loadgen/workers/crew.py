@@ -81,6 +81,7 @@ class ProcessCrew:
         self._bounds = bounds
         self._turnstile = staff.turnstile
         self._pause: asyncio.TimerHandle | None = None
+        self._aborting: asyncio.TimerHandle | None = None
         self._burials: list[asyncio.Task[str]] = []
         self._members = [Member(number, process, self) for number, process in enumerate(staff.processes)]
 
@@ -108,6 +109,8 @@ class ProcessCrew:
 
     async def end(self) -> None:
         """Have every worker say its last, and let go of it."""
+        if self._aborting is not None:
+            self._aborting.cancel()
         killing = self._kill_later()
         await asyncio.gather(*(member.ask(Word.END) for member in self._members))
         killing.cancel()
@@ -147,7 +150,7 @@ class ProcessCrew:
     def abort(self) -> None:
         """Give up what is in flight, and a worker that cannot any more."""
         self._tell_all(Word.ABORT)
-        self._kill_later()
+        self._aborting = self._kill_later()
 
     def _tell_all(self, word: Word) -> None:
         for member in self._members:

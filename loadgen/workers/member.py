@@ -113,6 +113,9 @@ class Member:
             data = b""
         for payload in self._frames.feed(data):
             self._take(*said(payload))
+            if self.lost:
+                # What it went on to do after its last word is not to be trusted.
+                return
         if not (data or self.ended):
             self._lose()
 

@@ -121,7 +121,8 @@ class Worker:
         for payload in payloads:
             match commanded(payload):
                 case Phase() as phase:
-                    self._spawn(self._issue(phase))
+                    # What is said next, perhaps in the same breath, is about this phase.
+                    self._spawn(self._issue(self._issuer.issue(phase)))
                 case Word.EXHAUSTED:
                     self._issuer.exhausted()
                 case Word.SETTLE:
@@ -141,12 +142,12 @@ class Worker:
         self._shipper.tell(Said.READY)
         self._heed(payloads)
 
-    async def _issue(self, phase: Phase) -> None:
+    async def _issue(self, issuing: Coroutine[Any, Any, int]) -> None:
         if not self._watching:
             # Only now does the parent write a log.
             self._watching.append(asyncio.create_task(own_health.watch(self._shipper.put, self._more_health)))
             self._watching.append(asyncio.create_task(self._tell_progress()))
-        self._shipper.tell(Said.ISSUED, await self._issuer.issue(phase))
+        self._shipper.tell(Said.ISSUED, await issuing)
 
     async def _settle(self) -> None:
         await self._issuer.settle()

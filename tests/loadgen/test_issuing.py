@@ -205,3 +205,18 @@ def test_who_has_no_room_is_still_stopped() -> None:
         assert await issuing == 0
 
     asyncio.run(scenario())
+
+
+def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
+    """A worker without users has nothing to wait for but that word, which may come with the phase itself."""
+
+    async def scenario() -> int:
+        clock = ManualClock(0)
+        load = Load(LoadKind.CLOSED, concurrency=1)
+        issuer = Issuer(plan_of(load, 1, None), SAMPLES, Asker(clock), clock, Share(1, 2))
+        issuing = issuer.issue(Phase("warmup", 0, 1))
+        issuer.exhausted()
+        async with asyncio.timeout(5):
+            return await issuing
+
+    assert asyncio.run(scenario()) == 0

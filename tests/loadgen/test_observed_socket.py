@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.client.observed_socket import MAX_HEAD_BYTES, HeadTooLargeError, ObservedSocket, Passage
+from loadgen.client.head import MAX_HEAD_BYTES
+from loadgen.client.observed_socket import HeadTooLargeError, ObservedSocket, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -264,7 +264,7 @@ def test_too_much(take: Any, wire: Any, step: Any, monkeypatch: pytest.MonkeyPat
     assert failed(take(*script), "too_large", "10000 bytes").data["chunks"] > 0
 
 
-def test_a_bug_of_ours_ends_one_request(take: Any, wire: Any) -> None:
+def test_a_bug_of_ours_ends_one_request(take: Any, wire: Any, step: Any) -> None:
     """And says what it was; before the first token, and after it."""
 
     def buggy(payload: Any) -> Any:
@@ -275,6 +275,8 @@ def test_a_bug_of_ours_ends_one_request(take: Any, wire: Any) -> None:
     codec = SimpleNamespace(**{**vars(chat_completions), "chunk": buggy})
     for body in (b'data: "bug"\n\n', wire.TOKEN + b'data: "bug"\n\n'):
         failed(take(wire.chunked(body), codec=codec), "client_bug", "ZeroDivisionError: by nought")
+    open_end = (wire.head(transfer_encoding="chunked"), 0.01, wire.chunk(b'data: "bug"\n\n'), step.HANG)
+    failed(take(*open_end, codec=codec), "client_bug", "ZeroDivisionError: by nought")
 
 
 @pytest.mark.parametrize("padding", [0, 150, 190, 280, 295])

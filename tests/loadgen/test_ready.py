@@ -1,0 +1,92 @@
+"""Reads first, the rest bit by bit; and nobody's bug stops the others."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loadgen.client import ready as module
+from loadgen.linux import LINUX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+READIES = [module.LoopReady, *([module.EpollReady] if LINUX else [])]
+
+
+def run_quietly(scenario: Coroutine[Any, Any, Any]) -> tuple[Any, list[dict[str, Any]]]:
+    """Run a scenario; its result, and what the event loop had to complain of."""
+    complaints: list[dict[str, Any]] = []
+
+    async def watched() -> Any:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        async with asyncio.timeout(10):
+            return await scenario
+
+    return asyncio.run(watched()), complaints
+
+
+@pytest.mark.parametrize("make", READIES)
+def test_what_was_put_off_is_done_in_order_whatever_happens(make: Callable[[], module.Ready]) -> None:
+    """A piece of work that fails is told, and the others are done all the same."""
+
+    async def scenario() -> list[int]:
+        done: list[int] = []
+        over = asyncio.Event()
+        ready = make()
+        for number in range(100):
+            ready.put_off(lambda number=number: done.append(number // (number - 7) and number))
+        ready.put_off(over.set)
+        await over.wait()
+        ready.close()
+        return done
+
+    done, complaints = run_quietly(scenario())
+    assert [number for number in done if number > 7] == list(range(8, 100))
+    assert len(done) == 99
+    assert [type(complaint["exception"]) for complaint in complaints] == [ZeroDivisionError]
+
+
+@pytest.mark.skipif(not LINUX, reason="only the epoll rests")
+def test_who_rests_is_woken_although_a_reader_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under much traffic a timer asks the epoll, and asks it again after a bug."""
+    monkeypatch.setattr(module, "MUCH", 1)
+    monkeypatch.setattr(module, "LITTLE", -1)
+    monkeypatch.setattr(module, "_WINDOW_NS", 0)
+
+    async def scenario() -> tuple[bool, int]:
+        ours, theirs = socket.socketpair()
+        ours.settimeout(0)
+        ready = module.EpollReady()
+        reads = 0
+        enough = asyncio.Event()
+
+        def read() -> None:
+            nonlocal reads
+            ours.recv(1)
+            reads += 1
+            if reads == 6:
+                enough.set()
+            if reads in (2, 3):
+                raise ZeroDivisionError
+
+        ready._since_ns = module.time.monotonic_ns() + 10**9
+        ready.watch(ours.fileno(), read)
+        theirs.send(b"......")
+        ready._rests = True
+        ready._loop.remove_reader(ready._epoll.fileno())
+        ready._timer.set(1)
+        await enough.wait()
+        rests = ready._rests
+        ready.forget(ours.fileno())
+        ready.close()
+        ours.close()
+        theirs.close()
+        return rests, reads
+
+    (rests, reads), complaints = run_quietly(scenario())
+    assert (rests, reads) == (True, 6)
+    assert len(complaints) == 2
