@@ -70,9 +70,15 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
             # What was committed before can be reported, and its report says that the run has no end.
             sys.stderr.write(f"error: {error}\n")
     # Reading the log takes libraries that measuring does not need: they are loaded when it is over.
-    from cli.judging import write_report
+    try:
+        from cli.judging import write_report
 
-    return write_report(folder, prepared.rules), folder
+        return write_report(folder, prepared.rules), folder
+    except KeyboardInterrupt:
+        from cli.show import program
+
+        sys.stderr.write(f"\nThe run is whole, in {folder}; report it with: {program()} report {folder}\n")
+        raise
 
 
 def _hire(staff: Staff, workers: int) -> None:

@@ -57,7 +57,7 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
         WriterError: The log could not be written to its end.
     """
     plan, given, stop, clock = prepared.plan, prepared.given, Stop(), system_clock()
-    _require_descriptors(plan, prepared.workers)
+    _require_descriptors(plan, prepared.workers, given.connect_ahead)
     recorder = EventRecorder(
         path=folder / LOG_NAME,
         settings=prepared.settings(),
@@ -155,7 +155,7 @@ def _stopper(stop: Stop) -> Any:
     return ask
 
 
-def _require_descriptors(plan: Plan, workers: int) -> None:
+def _require_descriptors(plan: Plan, workers: int, connect_ahead: int) -> None:
     """Make sure that a process may open a connection for each request that it has in flight.
 
     Raises:
@@ -163,9 +163,12 @@ def _require_descriptors(plan: Plan, workers: int) -> None:
     """
     limit = allow_many_files()
     in_flight = plan.requests if plan.load.kind is LoadKind.OFFLINE else plan.load.concurrency
-    wanted = Share(0, workers).of(in_flight or 0)
-    if wanted > limit - SPARE_FILES:
+    connections = max(in_flight or 0, connect_ahead)
+    wanted = Share(0, workers).of(connections) + SPARE_FILES
+    if wanted > limit:
+        more = "give more --workers, " if limit > SPARE_FILES else ""
         raise SetupError(
-            f"{in_flight} requests in flight need as many connections, {wanted} of them in one process, "
-            f"and it may open {limit} files; raise `ulimit -n`, give more --workers, or put on less load",
+            f"{connections} connections at once are asked for: with --workers {workers} a process then needs "
+            f"{wanted} open files ({SPARE_FILES} of them for itself), and it may open {limit}; "
+            f"raise the limit (`ulimit -n {wanted}`), {more}or put on less load",
         )

@@ -28,6 +28,8 @@ _buffer: Final = memoryview(bytearray(_READ_BYTES))
 _buffers: Final = (_buffer,)
 
 _FRESH_NS: Final = 1_000_000
+_MOST_READS: Final = 64
+"""How much is read at once of a connection whose time is over: the server may send for ever."""
 
 _TOGETHER: Final = 32
 """So many reads of a stream are parsed at once: by itself, each would cost twice as much."""
@@ -105,6 +107,16 @@ class Connection:
         self._parser = httptools.HttpResponseParser(self)
         self._written_before = self._written
         self._send(data if self._tls is None else self._tls.encrypt(data))
+
+    def read_on(self) -> None:
+        """Read what lies in the socket, without waiting for a turn."""
+        for _ in range(_MOST_READS):
+            waiting = len(self._unparsed)
+            if self._sock.fileno() < 0:
+                return
+            self._on_readable()
+            if len(self._unparsed) == waiting:
+                return
 
     def catch_up(self) -> None:
         """Tell the observer of everything that has been read so far."""

@@ -20,10 +20,10 @@ class Deadlines(Generic[_T]):
 
     Args:
         after_s: The time that each has.
-        on_expired: Called with who is late; it is forgotten then.
+        on_expired: Called with who is late, and since when on the event loop's clock; it is forgotten then.
     """
 
-    def __init__(self, after_s: float, on_expired: Callable[[_T], None]) -> None:
+    def __init__(self, after_s: float, on_expired: Callable[[_T, float], None]) -> None:
         self._after_s = after_s
         self._on_expired = on_expired
         self._due_s: dict[_T, float] = {}
@@ -61,4 +61,4 @@ class Deadlines(Generic[_T]):
                 self._timer = loop.call_at(due_s, self._expire, loop)
                 return
             del self._due_s[who]
-            self._on_expired(who)
+            self._on_expired(who, due_s)

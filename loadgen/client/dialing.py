@@ -63,6 +63,8 @@ class Dialer:
         dns_ms = None
         async with self._resolving:
             if not self._addresses:
+                self._addresses = self._literal()
+            if not self._addresses:
                 started = time.monotonic()
                 self._addresses = await self._resolve()
                 dns_ms = _since_ms(started)
@@ -87,6 +89,18 @@ class Dialer:
             return sock, tls, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
         self._addresses = []
         raise refused(refusal, self._where)
+
+    def _literal(self) -> list[Address]:
+        """The address that the host is, if it is one and no name: nobody has to be asked for that."""
+        try:
+            found = socket.getaddrinfo(
+                *(self._endpoint.host, self._endpoint.port),
+                type=socket.SOCK_STREAM,
+                flags=socket.AI_NUMERICHOST,
+            )
+        except (socket.gaierror, UnicodeError):
+            return []
+        return [(family, address) for family, _, _, _, address in found]
 
     async def _resolve(self) -> list[Address]:
         host = self._endpoint.host

@@ -74,6 +74,7 @@ class Exchange:
     Attributes:
         finished: Done when the response ended or failed.
         failure: The failure's name, None for a response that came through whole.
+        deadline_ns: From when on nothing counts that arrives, once that moment is past; None before.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Exchange:
         self.sent_ns: int | None = None
         self.first_byte_ns: int | None = None
         self.ended_ns: int | None = None
+        self.deadline_ns: int | None = None
         self.framed = False
         self.failure: str | None = None
         self.message = ""
@@ -105,8 +107,8 @@ class Exchange:
 
     def head(self, head: Head, at_ns: int) -> None:
         """Note the head; a response proves that the server has the request."""
-        if self.ended_ns is not None:
-            at_ns = min(at_ns, self.ended_ns)
+        if self.deadline_ns is not None:
+            at_ns = min(at_ns, self.deadline_ns)
         self.sent(at_ns)
         assert self.sent_ns is not None  # noqa: S101 (`sent` has just seen to it)
         self.response = head
@@ -123,9 +125,9 @@ class Exchange:
         """
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
             return False
-        if self.ended_ns is not None:
-            # What was read before our deadline counts, also where it is only looked at after it.
-            in_time = bisect_right(moments, self.ended_ns)
+        if self.deadline_ns is not None:
+            # What arrived before our deadline counts, also where it is only looked at after it.
+            in_time = bisect_right(moments, self.deadline_ns)
             pieces, moments = pieces[:in_time], moments[:in_time]
             if not moments:
                 return False
@@ -138,7 +140,8 @@ class Exchange:
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """Note the end of the response."""
-        if self.ended_ns is None:
+        in_time = self.deadline_ns is None or at_ns <= self.deadline_ns
+        if self.ended_ns is None and in_time:
             self.framed = framed
             self._finish(max(at_ns, self._latest_ns))
 
@@ -146,7 +149,7 @@ class Exchange:
         """Note that there will be no complete response, unless there is one: a deadline may come with it."""
         if self.ended_ns is None:
             self.failure, self.message = failure, message
-            self._finish(at_ns)
+            self._finish(max(at_ns, self._latest_ns, self.sent_ns or 0))
 
     def again(self) -> None:
         """Begin anew: what was sent never reached the server."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from loadgen.client.transport import Request
 
 _REUSED: Final = Setup(reused=True)
+_SECOND: Final = 1_000_000_000
 _DIALS_AT_ONCE: Final = 64
 """How many connections are opened at a time ahead of the load: few servers listen with a longer queue."""
 
@@ -100,11 +101,14 @@ class HttpTransport:
             self._ready.close()
             self._ready = None
 
-    def _late(self, exchange: Exchange) -> None:
+    def _late(self, exchange: Exchange, due_s: float) -> None:
+        """End a request whose time is over; what had arrived by then counts, and may be a whole response."""
+        # The event loop's clock is CLOCK_MONOTONIC.
+        exchange.deadline_ns = round(due_s * _SECOND)
         if carrier := self._carriers.get(exchange):
-            # What has been read may be all of the response.
+            carrier.read_on()
             carrier.catch_up()
-        exchange.failed(Failure.TOTAL_TIMEOUT, self._too_late, time.monotonic_ns())
+        exchange.failed(Failure.TOTAL_TIMEOUT, self._too_late, exchange.deadline_ns)
 
     def _release(self, connection: Connection, exchange: Exchange) -> None:
         if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:

@@ -160,7 +160,7 @@ class ResponseStream:
 
     def _alike(self, pieces: list[bytes]) -> int:
         """How many pieces look as the template has it before one does not."""
-        if self._template is None:
+        if self._template is None or self.answer.done:
             return 0
         head, tail = self._template.head, self._template.tail
         for number, piece in enumerate(pieces):
@@ -185,7 +185,12 @@ class ResponseStream:
             self._lessons = LESSONS if self._template is not None else self._lessons - 1
 
     def _take(self, frame: Frame, at_ns: int) -> Delta | None:
-        """Take a frame; return what it means, unless that has nothing to do with the protocol."""
+        """Take a frame; return what it means, unless that has nothing to do with the protocol.
+
+        What comes after the end is no part of the answer.
+        """
+        if self.answer.done:
+            return None
         data, is_error = frame.data.strip(), frame.event == b"error"
         if data == _DONE:
             self.answer.done = True

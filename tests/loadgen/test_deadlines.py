@@ -14,7 +14,7 @@ def test_who_is_late_is_told_in_order() -> None:
 
     async def scenario() -> list[str]:
         late: asyncio.Queue[str] = asyncio.Queue()
-        deadlines = Deadlines(AFTER_S, late.put_nowait)
+        deadlines = Deadlines(AFTER_S, lambda who, _: late.put_nowait(who))
         for who in ("a", "b", "c", "d"):
             deadlines.start(who)
         deadlines.stop("a")
@@ -31,7 +31,7 @@ def test_a_deadline_is_the_time_that_was_given() -> None:
     """Counted from its start; and none for who has none."""
 
     async def scenario() -> None:
-        deadlines = Deadlines(3600.0, lambda _: None)
+        deadlines = Deadlines(3600.0, lambda *_: None)
         loop = asyncio.get_running_loop()
         before_s = loop.time()
         deadlines.start("a")
@@ -48,7 +48,7 @@ def test_nobody_is_late_after_the_end() -> None:
 
     async def scenario() -> list[str]:
         late: list[str] = []
-        deadlines = Deadlines(AFTER_S, late.append)
+        deadlines = Deadlines(AFTER_S, lambda who, _: late.append(who))
         deadlines.start("a")
         deadlines.close()
         await asyncio.sleep(2 * AFTER_S)

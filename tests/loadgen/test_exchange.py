@@ -121,10 +121,11 @@ def test_what_came_before_the_deadline_counts(new_exchange: NewExchange) -> None
     """Also when it is only looked at after it; what came later does not, and nothing is out of order."""
     exchange, _ = new_exchange()
     exchange.sent(10)
-    exchange.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
+    exchange.deadline_ns = 30
     exchange.head(HEAD, 20)
     exchange.body([TOKEN, TOKEN, TOKEN], [25, 30, 31])
     exchange.ended(32, framed=True)
+    exchange.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
     assert (exchange.failure, exchange.ended_ns, exchange.stream.last_ns) == (Failure.TOTAL_TIMEOUT, 30, 30)
     for _ in exchange.stream.decode():
         pass
@@ -132,10 +133,20 @@ def test_what_came_before_the_deadline_counts(new_exchange: NewExchange) -> None
 
     late, _ = new_exchange()
     late.sent(10)
+    late.deadline_ns = 30
     late.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
     late.head(HEAD, 31)
     late.body([TOKEN], [31])
     assert (late.first_byte_ns, late.stream.bytes) == (30, 0)
+
+    in_time, _ = new_exchange()
+    in_time.sent(10)
+    in_time.deadline_ns = 30
+    in_time.head(HEAD, 20)
+    in_time.body([TOKEN], [29])
+    in_time.ended(29, framed=True)
+    in_time.failed(Failure.TOTAL_TIMEOUT, "too late", 30)
+    assert (in_time.failure, in_time.ended_ns) == (None, 29)
 
 
 def test_a_failure_is_kept_after_the_wait_was_given_up(new_exchange: NewExchange) -> None:

@@ -170,6 +170,14 @@ def test_slices_make_no_difference(monkeypatch: pytest.MonkeyPatch, slice_size: 
     assert pauses == -(-98 // slice_size) - 1  # the first piece was decoded when it came
 
 
+def test_nothing_follows_the_end() -> None:
+    """What a server says after `[DONE]` is no part of the answer, whichever way it is read."""
+    tokens = [delta(content="a")] * 80
+    given = answer([(1, b"".join(tokens)), (2, b"data: [DONE]\n\n"), *((3, one) for one in tokens)])
+    assert (given.content, given.done) == (["a"] * 80, True)
+    assert answer([(1, b"data: [DONE]\n\n" + tokens[0])]).empty
+
+
 def test_a_slice_is_decoded_when_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that there is little left to do at the end; and what is no answer is known at once."""
     monkeypatch.setattr(stream, "SLICE", 3)

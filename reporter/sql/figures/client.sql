@@ -1,6 +1,29 @@
 -- How the load generator's own processes were doing while it issued requests: the worst of its workers, and the sum
 -- where one makes sense. A log that names no worker is that of a single one.
-WITH readings AS (
+--
+-- Where issuing took less than a second (a short run, everything at once), no reading falls into it: then the
+-- readings count until a second after the last request has ended.
+WITH span AS (
+    SELECT
+        (SELECT started_ns FROM phases WHERE phase = 'performance') AS start_ns,
+        (SELECT max(at_ns) FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING') AS issued_ns,
+        (SELECT max(ended_ns) FROM requests) + 1_000_000_000 AS ended_ns
+),
+
+measured_span AS (
+    SELECT
+        start_ns,
+        CASE
+            WHEN EXISTS (
+                SELECT 1 FROM telemetry
+                WHERE source = 'client' AND at_ns BETWEEN span.start_ns AND coalesce(span.issued_ns, at_ns)
+            ) THEN issued_ns
+            ELSE ended_ns
+        END AS end_ns
+    FROM span
+),
+
+readings AS (
     SELECT at_ns, source, unnest(from_json(data, '{
         "worker": "BIGINT",
         "loop_lag_p50_ms": "DOUBLE",
@@ -15,11 +38,8 @@ WITH readings AS (
     FROM telemetry
     WHERE
         source IN ('client', 'parent')
-        AND at_ns >= (SELECT started_ns FROM phases WHERE phase = 'performance')
-        AND at_ns <= coalesce(
-            (SELECT max(at_ns) FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING'),
-            at_ns
-        )
+        AND at_ns >= (SELECT start_ns FROM measured_span)
+        AND at_ns <= coalesce((SELECT end_ns FROM measured_span), at_ns)
 ),
 
 -- Sums are taken over sorted lists: fractions add up to the same, in whatever order the readings were written.
