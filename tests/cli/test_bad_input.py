@@ -183,7 +183,7 @@ def test_more_requests_in_flight_than_files(
         )
         _, said = process.communicate(timeout=60)
         assert process.returncode == SETUP
-        assert "raise `ulimit -n`" in said
+        assert "raise the limit (`ulimit -n 564`)" in said
         assert "Traceback" not in said
 
 
