@@ -106,8 +106,17 @@ def test_requests_in_flight_are_those_of_all_workers_at_a_moment(a_run: NewRun) 
     assert [worker["in_flight_max"] for worker in client["per_worker"]] == [5, 4]
 
 
+def test_a_run_that_issues_within_a_second_is_not_without_figures(a_run: NewRun) -> None:
+    """Then readings count until a second after the last answer; what was read long after it does not."""
+    run = a_run().answers(100, 400, at=1).stops(5)
+    told(run, 900, cpu_share=0.95, loop_lag_p50_ms=4.0, loop_lag_max_ms=5.0)
+    told(run, 1500, cpu_share=0.01, loop_lag_p50_ms=0.1, loop_lag_max_ms=0.2)
+    client = run.ends(1600).report().client
+    assert (client["readings"], client["cpu_share_mean"], client["loop_lag_max_ms"]) == (1, 0.95, 5.0)
+
+
 def test_without_readings_there_is_nothing_to_say(a_run: NewRun) -> None:
-    """A run too short for a reading of a worker has no figures of the client, rather than zeros."""
+    """A run that was over before a worker could tell has no figures of the client, rather than zeros."""
     assert told(a_run(), 5, "parent", cpu_share=0.1).ends().report().client == {}
 
 
