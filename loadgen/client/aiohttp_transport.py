@@ -194,7 +194,7 @@ class _Errand(Passage):
             with suppress(OSError):
                 self.sock.shutdown(socket.SHUT_RDWR)
         elif not (whole and self._protocol.is_connected()):
-            self._transport.abort()
+            _abort(self._transport)
 
     def answered(self, content: aiohttp.StreamReader) -> None:
         """Know that the head of the response is complete, and who has its body."""
@@ -278,7 +278,7 @@ class _Connector(aiohttp.TCPConnector):
             if not (sock.used and sock.is_stale()):
                 _errand.get().take(sock, protocol, transport)
                 return connection
-            transport.abort()
+            _abort(transport)
             connection.close()
 
     def _socket(self, address: aiohttp.AddrInfoType) -> ObservedSocket:
@@ -372,6 +372,12 @@ def _unconnected(error: aiohttp.ClientConnectorError, *, encrypted: bool) -> Req
     if isinstance(cause, ssl.SSLError) or (hung_up and encrypted):
         return RequestFailedError(Failure.TLS, f"no TLS with {where}: {cause}")
     return refused(cause, where)
+
+
+def _abort(transport: asyncio.Transport) -> None:
+    # The TLS transport of older Pythons (3.11.2) cannot be told so any more once it is lost.
+    with suppress(AttributeError):
+        transport.abort()
 
 
 def _cut(why: OSError | None, *, began: bool) -> RequestFailedError:
