@@ -93,10 +93,15 @@ class ResponseStream:
             )
         self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
         self.last_ns = moments[-1]
-        if self.awaits_token:
-            return self._find_token()
-        while self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
-            self._decode_slice(self._sse)
+        try:
+            if self.awaits_token:
+                return self._find_token()
+            while self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
+                self._decode_slice(self._sse)
+        except RequestFailedError:
+            # What comes after it, a [DONE] perhaps, makes it no better.
+            del self._pieces[self._decoded :], self._moments[self._decoded :]
+            raise
         return False
 
     def decode(self) -> Iterator[None]:
@@ -135,12 +140,7 @@ class ResponseStream:
         """Decode piece by piece until there is a token; tell whether there is one."""
         while self._sse is not None and self.awaits_token and self._decoded < len(self._pieces):
             self._decoded += 1
-            try:
-                self._feed(self._sse, self._pieces[self._decoded - 1], self._moments[self._decoded - 1])
-            except RequestFailedError:
-                # What comes after it, a [DONE] perhaps, makes it no better.
-                del self._pieces[self._decoded :], self._moments[self._decoded :]
-                raise
+            self._feed(self._sse, self._pieces[self._decoded - 1], self._moments[self._decoded - 1])
             self.awaits_token = not self.answer.token_ns
         return not self.awaits_token
 

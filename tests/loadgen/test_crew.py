@@ -288,7 +288,7 @@ def test_stopping(tmp_path: Path, asks: int) -> None:
     assert len(ended) == len(of(EventType.LOADGEN_ISSUE_CALLED, found)) >= 5
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="what others can read of a process is read in /proc here")
 def test_secrets_are_on_no_command_line(quick_mock: MockProcess, tmp_path: Path) -> None:
     """Nor in an environment: others can read both."""
     told: list[list[bytes]] = []

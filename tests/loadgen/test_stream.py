@@ -170,6 +170,17 @@ def test_slices_make_no_difference(monkeypatch: pytest.MonkeyPatch, slice_size: 
     assert pauses == -(-98 // slice_size) - 1  # the first piece was decoded when it came
 
 
+def test_nothing_makes_up_for_a_bad_frame() -> None:
+    """Not even an end that came with it, far behind: what was read after it is no part of the answer."""
+    tokens = [delta(content="a")] * 80
+    response = received([(1, tokens[0])])
+    with pytest.raises(RequestFailedError, match="oops"):
+        response.receive([*tokens[:9], b"data: {oops\n\n", *tokens, b"data: [DONE]\n\n"], [2] * 91)
+    for _ in response.decode():
+        pass
+    assert ("".join(response.answer.content), response.answer.done) == ("a" * 10, False)
+
+
 def test_nothing_follows_the_end() -> None:
     """What a server says after `[DONE]` is no part of the answer, whichever way it is read."""
     tokens = [delta(content="a")] * 80

@@ -133,7 +133,7 @@ def test_a_compressed_answer_is_a_failed_turn(run: Any, serve: Any, connect: Any
     assert (events[-1].type.name, events[-1].data["error"]) == ("ERROR", Failure.DECODE_ERROR)
 
 
-@pytest.mark.skipif(not ipv6_host(), reason="this machine has no IPv6")
+@pytest.mark.skipif(not ipv6_host(), reason="no server can listen on ::1 here")
 def test_an_ipv6_host(asked: Any, wire: Any) -> None:
     """Its address stands in brackets."""
     (request,), (exchange,) = asked([wire.sized(b"abc")], host="::1")

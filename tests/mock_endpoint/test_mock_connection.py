@@ -42,7 +42,7 @@ class Host:
 
     def wake(self, connection: Connection) -> None:
         """Nobody waits for a slot here."""
-        raise NotImplementedError(connection)
+        raise AssertionError(f"{connection} was woken")
 
     def unblock(self, _: Connection) -> None:
         """Count."""
