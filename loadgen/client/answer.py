@@ -24,14 +24,16 @@ class Answer:
     """What a response said, and when.
 
     Attributes:
-        token_ns: Arrival of every chunk that carried a token, ns of CLOCK_MONOTONIC.
-        first_output_ns: Arrival of the first token that is not reasoning; None without one.
-        done: Whether the stream said `[DONE]`.
+        token_ns: Arrival of every chunk that carried something, ns of CLOCK_MONOTONIC.
+        silent_ns: Arrival of every silent chunk: one that names the content and has none. See `arrivals`.
+        first_visible_ns: Arrival of the first content: no reasoning, no tool call; None without any.
+        done: Whether the stream said that it is over.
         error: An error that the server reported inside the body.
     """
 
     token_ns: list[int] = field(default_factory=list)
-    first_output_ns: int | None = None
+    silent_ns: list[int] = field(default_factory=list)
+    first_visible_ns: int | None = None
     content: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
@@ -40,41 +42,96 @@ class Answer:
     done: bool = False
     error: str | None = None
     _calls: dict[int | None, dict[str, Any]] = field(default_factory=dict)
+    _first_output_ns: int | None = None
+    _first_hush_ns: int | None = None
 
     @property
     def empty(self) -> bool:
         """Whether the model generated nothing."""
         return not (self.content or self.reasoning or self.tool_calls)
 
+    @property
+    def silent_tokens(self) -> bool:
+        """Whether the silent chunks are tokens whose text came later, or never: the server's count tells.
+
+        It does where each chunk was one token, but perhaps for the one that ends the text.
+        """
+        output_tokens = self.usage.output_tokens
+        if output_tokens is None or not self.silent_ns:
+            return False
+        return output_tokens - len(self.token_ns) - len(self.silent_ns) in (0, 1)
+
+    @property
+    def arrivals(self) -> list[int]:
+        """Arrival of every token, as far as chunks tell them apart, the silent ones among them."""
+        return sorted(self.token_ns + self.silent_ns) if self.silent_tokens else self.token_ns
+
+    @property
+    def first_output_ns(self) -> int | None:
+        """Arrival of the first token that is not reasoning; None without one."""
+        hushed = self._first_hush_ns is not None and self.silent_tokens
+        return self._first_hush_ns if hushed else self._first_output_ns
+
     def add(self, delta: Delta, at_ns: int | None) -> None:
         """Take in what one piece adds; a piece that is not of a stream has no time."""
         if at_ns is not None and delta.carries_token:
+            if self._first_output_ns is None and (delta.content or delta.tool_calls):
+                self._note_output(at_ns)
+            if delta.content and self.first_visible_ns is None:
+                self.first_visible_ns = at_ns
             self.token_ns.append(at_ns)
-            if self.first_output_ns is None and (delta.content or delta.tool_calls):
-                self.first_output_ns = at_ns
+        elif at_ns is not None and delta.silent:
+            self.silent_ns.append(at_ns)
         if delta.content:
             self.content.append(delta.content)
         if delta.reasoning:
             self.reasoning.append(delta.reasoning)
         for part in delta.tool_calls:
             self._merge(part)
-        self.finish_reason = delta.finish_reason or self.finish_reason
-        self.usage = delta.usage or self.usage
-        self.error = self.error or delta.error
+        if delta.finish_reason or delta.usage is not None or delta.error is not None or delta.done:
+            self._note_end(delta)
 
     def add_texts(self, channel: Channel, texts: list[str], moments: list[int]) -> None:
         """Take in texts, none of them empty, with which nothing else came."""
-        self.token_ns += moments
         if channel == "reasoning":
+            self.token_ns += moments
             self.reasoning += texts
             return
+        if self._first_output_ns is None:
+            self._note_output(moments[0])
+        self.token_ns += moments
         self.content += texts
-        if self.first_output_ns is None:
-            self.first_output_ns = moments[0]
+        if self.first_visible_ns is None:
+            self.first_visible_ns = moments[0]
+
+    def forget_content(self, content: str) -> bool:
+        """Make room for the whole content so far; tell whether it is more, or another, than before."""
+        if not content or self.content == [content]:
+            return False
+        self.content.clear()
+        return True
+
+    def _note_end(self, delta: Delta) -> None:
+        """Take in what mostly comes once, at the end."""
+        self.finish_reason = delta.finish_reason or self.finish_reason
+        if delta.usage is not None:
+            self.usage = Usage(*(_later(*counts) for counts in zip(self.usage, delta.usage, strict=True)))
+        if self.error is None:
+            self.error = delta.error
+        self.done = self.done or delta.done
+
+    def _note_output(self, at_ns: int) -> None:
+        """Note the first output, and the first silent chunk before it that no reasoning followed.
+
+        A token without text belongs to the text that comes next.
+        """
+        self._first_output_ns = at_ns
+        thought_ns = self.token_ns[-1] if self.token_ns else 0
+        self._first_hush_ns = next((one for one in self.silent_ns if one >= thought_ns), None)
 
     def gaps_us(self, sent_ns: int) -> bytes:
         """The arrivals in the log's form (see `recorder.schema`)."""
-        offsets_us = [(at_ns - sent_ns + 500) // 1000 for at_ns in self.token_ns]
+        offsets_us = [(at_ns - sent_ns + 500) // 1000 for at_ns in self.arrivals]
         gaps_us: Iterator[int] = map(sub, offsets_us, chain((0,), offsets_us))
         if offsets_us and offsets_us[-1] > _MAX_GAP_US:
             gaps_us = (min(gap_us, _MAX_GAP_US) for gap_us in gaps_us)
@@ -82,9 +139,10 @@ class Answer:
 
     def coalesced(self) -> int:
         """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
-        if len(set(self.token_ns)) == len(self.token_ns):
+        arrivals = self.arrivals
+        if len(set(arrivals)) == len(arrivals):
             return 0
-        return sum(chunks > 1 for chunks in Counter(self.token_ns).values())
+        return sum(chunks > 1 for chunks in Counter(arrivals).values())
 
     def _merge(self, part: Mapping[str, Any]) -> None:
         """Add a part of a tool call to the call of its index; a part without one is a call of its own."""
@@ -101,3 +159,8 @@ class Answer:
                 function[key] = old + value
             elif value is not None:
                 function[key] = value
+
+
+def _later(old: int | None, new: int | None) -> int | None:
+    """Of two counts the later, unless it says nothing: a protocol may tell them apart from each other."""
+    return old if new is None else new

@@ -8,11 +8,14 @@ from loadgen.client.codec import (
     Delta,
     Generation,
     MalformedError,
+    bearer,
     first_choice,
+    objects,
     read_error,
     read_usage,
     request_body,
     text,
+    written,
 )
 
 if TYPE_CHECKING:
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from workloads.sample import Sample
 
 path: Final = "/chat/completions"
+models: Final = "/models"
+announces_end: Final = True
+cumulative: Final = False
+headers = bearer
 
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
@@ -35,7 +42,10 @@ def asked(sample: Sample) -> dict[str, Any]:
 
 def chunk(payload: Any) -> Delta:
     """Read one frame of a stream."""
-    return _read(payload, "delta")
+    delta = _read(payload, "delta")
+    if delta.content or delta.carries_token or not _is_silent(payload, delta):
+        return delta
+    return delta._replace(silent=True)
 
 
 def whole(payload: Any) -> Delta:
@@ -51,15 +61,35 @@ def _read(payload: Any, member: str) -> Delta:
     said = choice.get(member) or {}
     if not isinstance(said, dict):
         raise MalformedError(f"`{member}` is not an object")
+    content, thought = said.get("content"), ""
+    if isinstance(content, list):
+        thought = "".join(_joined(part.get("thinking")) for part in objects(content, "`content`"))
+        content = _joined(content)
     return Delta(
-        content=text(said.get("content")) or text(said.get("refusal")),
+        text(content) or text(said.get("refusal")),
         # DeepSeek, SGLang and older vLLM call it reasoning_content, OpenRouter and newer vLLM reasoning.
-        reasoning=text(said.get("reasoning_content")) or text(said.get("reasoning")),
-        tool_calls=_tool_calls(said),
-        finish_reason=text(choice.get("finish_reason")) or None,
-        usage=usage,
-        error=error,
+        text(said.get("reasoning_content")) or text(said.get("reasoning")) or thought,
+        _tool_calls(said),
+        text(choice.get("finish_reason")) or None,
+        usage,
+        error,
     )
+
+
+def _is_silent(payload: Any, delta: Delta) -> bool:
+    """Whether a frame without a token says no more than that the content is empty, without a role."""
+    choice = first_choice(payload)
+    if choice is None or delta.finish_reason or delta.error:
+        return False
+    said = choice.get("delta") or {}
+    return said.get("content") == "" and not any(said.values())
+
+
+def _joined(value: Any) -> str:
+    """A text, or a list of parts that have one each, as some gateways send it."""
+    if isinstance(value, list):
+        return "".join(text(part.get("text")) for part in objects(value, "`content`"))
+    return text(value)
 
 
 def _tool_calls(said: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -68,7 +98,17 @@ def _tool_calls(said: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         return ()
     if not isinstance(calls, list) or not all(map(_is_call, calls)):
         raise MalformedError("`tool_calls` is not a list of calls or parts of them")
-    return calls
+    return [_plain_call(call) for call in calls]
+
+
+def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call of plain values, whatever a server nests in it: the log has one form of calls."""
+    plain = _plain({name: value for name, value in call.items() if name != "function"})
+    return plain if call.get("function") is None else plain | {"function": _plain(call["function"])}
+
+
+def _plain(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: written(value) if isinstance(value, dict | list) else value for name, value in part.items()}
 
 
 def _is_call(call: Any) -> bool:

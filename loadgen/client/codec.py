@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -44,7 +45,12 @@ class Usage(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """What one piece of a response adds to the answer."""
+    """What one piece of a response adds to the answer.
+
+    Attributes:
+        done: It is the end: what comes after it is no part of the answer.
+        silent: It names the content and has none, and nothing else: perhaps a token without text so far.
+    """
 
     content: str = ""
     reasoning: str = ""
@@ -52,6 +58,8 @@ class Delta(NamedTuple):
     finish_reason: str | None = None
     usage: Usage | None = None
     error: str | None = None
+    done: bool = False
+    silent: bool = False
 
     @property
     def carries_token(self) -> bool:
@@ -60,10 +68,26 @@ class Delta(NamedTuple):
 
 
 class Codec(Protocol):
-    """One protocol: one file."""
+    """One protocol: one file. `[DONE]` is understood for all of them, by who reads the stream."""
 
-    path: str
-    """Where requests go, below the base URL."""
+    @property
+    def path(self) -> str:
+        """Where requests go, below the base URL."""
+
+    @property
+    def models(self) -> str | None:
+        """Where the models are listed, below the base URL; None where the protocol has no such list."""
+
+    @property
+    def announces_end(self) -> bool:
+        """Whether a stream says itself that it is over; else the end of the HTTP message does."""
+
+    @property
+    def cumulative(self) -> bool:
+        """Whether each frame has the whole text so far, not what is new of it."""
+
+    def headers(self, api_key: str | None) -> dict[str, str]:
+        """The headers of its own that the protocol asks for, those with the key among them."""
 
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
         """The request body that asks a sample."""
@@ -90,6 +114,16 @@ class MalformedError(ValueError):
     """JSON, but not of the protocol's shape."""
 
 
+def bearer(api_key: str | None) -> dict[str, str]:
+    """The key as OpenAI's protocols, and most servers, take it."""
+    return {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+
+
+def joined_prompt(sample: Sample) -> str:
+    """The texts of a sample as one, for protocols that know no system prompt."""
+    return sample.prompt if sample.system is None else f"{sample.system}\n\n{sample.prompt}"
+
+
 def request_body(generation: Generation, **question: Any) -> dict[str, Any]:
     """The members that the OpenAI protocols share, around the question."""
     body: dict[str, Any] = {"model": generation.model, **question, "stream": generation.stream}
@@ -108,17 +142,17 @@ def read_usage(payload: Mapping[str, Any]) -> Usage | None:
     if not isinstance(usage, dict) or not usage:
         return None
     return Usage(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
-        _count(usage.get("completion_tokens_details"), "reasoning_tokens"),
-        _count(usage.get("prompt_tokens_details"), "cached_tokens"),
+        count(usage, "prompt_tokens"),
+        count(usage, "completion_tokens"),
+        count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        count(usage.get("prompt_tokens_details"), "cached_tokens"),
     )
 
 
 def read_error(payload: Mapping[str, Any]) -> str | None:
     """Read an error in one of the shapes in which servers send it inside a body."""
     error = payload.get("error")
-    if error is None and payload.get("object") == "error":
+    if not error and "error" in (payload.get("object"), payload.get("type")):
         error = payload
     if not error:
         return None
@@ -130,6 +164,8 @@ def read_error(payload: Mapping[str, Any]) -> str | None:
 def first_choice(payload: Any) -> Mapping[str, Any] | None:
     """The choice that an answer consists of; None in a frame without one, such as the usage frame.
 
+    Where several answers to one question were asked for, the one with index 0 is the answer.
+
     Raises:
         MalformedError: There are choices, but not in the protocol's shape.
     """
@@ -138,9 +174,58 @@ def first_choice(payload: Any) -> Mapping[str, Any] | None:
     choices = payload.get("choices")
     if not choices:
         return None
-    if not isinstance(choices, list) or not isinstance(choices[0], dict):
+    if not isinstance(choices, list):
         raise MalformedError("`choices` is not a list of objects")
-    return choices[0]
+    for choice in choices:
+        if not isinstance(choice, dict):
+            raise MalformedError("`choices` is not a list of objects")
+        if not choice.get("index"):
+            return choice
+    return None
+
+
+def members(payload: Any, what: str = "the payload") -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        MalformedError: It is something else.
+    """
+    if not isinstance(payload, dict):
+        raise MalformedError(f"{what} is not a JSON object")
+    return payload
+
+
+def event_type(payload: Any) -> str:
+    """The `type` of an event; empty for an object without members, which says nothing.
+
+    The event's name in the stream says the same, but some proxies leave it out.
+
+    Raises:
+        MalformedError: It has none.
+    """
+    kind = type_of(members(payload))
+    if payload and not kind:
+        raise MalformedError("it has no `type`")
+    return kind
+
+
+def type_of(payload: Mapping[str, Any]) -> str:
+    """The `type` of an object, empty where it has none."""
+    kind = payload.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def objects(value: Any, what: str) -> Sequence[dict[str, Any]]:
+    """A list of JSON objects; null and missing are empty.
+
+    Raises:
+        MalformedError: It is something else.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise MalformedError(f"{what} is not a list of objects")
+    return value
 
 
 def text(value: Any) -> str:
@@ -156,6 +241,19 @@ def text(value: Any) -> str:
     return value
 
 
-def _count(members: Any, key: str) -> int | None:
-    value = members.get(key) if isinstance(members, dict) else None
+def written(value: Any) -> str:
+    """A value as JSON, where a text belongs: what a tool is called with is an object for some servers.
+
+    Raises:
+        MalformedError: It is nested more deeply than anybody reads.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError as error:
+        raise MalformedError("it is nested too deeply") from error
+
+
+def count(counts: Any, key: str) -> int | None:
+    """A count of tokens, None where there is none under this key: what is no count was not said."""
+    value = counts.get(key) if isinstance(counts, dict) else None
     return value if type(value) is int and 0 <= value < MOST_TOKENS else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from loadgen.client.redaction import MASK, pattern_of, secrets_of, without_a_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,14 +17,11 @@ if TYPE_CHECKING:
 
 _PORTS: Final = {"http": 80, "https": 443}
 _VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
-_OPERATION: Final = re.compile(r"/(chat/completions|completions|models)$")
+_OPERATION: Final = re.compile(r"/(chat/completions|completions|responses|messages|models)$")
 _VISIBLE: Final = re.compile(r"[!-~]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_PUBLIC: Final = frozenset({"User-Agent"})
-_SHORTEST_SECRET: Final = 6
-"""Shorter header values are words such as `true`, which are no secrets and stand in any text."""
-
+_PUBLIC: Final = frozenset({"User-Agent", "anthropic-version"})
 _LONGEST_MESSAGE: Final = 300
 
 _OURS: Final = frozenset(
@@ -52,7 +51,7 @@ class Endpoint:
     host: str
     port: int
     prefix: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     verify: bool = True
 
     @property
@@ -84,10 +83,10 @@ class Endpoint:
     def redact(self, text: str) -> str:
         """Make a message that quotes a server fit for the log.
 
-        Every secret is taken out, because some servers repeat the key; then it is shortened. A header's value
-        counts as a secret, and so does its last word: what follows `Bearer`.
+        Every secret is taken out, because some servers repeat the key; then it is shortened. What counts as a
+        secret, and in which forms it is found, is said in `loadgen.client.redaction`.
         """
-        text = self.hide(text)
+        text = without_a_part(self.hide(text), self._secrets)
         return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
 
     @property
@@ -97,12 +96,15 @@ class Endpoint:
 
     def hide(self, text: str) -> str:
         """Take every secret out of a text."""
-        values = [value for name, value in self.headers.items() if name not in _PUBLIC]
-        secrets = {secret for value in values for secret in (value.strip(), *value.split()[-1:])}
-        for secret in sorted(secrets, key=len, reverse=True):
-            if len(secret) >= _SHORTEST_SECRET:
-                text = text.replace(secret, "***")
-        return text
+        return self._pattern.sub(MASK, text)
+
+    @cached_property
+    def _secrets(self) -> frozenset[str]:
+        return frozenset(secrets_of({k: v for k, v in self.headers.items() if k not in _PUBLIC}))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return pattern_of(self._secrets)
 
     @property
     def _authority(self) -> str:
@@ -110,18 +112,28 @@ class Endpoint:
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def endpoint(url: str, headers: Mapping[str, str], *, verify: bool = True) -> Endpoint:
+def endpoint(url: str, headers: Mapping[str, str], *, verify: bool = True, rooted: bool = False) -> Endpoint:
     """Take a base URL as people write it: with or without scheme, `/v1`, a trailing slash or the operation.
+
+    Args:
+        url: The base URL.
+        headers: Further headers.
+        verify: Whether the server's TLS certificate is verified.
+        rooted: Whether the paths of requests begin at the root of the host: then the URL has none.
 
     Raises:
         EndpointError: The URL or a header cannot be used; the message says which and why.
     """
     parts, host, port = _split(url.strip())
+    for name, value in headers.items():
+        _check_header(name, value)
+    if rooted:
+        if parts.path.rstrip("/"):
+            raise EndpointError(f"--url {url.strip()}: leave {parts.path} out; --path says where requests go")
+        return Endpoint(parts.scheme, host, port, "", dict(headers), verify)
     prefix, named = _OPERATION.subn("", parts.path.rstrip("/"))
     if not named and not _VERSIONED.search(prefix):
         prefix += "/v1"
-    for name, value in headers.items():
-        _check_header(name, value)
     return Endpoint(parts.scheme, host, port, prefix, dict(headers), verify)
 
 

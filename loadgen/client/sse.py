@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from loadgen.client.bounds import MAX_FRAME_BYTES
 from loadgen.client.failure import Failure, RequestFailedError
-
-MAX_FRAME_BYTES: Final = 16 * 2**20
-"""A frame, or a line of it, of more than this is not kept."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from loadgen.client import json_text
 from loadgen.client.answer import Answer
+from loadgen.client.bounds import PIECE_BYTES, Allowance
 from loadgen.client.codec import Codec, Delta, MalformedError, read_error
 from loadgen.client.failure import Failure, RequestFailedError
 from loadgen.client.sse import Frame, SSEDecoder
@@ -22,21 +24,12 @@ from loadgen.client.template import Template, learn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MAX_ERROR_BYTES: Final = 64 * 1024
-"""So much of the body of an HTTP error is kept: a message needs no more."""
-
-MAX_BODY_BYTES: Final = 64 * 2**20
-"""A response that takes more than this to keep is given up: memory is bounded whatever the server sends."""
-
-_PIECE_BYTES: Final = 128
-"""What keeping a piece takes beside its own bytes."""
-
 SLICE: Final = 64
 SLICE_BYTES: Final = 16 * 1024
 """How many pieces, and how many bytes, are decoded before everybody else gets a turn: well under 1 ms."""
 
 LESSONS: Final = 4
-"""How often in a row a stream's template is looked for in vain: some servers send no two frames alike."""
+"""How often in a row a template is learnt that no further frame has: some servers number their frames."""
 
 _DONE: Final = b"[DONE]"
 _EXCERPT_BYTES: Final = 4096
@@ -47,6 +40,7 @@ class ResponseStream:
 
     Args:
         codec: The protocol.
+        allowance: What it may take to keep, alone and beside others; by default it is alone.
 
     Attributes:
         answer: What has been decoded so far.
@@ -56,53 +50,63 @@ class ResponseStream:
         awaits_token: Whether it is a stream without a token so far.
     """
 
-    def __init__(self, codec: Codec) -> None:
+    def __init__(self, codec: Codec, allowance: Allowance | None = None) -> None:
         self.answer = Answer()
         self.bytes = 0
         self.reads = 0
         self.last_ns = 0
         self._codec = codec
+        self._allowance = allowance or Allowance()
+        self._held = 0
         self._sse: SSEDecoder | None = None
         self._template: Template | None = None
-        self._lessons = LESSONS
+        # Where each frame repeats what came before, no two have as much in common.
+        self._lessons = 0 if codec.cumulative else LESSONS
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
         self._decoded = 0
+        self._begun = False
         self.awaits_token = False
+
+    @property
+    def lacks_end(self) -> bool:
+        """Whether it is a stream that has begun, of a protocol that announces ends, and has announced none.
+
+        Some gateways end a response in order although the server behind them died.
+        """
+        ended = self.answer.done or self.answer.finish_reason is not None
+        return self._begun and self._codec.announces_end and not ended
 
     def start(self, *, event_stream: bool) -> None:
         """Take the head of the response: whether its body is an event stream or one JSON text."""
         self._sse = SSEDecoder() if event_stream else None
         self.awaits_token = event_stream
 
-    def receive(self, pieces: Sequence[bytes], moments: Sequence[int]) -> bool:
+    def receive(self, pieces: Sequence[bytes], moments: Sequence[int]) -> None:
         """Keep what arrived of the body, one piece or more, and when each did.
-
-        Returns:
-            Whether the first token was in it.
 
         Raises:
             RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
         """
         self._pieces += pieces
         self._moments += moments
-        self.bytes += sum(map(len, pieces))
-        if self.bytes + _PIECE_BYTES * len(self._pieces) > MAX_BODY_BYTES:
-            raise RequestFailedError(
-                Failure.TOO_LARGE, f"a response that takes more than {MAX_BODY_BYTES} bytes to keep"
-            )
+        size = sum(map(len, pieces))
+        self.bytes += size
+        more = size + PIECE_BYTES * len(pieces)
+        self._held += more
+        self._allowance.take(more, self._held)
         self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
         self.last_ns = moments[-1]
         try:
             if self.awaits_token:
-                return self._find_token()
+                self._find_token()
+                return
             while self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
                 self._decode_slice(self._sse)
         except RequestFailedError:
             # What comes after it, a [DONE] perhaps, makes it no better.
             del self._pieces[self._decoded :], self._moments[self._decoded :]
             raise
-        return False
 
     def decode(self) -> Iterator[None]:
         """Decode what is left; yields between slices so that the caller can let others run.
@@ -122,6 +126,11 @@ class ResponseStream:
             self._decoded = len(self._pieces)
             self._take_whole(self.body())
 
+    def release(self) -> None:
+        """Take nothing of the allowance any more: the request is over, however it ended."""
+        self._allowance.give_back(self._held)
+        self._held = 0
+
     def body(self) -> bytes:
         """The body as it came."""
         return b"".join(self._pieces)
@@ -136,13 +145,14 @@ class ResponseStream:
         said = read_error(payload) if isinstance(payload, dict) else None
         return said or _excerpt(body)
 
-    def _find_token(self) -> bool:
-        """Decode piece by piece until there is a token; tell whether there is one."""
+    def _find_token(self) -> None:
+        """Decode piece by piece until there is a token."""
         while self._sse is not None and self.awaits_token and self._decoded < len(self._pieces):
             self._decoded += 1
-            self._feed(self._sse, self._pieces[self._decoded - 1], self._moments[self._decoded - 1])
-            self.awaits_token = not self.answer.token_ns
-        return not self.awaits_token
+            try:
+                self._feed(self._sse, self._pieces[self._decoded - 1], self._moments[self._decoded - 1])
+            finally:
+                self.awaits_token = not self.answer.token_ns
 
     def _decode_slice(self, sse: SSEDecoder) -> None:
         pieces = self._pieces[self._decoded : self._decoded + SLICE]
@@ -173,6 +183,8 @@ class ResponseStream:
         if self._template is None or (texts := self._template.texts(frames)) is None:
             return False
         self.answer.add_texts(self._template.channel, texts, moments)
+        if self._lessons:
+            self._lessons = LESSONS
         return True
 
     def _feed(self, sse: SSEDecoder, data: bytes, at_ns: int) -> None:
@@ -182,7 +194,7 @@ class ResponseStream:
             delta = self._take(frame, at_ns)
         if self._lessons and len(frames) == 1 and delta is not None and delta.carries_token:
             self._template = learn(self._codec, data, frames[0].data, delta)
-            self._lessons = LESSONS if self._template is not None else self._lessons - 1
+            self._lessons -= 1
 
     def _take(self, frame: Frame, at_ns: int) -> Delta | None:
         """Take a frame; return what it means, unless that has nothing to do with the protocol.
@@ -199,7 +211,7 @@ class ResponseStream:
             # Some servers keep a connection alive in this way.
             return None
         try:
-            delta = self._codec.chunk(orjson.loads(data))
+            delta = self._codec.chunk(json_text.loads(data))
         except (orjson.JSONDecodeError, MalformedError) as error:
             # An `event: error` frame may carry plain text.
             if not is_error:
@@ -207,12 +219,15 @@ class ResponseStream:
             delta = Delta()
         if is_error and delta.error is None:
             delta = delta._replace(error=_excerpt(data))
+        if self._codec.cumulative and not self.answer.forget_content(delta.content):
+            delta = delta._replace(content="")
+        self._begun = True
         self.answer.add(delta, at_ns)
         return delta
 
     def _take_whole(self, body: bytes) -> None:
         try:
-            delta = self._codec.whole(orjson.loads(body))
+            delta = self._codec.whole(json_text.loads(body))
         except (orjson.JSONDecodeError, MalformedError) as error:
             raise RequestFailedError(
                 Failure.MALFORMED_FRAME,

@@ -8,6 +8,7 @@ to the codec.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -26,7 +27,7 @@ _ONLY: Final[dict[Channel, Callable[[str], Delta]]] = {
     "content": lambda text: Delta(content=text),
     "reasoning": lambda text: Delta(reasoning=text),
 }
-_STARTS: Final = (b"data: ", b"data:")
+_START: Final = re.compile(rb"(event:[^\r\n]*\r?\n)?data: ?")
 _ENDS: Final = (b"\n\n", b"\r\n\r\n")
 _BETWEEN: Final = b'","'
 _HIDDEN_BETWEEN: Final = b'\\","'
@@ -80,7 +81,7 @@ def learn(codec: Codec, received: bytes, payload: bytes, delta: Delta) -> Templa
     """
     before, _, after = received.partition(payload)
     channel = _only_channel(delta)
-    if channel is None or before not in _STARTS or after not in _ENDS:
+    if channel is None or not _START.fullmatch(before) or after not in _ENDS:
         return None
     text = orjson.dumps(getattr(delta, channel))
     if payload.count(text) != 1:

@@ -1,0 +1,29 @@
+"""`Retry-After`: how long a server asks to be left alone (RFC 9110, section 10.2.3)."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from loadgen.client.head import Head
+
+_SECONDS: Final = re.compile(r"\d{1,9}(\.\d{1,9})?")
+"""Fractions are not in the standard, but in the wild."""
+
+
+def retry_after_s(head: Head | None) -> float | None:
+    """The seconds from now that a response asks for, as a number or as an HTTP date; None without."""
+    said = head.headers.get("retry-after") if head is not None else None
+    if said is None:
+        return None
+    if _SECONDS.fullmatch(said.strip()):
+        return float(said)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment_s = parsedate_to_datetime(said).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return round(max(0.0, moment_s - time.time()), 3)
