@@ -47,42 +47,143 @@ class EndpointSettings:
         typer.Option(help="Model name, as the endpoint knows it.", rich_help_panel=ENDPOINT),
     ]
     protocol: Annotated[
-        Literal["chat", "completions"],
-        typer.Option(help="Chat completions or completions.", rich_help_panel=ENDPOINT),
+        Literal["chat", "completions", "responses", "messages", "sse", "json"],
+        typer.Option(
+            help="OpenAI's chat completions, completions or Responses, Anthropic's Messages; or a stream "
+            "(sse) or one JSON text (json), which the options below describe.",
+            rich_help_panel=ENDPOINT,
+        ),
     ] = "chat"
+    path: Annotated[
+        str | None,
+        typer.Option(
+            metavar="/PATH",
+            help="sse, json: where requests go, from the root of the host. Default: /generate.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
+    body: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help="sse, json: the request body; {prompt}, {system}, {model}, {max_tokens} and {temperature} "
+            "in it are filled in.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
+    text_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="sse, json: where the text stands, e.g. token.text or choices.0.text. Default: text.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
+    tokens_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="sse, json: where the number of output tokens stands, if the server tells.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
+    finish_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="sse, json: where the reason stands why the model stopped, if the server tells.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
+    cumulative: Annotated[
+        bool,
+        typer.Option(
+            "--cumulative",
+            help="sse: each event has the whole text so far, not what is new of it.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = False
     api_key: Annotated[
         str | None,
         typer.Option(
             envvar=["LOADGEN_API_KEY", "OPENAI_API_KEY"],
             show_envvar=True,
-            help="Bearer token; better given in the environment. Never written to the log.",
+            help="The key, better given in the environment; @FILE reads it from a file. Never in the log.",
             rich_help_panel=ENDPOINT,
         ),
-    ] = None
+    ] = field(default=None, repr=False)
     header: Annotated[
         list[str],
         typer.Option(
-            metavar="'NAME: VALUE'",
-            help="A further request header; repeatable. The log keeps the name only.",
+            metavar="'NAME: VALUE'|@FILE",
+            help="A further request header, or a file of them; repeatable. The log keeps the name only.",
             rich_help_panel=ENDPOINT,
         ),
-    ] = field(default_factory=list)
+    ] = field(default_factory=list, repr=False)
     timeout: Annotated[
         float,
         typer.Option(
             parser=seconds,
             metavar="TIME",
-            help="For each request, connection included.",
+            help="For each request: connecting, and further attempts, included.",
+            show_default="10m",
             rich_help_panel=ENDPOINT,
         ),
     ] = 600.0
+    connect_timeout: Annotated[
+        float,
+        typer.Option(
+            parser=seconds,
+            metavar="TIME",
+            help="For looking the host up, the TCP and the TLS handshake together.",
+            show_default="10s",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = 10.0
+    first_byte_timeout: Annotated[
+        float | None,
+        typer.Option(
+            parser=seconds,
+            metavar="TIME",
+            help="From the last byte of the request to the first of the response; no limit by default.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
+    idle_timeout: Annotated[
+        float | None,
+        typer.Option(
+            parser=seconds,
+            metavar="TIME",
+            help="How long a server may pause within a response; no limit by default.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
     insecure: Annotated[
         bool,
         typer.Option("--insecure", help="Do not verify the TLS certificate.", rich_help_panel=ENDPOINT),
     ] = False
 
     def __post_init__(self) -> None:
+        self._check_protocol()
         if not self.model.strip() or self.model.encode(errors="replace").decode() != self.model:
             raise UsageError(f"--model {self.model!r}: not the name of a model")
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise UsageError("--api-key: there is a character in it that no HTTP header can carry")
+
+    def _check_protocol(self) -> None:
+        described = {
+            "--path": self.path,
+            "--body": self.body,
+            "--text-at": self.text_at,
+            "--tokens-at": self.tokens_at,
+            "--finish-at": self.finish_at,
+            "--cumulative": self.cumulative,
+        }
+        given = [option for option, value in described.items() if value not in (None, False)]
+        if given and self.protocol not in {"sse", "json"}:
+            raise UsageError(
+                f"{' and '.join(given)}: --protocol {self.protocol} needs no description; "
+                "these go with --protocol sse or --protocol json"
+            )
+        if self.cumulative and self.protocol == "json":
+            raise UsageError("--cumulative is about the events of a stream: it goes with --protocol sse")

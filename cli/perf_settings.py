@@ -10,6 +10,7 @@ import typer
 
 from cli.endpoint_settings import ENDPOINT, EndpointSettings, seconds
 from cli.errors import UsageError
+from cli.failure_settings import FailureSettings
 
 LOAD: Final = "Load"
 CLIENT: Final = "Client"
@@ -22,7 +23,7 @@ MOST_CONNECTIONS: Final = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PerfSettings(EndpointSettings):
+class PerfSettings(FailureSettings):
     """What can be said about a performance session; field by field an option of `loadgen perf`."""
 
     probe: Annotated[
@@ -186,6 +187,8 @@ class PerfSettings(EndpointSettings):
         ]
         if len(loads) > 1:
             raise UsageError(f"{' and '.join(loads)} contradict each other: a run has one kind of load")
+        if not self.stream and self.protocol == "sse":
+            raise UsageError("--no-stream: --protocol sse is a stream; use json for one JSON text")
         if self.arrival is not None and self.rate is None:
             raise UsageError("--arrival says how --rate spreads its requests: give --rate")
         if self.prompts is None and (self.prompt_column or self.system_column):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from cli.errors import UsageError
 from cli.judging import read_rules
+from cli.kept_options import kept
+from cli.protocol_options import headers_of, options_of
+from loadgen.budget import ErrorBudget
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import Endpoint, endpoint
+from loadgen.client.timeouts import Timeouts
 from loadgen.plan import Load, LoadKind, Plan
+from loadgen.workers.parts import DESCRIBED
 from loadgen.workers.sizing import usable_cpus, workers_for
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from cli.perf_settings import PerfSettings
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
+    from workloads.sample import Sample
 
 DEFAULT_CONCURRENCY: Final = 8
 DEFAULT_REQUESTS: Final = 100
@@ -32,7 +37,12 @@ MOST_PROMPTS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A session that is ready to start: everything has been read and checked, nothing sent."""
+    """A session that is ready to start: everything has been read and checked, nothing sent.
+
+    Attributes:
+        left: Of a run that is resumed, what its requests are to ask, warm-up first; None for a new run, whose
+            requests go through the dataset.
+    """
 
     plan: Plan
     target: Endpoint
@@ -40,6 +50,12 @@ class Prepared:
     rules: Ruleset | None
     workers: int
     given: PerfSettings
+    left: tuple[Sample, ...] | None = None
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What the requests ask, one after the other."""
+        return self.dataset.samples if self.left is None else self.left
 
     def settings(self) -> dict[str, Any]:
         """What the log keeps: all that is needed to repeat the run, of headers the names only."""
@@ -53,6 +69,7 @@ class Prepared:
             "workers": self.workers,
             "transport": self.given.transport,
             "connect_ahead": self.given.connect_ahead,
+            "options": kept(self.given),
             "dataset": {
                 "name": _said(self.dataset.name),
                 "sha256": self.dataset.sha256,
@@ -86,12 +103,16 @@ def prepare(settings: PerfSettings) -> Prepared:
             model=settings.model,
             max_tokens=settings.max_tokens,
             temperature=settings.temperature,
-            stream=settings.stream,
+            stream=settings.stream and settings.protocol != "json",
             extra_body=_extra_body(settings.extra_body),
         ),
         protocol=settings.protocol,
         seed=settings.seed,
-        timeout_s=settings.timeout,
+        timeouts=timeouts_of(settings),
+        protocol_options=options_of(settings),
+        retries=settings.retry,
+        budget=ErrorBudget(settings.max_errors, settings.max_error_rate),
+        max_response_bytes=settings.max_response,
     )
     rules = read_rules(settings.require, settings.ruleset)
     workers = workers_of(settings, plan.requests)
@@ -116,7 +137,18 @@ def target_of(settings: EndpointSettings) -> Endpoint:
     Raises:
         UsageError, EndpointError: The URL or a header cannot be used.
     """
-    return endpoint(settings.url, _headers(settings), verify=not settings.insecure)
+    rooted = settings.protocol in DESCRIBED
+    return endpoint(settings.url, headers_of(settings), verify=not settings.insecure, rooted=rooted)
+
+
+def timeouts_of(settings: EndpointSettings) -> Timeouts:
+    """How long each part of a request may take."""
+    return Timeouts(
+        total_s=settings.timeout,
+        connect_s=settings.connect_timeout,
+        first_byte_s=settings.first_byte_timeout,
+        idle_s=settings.idle_timeout,
+    )
 
 
 def _said(name: object) -> str:
@@ -150,19 +182,6 @@ def _made_up(plan: Plan) -> Dataset:
         # A Poisson process brings more than expected, now and then.
         wanted = round(min(expected * 1.2 + 50, MOST_PROMPTS))
     return synthetic_prompts(min(wanted + plan.warmup, MOST_PROMPTS), seed=plan.seed)
-
-
-def _headers(settings: EndpointSettings) -> Mapping[str, str]:
-    headers = {"User-Agent": f"llm-loadgen/{version('llm-loadgen')}"}
-    if settings.api_key:
-        headers["Authorization"] = f"Bearer {settings.api_key}"
-    for given in settings.header:
-        name, colon, value = given.partition(":")
-        if not colon:
-            # The text may be a secret that lacks its name: it is not repeated.
-            raise UsageError("--header: write 'Name: value', there is no colon in one of them")
-        headers[name.strip()] = value.strip()
-    return headers
 
 
 def _extra_body(text: str | None) -> Mapping[str, Any]:

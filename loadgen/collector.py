@@ -19,6 +19,11 @@ def calm() -> None:
     gc.set_threshold(50_000, 50, 100)
 
 
+def recover() -> None:
+    """Let the collector have everything again: libraries count at the end what it has left over."""
+    gc.unfreeze()
+
+
 class GcPauses:
     """Measures the collector's pauses; a context manager.
 

@@ -109,7 +109,9 @@ class Prober:
             UnreachableError: No connection.
             RejectedError: The key is turned down.
         """
-        exchange = await self._ask("GET", "/models")
+        if self._codec.models is None:
+            return None
+        exchange = await self._ask("GET", self._codec.models)
         self._require_reached(exchange)
         if exchange.response is None or not exchange.response.ok:
             return None
@@ -140,8 +142,8 @@ class Prober:
             except RequestFailedError as error:
                 failure, message = failure or error.failure, message or str(error)
         ttft_ms = None
-        if answer.token_ns and exchange.sent_ns is not None:
-            ttft_ms = (answer.token_ns[0] - exchange.sent_ns) / 1e6
+        if answer.arrivals and exchange.sent_ns is not None:
+            ttft_ms = (answer.arrivals[0] - exchange.sent_ns) / 1e6
         return Probe(
             status=response.status if response else None,
             failure=failure,

@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import signal
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from loadgen.signals import ENDING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Coroutine, Iterator
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+Result = TypeVar("Result")
+
+
+class StoppedEarlyError(Exception):
+    """Somebody asked to stop before there was a session that could end in order."""
 
 
 class Stop:
@@ -38,11 +44,27 @@ class Stop:
         self.reason = self.reason or reason
         self.draining.set()
 
+    async def unless_asked(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Await work that has nothing to end in order: it is given up as soon as somebody asks to stop.
+
+        Raises:
+            StoppedEarlyError: Somebody has.
+        """
+        task, asked = asyncio.create_task(work), asyncio.create_task(self.draining.wait())
+        await asyncio.wait([task, asked], return_when=asyncio.FIRST_COMPLETED)
+        for one in (task, asked):
+            one.cancel()
+        await asyncio.gather(task, asked, return_exceptions=True)
+        if self.draining.is_set():
+            raise StoppedEarlyError
+        return task.result()
+
     @contextmanager
     def on_signals(self) -> Iterator[None]:
         """Let SIGINT, SIGTERM and SIGHUP ask; one that is ignored (`nohup`) stays so."""
         loop = asyncio.get_running_loop()
-        heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.getsignal(number) for number in ENDING}
+        heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
         for number in heard:
             loop.add_signal_handler(number, self.ask)
         try:
@@ -50,3 +72,15 @@ class Stop:
         finally:
             for number in heard:
                 loop.remove_signal_handler(number)
+                signal.signal(number, before[number])
+
+
+async def unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
+    """Await work without a session; any of the signals ends it.
+
+    Raises:
+        StoppedEarlyError: One has.
+    """
+    stop = Stop()
+    with stop.on_signals():
+        return await stop.unless_asked(work)

@@ -9,14 +9,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from loadgen.client.bounds import Allowance
 from loadgen.client.exchange import Exchange
 from loadgen.client.failure import Failure, RequestFailedError, http
+from loadgen.client.retry_after import retry_after_s
 from loadgen.client.stream import ResponseStream
 from loadgen.client.transport import Request
+from loadgen.retrying import Retries
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
     Emit = Callable[[Event], None]
     """Where events go."""
+
+
+_REDIRECTS: Final = range(300, 400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +60,26 @@ class Asker:
         codec: The protocol.
         generation: What each request asks for.
         emit: Where events go.
+        retries: Whether another attempt follows one that failed.
+        allowance: What responses may take to keep.
     """
 
-    def __init__(self, transport: Transport, codec: Codec, generation: Generation, emit: Emit) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        codec: Codec,
+        generation: Generation,
+        emit: Emit,
+        *,
+        retries: Retries | None = None,
+        allowance: Allowance | None = None,
+    ) -> None:
         self._transport = transport
         self._codec = codec
         self._generation = generation
         self._emit = emit
+        self._retries = retries or Retries()
+        self._allowance = allowance or Allowance()
         self._asked: set[int] = set()
         self._origin, self._numbers = token_hex(8), count()
 
@@ -83,22 +102,52 @@ class Asker:
                 self._issue_data(sample, scheduled_ns, phase),
             ),
         )
-        exchange = Exchange(
-            ResponseStream(self._codec),
-            on_sent=lambda sent: self._emit_sent(sample_uuid, sent),
-            on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
-        )
         request = Request("POST", self._codec.path, sample_uuid, body)
+        due_s = self._retries.due_s(asyncio.get_running_loop().time())
+        exchange, attempt, failure = self._exchange(sample_uuid), 1, None
         try:
-            failure = await self._carry(request, exchange)
+            while (failure := await self._carry(request, exchange)) is not None:
+                if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
+                    break
+                exchange, attempt = self._exchange(sample_uuid, due_s), attempt + 1
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
-            data = self._told(exchange) | {"reason": "given up by a second interrupt"}
+            data = self._told(exchange, attempt) | {"reason": "given up by a second interrupt"}
             self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
             raise
-        self._emit_end(sample_uuid, exchange, failure)
+        self._emit_end(sample_uuid, exchange, attempt, failure)
         return _outcome(exchange, failure)
+
+    def _exchange(self, sample_uuid: str, due_s: float | None = None) -> Exchange:
+        """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
+        exchange = Exchange(
+            ResponseStream(self._codec, self._allowance),
+            on_sent=lambda sent: self._emit_sent(sample_uuid, sent),
+            on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
+        )
+        exchange.due_s = due_s
+        return exchange
+
+    async def _goes_on(
+        self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError, due_s: float
+    ) -> bool:
+        """Wait after an attempt that failed, and tell of it if another one follows."""
+        asked_s, left_s = retry_after_s(exchange.response), due_s - asyncio.get_running_loop().time()
+        wait_s = self._retries.wait_s(attempt, failure.failure, asked_s, left_s)
+        if wait_s is None or not await self._retries.pause(wait_s):
+            return False
+        data = {
+            "attempt": attempt,
+            **self._named(failure),
+            "status": exchange.response.status if exchange.response else None,
+            "retry_after_s": asked_s,
+            "wait_ms": round(wait_s * 1e3, 3),
+            "sent_ns": exchange.sent_ns,
+            "first_byte_ns": exchange.first_byte_ns,
+        }
+        self._emit(Event(EventType.RETRY, exchange.ended_ns or time.monotonic_ns(), sample_uuid, data))
+        return True
 
     async def _carry(self, request: Request, exchange: Exchange) -> RequestFailedError | None:
         """Have the request sent and read the response; return why it is no success."""
@@ -106,9 +155,13 @@ class Asker:
             await self._transport.send(request, exchange)
             await _require_success(exchange)
         except RequestFailedError as error:
+            if exchange.forsake is not None and exchange.response is not None and exchange.response.ok:
+                exchange.forsake()
             return error
         except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
             return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")
+        finally:
+            exchange.stream.release()
         return None
 
     def _issue_data(self, sample: Sample, scheduled_ns: int, phase: str) -> dict[str, Any]:
@@ -134,22 +187,31 @@ class Asker:
         assert exchange.sent_ns is not None  # noqa: S101 (this is what was just stamped)
         self._emit(Event(EventType.REQUEST_SENT, exchange.sent_ns, sample_uuid, data))
 
-    def _emit_end(self, sample_uuid: str, exchange: Exchange, failure: RequestFailedError | None) -> None:
+    def _emit_end(
+        self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError | None
+    ) -> None:
         at_ns = exchange.ended_ns or time.monotonic_ns()
         if failure is None and exchange.failure is not None:
             # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
             at_ns = exchange.stream.last_ns
-        data = self._told(exchange)
+        data = self._told(exchange, attempt)
         if failure is None:
             self._emit(Event(EventType.COMPLETE, at_ns, sample_uuid, data))
         else:
-            message = self._transport.endpoint.redact(str(failure))
-            data |= {"error": failure.failure, "message": message}
+            data |= self._named(failure)
             self._emit(Event(EventType.ERROR, at_ns, sample_uuid, data))
 
-    def _told(self, exchange: Exchange) -> dict[str, Any]:
-        """Everything that is known of an exchange, without what must not be repeated."""
+    def _named(self, failure: RequestFailedError) -> dict[str, str]:
+        """A failure in the log's form."""
+        return {"error": failure.failure, "message": self._transport.endpoint.redact(str(failure))}
+
+    def _told(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
+        """Everything that is known of the last attempt, without what must not be repeated."""
         data = _evidence(exchange)
+        if attempt > 1:
+            data["attempts"] = attempt
+        if (asked_s := retry_after_s(exchange.response)) is not None:
+            data["retry_after_s"] = asked_s
         endpoint = self._transport.endpoint
         if not endpoint.has_secrets:
             return data
@@ -184,31 +246,39 @@ async def _require_success(exchange: Exchange) -> None:
         raise RequestFailedError(Failure.ERROR_FRAME, answer.error)
     if exchange.failure is not None and not answer.done:
         raise RequestFailedError(exchange.failure, exchange.message)
-    if not (exchange.framed or answer.finish_reason or answer.done):
-        raise RequestFailedError(Failure.TRUNCATED, "the connection closed before a finish reason or [DONE]")
+    if exchange.stream.lacks_end or not (exchange.framed or answer.finish_reason or answer.done):
+        raise RequestFailedError(
+            Failure.TRUNCATED, "the response stops without a finish reason and without the protocol's end"
+        )
     if answer.empty:
         raise RequestFailedError(Failure.EMPTY_RESPONSE, "the response is complete, but has no token in it")
 
 
 def _said(head: Head, stream: ResponseStream) -> str:
-    """What an HTTP error says for itself: its body, or where it sends us."""
-    text = stream.error_text()
+    """What an HTTP error says for itself: its body, or where it sends us, to which nobody goes."""
     place = head.headers.get("location")
-    return f"redirects to {place}; use that as --url" if place and not text else text
+    if place and head.status in _REDIRECTS:
+        return (
+            f"redirects to {place}: no redirect is followed, for the key would go along; give the right --url"
+        )
+    return stream.error_text()
 
 
 def _evidence(exchange: Exchange) -> dict[str, Any]:
     """Everything that is known of an exchange, in the log's form."""
     answer, stream, response = exchange.stream.answer, exchange.stream, exchange.response
-    usage = answer.usage
+    usage, arrivals = answer.usage, answer.arrivals
     data: dict[str, Any] = {
         "status": response.status if response else None,
         "stream": response.event_stream if response else None,
         "first_byte_ns": exchange.first_byte_ns,
-        "first_token_ns": answer.token_ns[0] if answer.token_ns else None,
+        "first_token_ns": arrivals[0] if arrivals else None,
         "first_output_ns": answer.first_output_ns,
-        "last_token_ns": answer.token_ns[-1] if answer.token_ns else None,
-        "chunks": len(answer.token_ns),
+        "first_visible_ns": answer.first_visible_ns,
+        "last_token_ns": arrivals[-1] if arrivals else None,
+        "chunks": len(arrivals),
+        "silent_chunks": len(answer.silent_ns),
+        "silent_tokens": answer.silent_tokens,
         "reads": stream.reads,
         "coalesced": answer.coalesced(),
         "bytes": stream.bytes,
@@ -224,27 +294,36 @@ def _evidence(exchange: Exchange) -> dict[str, Any]:
             "reasoning": "".join(answer.reasoning) or None,
             "tool_calls": answer.tool_calls or None,
         }
-    if answer.token_ns and exchange.sent_ns is not None:
+    if arrivals and exchange.sent_ns is not None:
         data["chunk_gaps_us"] = answer.gaps_us(exchange.sent_ns)
     return data
 
 
 def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
-    """The same value with every text in it passed through `hide`; the names of members are ours, and stay."""
+    """The same value with every text in it passed through `hide`; the names of members that we know stay."""
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):
-        return {name: _hidden(member, hide) for name, member in value.items()}
+        return {_hidden_name(name, hide): _hidden(member, hide) for name, member in value.items()}
     if isinstance(value, list):
         return [_hidden(member, hide) for member in value]
     return value
 
 
+_NAMES: Final = frozenset(
+    {"output", "reasoning", "tool_calls", "index", "id", "type", "function", "name", "arguments"}
+)
+"""Members of texts, and of tool calls: should a secret be a word of these, it is none there."""
+
+
+def _hidden_name(name: str, hide: Callable[[str], str]) -> str:
+    return name if name in _NAMES else hide(name)
+
+
 def _outcome(exchange: Exchange, failure: RequestFailedError | None) -> Outcome:
     answer = exchange.stream.answer
+    arrivals = answer.arrivals
     ttft_ms = None
-    if answer.token_ns and exchange.sent_ns is not None:
-        ttft_ms = (answer.token_ns[0] - exchange.sent_ns) / 1e6
-    return Outcome(
-        failure.failure if failure else None, ttft_ms, answer.usage.output_tokens or len(answer.token_ns)
-    )
+    if arrivals and exchange.sent_ns is not None:
+        ttft_ms = (arrivals[0] - exchange.sent_ns) / 1e6
+    return Outcome(failure.failure if failure else None, ttft_ms, answer.usage.output_tokens or len(arrivals))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 import time
 from contextlib import suppress
 from contextvars import ContextVar
@@ -25,14 +24,18 @@ import aiohttp
 from aiohttp.http import HttpProcessingError
 from yarl import URL
 
-from loadgen.client.dialing import CONNECT_TIMEOUT_S, refused
+from loadgen.client.aiohttp_failure import cut, failure_of, malformed
+from loadgen.client.bounds import MAX_HEAD_BYTES
 from loadgen.client.exchange import Setup
 from loadgen.client.failure import Failure, RequestFailedError
-from loadgen.client.head import MAX_HEAD_BYTES, head
-from loadgen.client.observed_socket import HeadTooLargeError, ObservedSocket, Passage
+from loadgen.client.head import head
+from loadgen.client.observed_socket import ObservedSocket, Passage
+from loadgen.client.patience import Patience, Silence
 from loadgen.client.tls import tls_context
 
 if TYPE_CHECKING:
+    import ssl
+
     from aiohttp.abc import AbstractStreamWriter, ResolveResult
     from aiohttp.client_proto import ResponseHandler
     from aiohttp.connector import Connection
@@ -40,8 +43,10 @@ if TYPE_CHECKING:
 
     from loadgen.client.endpoint import Endpoint
     from loadgen.client.exchange import Exchange
+    from loadgen.client.timeouts import Timeouts
     from loadgen.client.transport import Request
 
+_SECOND: Final = 1_000_000_000
 _FOR_EVER_S: Final = 1e9
 _SWITCHING_PROTOCOLS: Final = 101
 _WITHOUT_BODY: Final = (204, 304)
@@ -52,12 +57,14 @@ class AiohttpTransport:
 
     Args:
         endpoint: Where to.
-        timeout_s: From the call to the end of the response.
+        timeouts: How long each part of a request may take.
     """
 
-    def __init__(self, endpoint: Endpoint, timeout_s: float) -> None:
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self.endpoint = endpoint
-        self._timeout_s = timeout_s
+        self._timeouts = timeouts
+        self._errands: dict[Exchange, _Errand] = {}
+        self._patience = Patience(timeouts, self._errands.get, self._silent)
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: Request, exchange: Exchange) -> None:
@@ -65,22 +72,37 @@ class AiohttpTransport:
 
         Cancelling closes the connection and leaves the exchange unfinished.
         """
-        errand = _Errand(exchange)
+        due_s = exchange.due_s
+        if due_s is None:
+            due_s = asyncio.get_running_loop().time() + self._timeouts.total_s
+        errand = self._errands[exchange] = _Errand(exchange, asyncio.timeout_at(due_s))
         token = _errand.set(errand)
+        self._patience.start(exchange)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with errand.limit:
                 await self._carry(request, errand)
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         except TimeoutError:
-            message = f"no complete response within {self._timeout_s:g} s (--timeout)"
-            exchange.failed(Failure.TOTAL_TIMEOUT, message, time.monotonic_ns())
+            message = f"no complete response within {self._timeouts.total_s:g} s (--timeout)"
+            # The event loop's clock is CLOCK_MONOTONIC.
+            errand.give_up(Silence(Failure.TOTAL_TIMEOUT, message, round(due_s * _SECOND)))
         finally:
+            del self._errands[exchange]
+            self._patience.stop(exchange)
             _errand.reset(token)
             errand.leave()
 
+    def _silent(self, exchange: Exchange, silence: Silence) -> None:
+        """Wake up who carries a request, to have it given up."""
+        errand = self._errands[exchange]
+        if not errand.limit.expired():
+            errand.silence = silence
+            errand.limit.reschedule(0)
+
     async def close(self) -> None:
         """Close the connections."""
+        self._patience.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -111,7 +133,7 @@ class AiohttpTransport:
             )
             await self._receive(response, errand)
         except (aiohttp.ClientError, UnicodeError) as error:
-            raise _failure(error, self.endpoint, errand) from error
+            raise failure_of(error, self.endpoint, errand, self._timeouts.connect_s) from error
         finally:
             if response is not None:
                 response.close()
@@ -120,17 +142,17 @@ class AiohttpTransport:
         exchange, sock = errand.exchange, errand.sock
         assert sock is not None  # noqa: S101 (who answers was connected to)
         if response.status == _SWITCHING_PROTOCOLS:
-            raise _malformed("the server switches to another protocol")
+            raise malformed("the server switches to another protocol")
         received = head(response.status, tuple(response.raw_headers))
         encrypted = self.endpoint.scheme == "https"
-        errand.answered(response.content)
+        framed = not received.until_close or response.status in _WITHOUT_BODY
+        errand.answered(response.content, framed=framed)
         exchange.head(received, sock.arrival_ns if encrypted else errand.first_ns)
         while data := await response.content.readany():
             exchange.body((data,), (sock.arrival_ns,))
-        framed = not received.until_close or response.status in _WITHOUT_BODY
         if errand.broken is not None and not framed:
             # For aiohttp any end is the end of a body without a length.
-            raise _cut(errand.broken, began=True)
+            raise cut(errand.broken, began=True)
         exchange.ended(sock.arrival_ns, framed=framed)
 
     def _opened(self) -> aiohttp.ClientSession:
@@ -138,7 +160,7 @@ class AiohttpTransport:
             self._session = aiohttp.ClientSession(
                 connector=_Connector(ssl=tls_context(self.endpoint) or True),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S),
+                timeout=aiohttp.ClientTimeout(connect=self._timeouts.connect_s),
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Content-Type"),
                 # The socket counts, whatever the head is made of; aiohttp is not to be stricter.
@@ -157,7 +179,7 @@ class AiohttpTransport:
         try:
             return await handler(request)
         except (aiohttp.ClientError, OSError) as error:
-            raise _failure(error, self.endpoint, _errand.get()) from error
+            raise failure_of(error, self.endpoint, _errand.get(), self._timeouts.connect_s) from error
 
 
 class _Errand(Passage):
@@ -165,16 +187,23 @@ class _Errand(Passage):
 
     Args:
         exchange: The request's.
+        limit: How long it may take.
+
+    Attributes:
+        silence: Why its time was cut short, if it was.
     """
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: Exchange, limit: asyncio.Timeout) -> None:
         super().__init__()
         self.exchange = exchange
+        self.limit = limit
+        self.silence: Silence | None = None
         self.dns_ms: float | None = None
         self.sock: ObservedSocket | None = None
         self._protocol: ResponseHandler | None = None
         self._transport: asyncio.Transport | None = None
         self._content: aiohttp.StreamReader | None = None
+        self._framed = False
 
     def take(self, sock: ObservedSocket, protocol: ResponseHandler, transport: asyncio.Transport) -> None:
         """Have a connection: what passes through it is this request's from now on."""
@@ -193,12 +222,34 @@ class _Errand(Passage):
             # Given up while it was being opened: asyncio may have begun a farewell, which this ends.
             with suppress(OSError):
                 self.sock.shutdown(socket.SHUT_RDWR)
-        elif not (whole and self._protocol.is_connected()):
+        elif whole and self._protocol.is_connected():
+            self.exchange.forsake = self._close_if_idle
+        else:
             _abort(self._transport)
 
-    def answered(self, content: aiohttp.StreamReader) -> None:
-        """Know that the head of the response is complete, and who has its body."""
-        self.head, self._content = True, content
+    def _close_if_idle(self) -> None:
+        if self.sock is not None and self.sock.passage is None and self._transport is not None:
+            _abort(self._transport)
+
+    def answered(self, content: aiohttp.StreamReader, *, framed: bool) -> None:
+        """Know that the head of the response is complete, who has its body, and whether that says its end."""
+        self.head, self._content, self._framed = True, content, framed
+
+    def read_on(self) -> None:
+        """Nothing: asyncio reads before it looks at the time."""
+
+    def give_up(self, silence: Silence) -> None:
+        """End the request, whose time is over; what had arrived counts, and may be a whole response."""
+        exchange, content, sock = self.exchange, self._content, self.sock
+        failure, message, due_ns = self.silence or silence
+        exchange.deadline_ns = due_ns
+        if content is not None and sock is not None and content.exception() is None:
+            with suppress(RequestFailedError):
+                if data := content.read_nowait():
+                    exchange.body((data,), (sock.arrival_ns,))
+            if content.is_eof() and self._framed:
+                exchange.ended(sock.arrival_ns, framed=True)
+        exchange.failed(failure, message, due_ns)
 
     def on_sent(self, at_ns: int) -> None:
         """Pass it on."""
@@ -214,7 +265,7 @@ class _Errand(Passage):
         if protocol is None or content is None or content.is_eof() or content.exception() is not None:
             return
         if isinstance(error := protocol.exception(), HttpProcessingError):
-            content.set_exception(_malformed(error.message))
+            content.set_exception(malformed(error.message))
 
     def _setup(self, sock: ObservedSocket) -> Setup:
         if sock.used:
@@ -342,57 +393,7 @@ def _proxy(endpoint: Endpoint) -> URL | None:
     return proxy
 
 
-def _failure(error: Exception, endpoint: Endpoint, passage: Passage) -> RequestFailedError:
-    """What an error of aiohttp's is called everywhere else."""
-    where = f"{endpoint.host}:{endpoint.port}"
-    match error:
-        case aiohttp.ClientConnectorError():
-            return _unconnected(error, encrypted=endpoint.scheme == "https")
-        case aiohttp.ConnectionTimeoutError():
-            message = f"no connection to {where} within {CONNECT_TIMEOUT_S:g} s"
-            return RequestFailedError(Failure.CONNECT_TIMEOUT, message)
-        case aiohttp.ClientHttpProxyError():
-            message = f"no connection to {where} (the proxy says {error.status} {error.message})"
-            return RequestFailedError(Failure.REFUSED, message)
-        case aiohttp.ClientResponseError():
-            return _malformed(error.message)
-        case aiohttp.InvalidURL() | UnicodeError():
-            return _unknown(endpoint.host, error)
-    # Over TLS what came first may have been no response; then it is known only of an orderly end.
-    partly = isinstance(error, aiohttp.ServerDisconnectedError) and not isinstance(error.message, str)
-    began = passage.head or partly or (endpoint.scheme == "http" and passage.first_ns > 0)
-    return _cut(passage.broken, began=began)
-
-
-def _unconnected(error: aiohttp.ClientConnectorError, *, encrypted: bool) -> RequestFailedError:
-    where, cause = f"{error.host}:{error.port}", error.os_error
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return _unknown(error.host, cause)
-    hung_up = isinstance(cause, ConnectionError) and not isinstance(cause, ConnectionRefusedError)
-    if isinstance(cause, ssl.SSLError) or (hung_up and encrypted):
-        return RequestFailedError(Failure.TLS, f"no TLS with {where}: {cause}")
-    return refused(cause, where)
-
-
 def _abort(transport: asyncio.Transport) -> None:
     # The TLS transport of older Pythons (3.11.2) cannot be told so any more once it is lost.
     with suppress(AttributeError):
         transport.abort()
-
-
-def _cut(why: OSError | None, *, began: bool) -> RequestFailedError:
-    if isinstance(why, HeadTooLargeError):
-        return RequestFailedError(Failure.TOO_LARGE, str(why))
-    name, when = (Failure.TRUNCATED, "in the middle of the") if began else (Failure.RESET, "before a")
-    because = f" ({why})" if why is not None else ""
-    return RequestFailedError(name, f"the connection ended {when} response{because}")
-
-
-def _malformed(why: str) -> RequestFailedError:
-    return RequestFailedError(
-        Failure.MALFORMED_FRAME, "the response is not HTTP/1.1: " + " ".join(why.split())
-    )
-
-
-def _unknown(host: str, why: Exception) -> RequestFailedError:
-    return RequestFailedError(Failure.DNS, f"{host} has no address ({why})")

@@ -9,12 +9,14 @@ from __future__ import annotations
 import socket
 import ssl
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import httptools
 
+from loadgen.client.bounds import MAX_HEAD_BYTES
 from loadgen.client.failure import Failure, RequestFailedError
-from loadgen.client.head import MAX_HEAD_BYTES, Head, head
+from loadgen.client.head import Head, head
 from loadgen.linux import LINUX
 
 if TYPE_CHECKING:
@@ -34,6 +36,10 @@ _MOST_READS: Final = 64
 _TOGETHER: Final = 32
 """So many reads of a stream are parsed at once: by itself, each would cost twice as much."""
 
+_LARGE: Final = 16 * 1024
+_MOST_WAITING: Final = 256
+"""A read of so many bytes is parsed at once, and so are so many reads: what waits must be bounded."""
+
 _SHORT: Final = 4
 """A read of fewer bytes can hold a part of the end that does not look like it."""
 
@@ -49,6 +55,7 @@ class Connection:
         ready: Says when there is something to read.
 
     Attributes:
+        heard_ns: When the last bytes of the response arrived; 0 before the first.
         on_body: Takes a piece of the body from httptools; what is parsed together is passed on together.
         reusable: Whether another request may be sent on it.
         stale: Whether the server closed it before a byte of the last request had reached it: the request was
@@ -74,6 +81,7 @@ class Connection:
         "_unsent",
         "_written",
         "_written_before",
+        "heard_ns",
         "on_body",
         "reusable",
         "stale",
@@ -111,11 +119,7 @@ class Connection:
     def read_on(self) -> None:
         """Read what lies in the socket, without waiting for a turn."""
         for _ in range(_MOST_READS):
-            waiting = len(self._unparsed)
-            if self._sock.fileno() < 0:
-                return
-            self._on_readable()
-            if len(self._unparsed) == waiting:
+            if self._sock.fileno() < 0 or not self._on_readable():
                 return
 
     def catch_up(self) -> None:
@@ -135,6 +139,11 @@ class Connection:
         if (descriptor := self._sock.fileno()) >= 0:
             self._ready.forget(descriptor)
             self._sock.close()
+
+    def close_if_idle(self) -> None:
+        """Close the connection, unless a request has it."""
+        if self._observer is None:
+            self.close()
 
     def is_stale(self) -> bool:
         """Whether the server closed, or wrote to, this idle connection and the event loop has yet to hear.
@@ -196,27 +205,29 @@ class Connection:
         self._headers: list[tuple[bytes, bytes]] = []
         self._head_bytes = 0
         self._first_byte_ns = 0
+        self.heard_ns = 0
         self._read_ns = 0
         self._unparsed: list[tuple[bytes, int]] = []
         self._in_no_hurry = False
         self._is_put_off = False
 
-    def _on_readable(self) -> None:
-        """Take a read with its stamp."""
+    def _on_readable(self) -> bool:
+        """Take a read with its stamp; tell whether there was something."""
         sock = self._sock
         try:
             count = sock.receive(_buffers)
         except BlockingIOError:
-            return
+            return False
         except OSError as error:
             self._lost(error)
-            return
+            return False
         if not count:
             self._lost(None)
         elif self._tls is None:
             self._take(bytes(_buffer[:count]), sock.arrival_ns)
         else:
             self._decrypt(self._tls, _buffer[:count], sock.arrival_ns)
+        return count > 0
 
     def _decrypt(self, tls: TLSLayer, received: memoryview, at_ns: int) -> None:
         pieces, end = tls.decrypt(received)
@@ -235,7 +246,11 @@ class Connection:
             return
         if not self._first_byte_ns:
             self._first_byte_ns = at_ns
+        self.heard_ns = at_ns
         self._unparsed.append((data, at_ns))
+        if len(data) >= _LARGE or len(self._unparsed) >= _MOST_WAITING:
+            self._parse()
+            return
         if self._is_put_off:
             return
         if not self._in_no_hurry or _may_end(data) or len(self._unparsed) >= _TOGETHER:
@@ -261,6 +276,9 @@ class Connection:
         except httptools.HttpParserCallbackError as error:
             self._fail_with(error.__context__ or error)
         except httptools.HttpParserError as error:
+            with suppress(RequestFailedError):
+                # What came before it was in order, and is kept.
+                self._pass_on_body()
             self._fail(Failure.MALFORMED_FRAME, f"the response is not HTTP/1.1: {error}")
         except httptools.HttpParserUpgrade:
             self._fail(Failure.MALFORMED_FRAME, "the server switches from HTTP/1.1 to another protocol")
@@ -277,6 +295,11 @@ class Connection:
 
     # What httptools calls…
 
+    def on_message_begin(self) -> None:
+        """Learn that a response begins; one that nobody asked for spoils the connection for any other."""
+        if self._parser is None:
+            self.reusable = False
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header; a trailer is none."""
         if self._head is None:
@@ -288,6 +311,9 @@ class Connection:
         status = self._parser.get_status_code()
         if status in _INFORMATIONAL:
             return
+        # What an informational response had for a body, against all rules, is no part of the answer.
+        self._pieces.clear()
+        self._moments = []
         self._head = head(status, tuple(self._headers))
         if self._observer is not None:
             self._observer.head(self._head, self._first_byte_ns)
@@ -305,7 +331,7 @@ class Connection:
         moments += [self._read_ns] * (len(pieces) - len(moments))
         self._pieces.clear()
         self._moments = []
-        if self._observer is not None and pieces:
+        if self._observer is not None and self._head is not None and pieces:
             told = self._observer.body(pieces, moments)
             self._in_no_hurry = not told and self._head is not None and self._head.chunked
 

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.client.arrival import StampingSocket
 from loadgen.client.exchange import Setup
 from loadgen.client.failure import Failure, RequestFailedError
-from loadgen.client.tls import TLSLayer, tls_context
+from loadgen.client.tls import TLSLayer, explained, tls_context
 
 if TYPE_CHECKING:
     from loadgen.client.endpoint import Endpoint
-
-CONNECT_TIMEOUT_S: Final = 10.0
-"""For TCP and TLS handshake together."""
 
 _OUT_OF: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS})
 _HANDSHAKE_BYTES: Final = 16 * 1024
@@ -35,10 +32,12 @@ class Dialer:
 
     Args:
         endpoint: Where to.
+        timeout_s: For looking the host up and both handshakes together.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, timeout_s: float) -> None:
         self._endpoint = endpoint
+        self._timeout_s = timeout_s
         self._where = f"{endpoint.host}:{endpoint.port}"
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
@@ -51,12 +50,12 @@ class Dialer:
             RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.
         """
         try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            async with asyncio.timeout(self._timeout_s):
                 return await self._dial()
         except TimeoutError as error:
             raise RequestFailedError(
                 Failure.CONNECT_TIMEOUT,
-                f"no connection to {self._where} within {CONNECT_TIMEOUT_S:g} s",
+                f"no connection to {self._where} within {self._timeout_s:g} s (--connect-timeout)",
             ) from error
 
     async def _dial(self) -> Dialed:
@@ -128,7 +127,7 @@ class Dialer:
                 received = await loop.sock_recv(sock, _HANDSHAKE_BYTES)
                 reply, complete = tls.handshake(received)
         except (ssl.SSLError, ValueError, ConnectionError) as error:
-            raise RequestFailedError(Failure.TLS, f"no TLS with {self._where}: {error}") from error
+            raise RequestFailedError(Failure.TLS, f"no TLS with {self._where}: {explained(error)}") from error
 
     def _socket(self, family: int) -> StampingSocket:
         try:

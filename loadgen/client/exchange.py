@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from loadgen.client.stream import MAX_ERROR_BYTES, ResponseStream
+from loadgen.client.bounds import MAX_ERROR_BYTES
+from loadgen.client.failure import Failure, RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from loadgen.client.head import Head
+    from loadgen.client.stream import ResponseStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,11 @@ class Exchange:
     Attributes:
         finished: Done when the response ended or failed.
         failure: The failure's name, None for a response that came through whole.
+        due_s: When its time is over, on the event loop's clock; None where the transport is to count it from
+            the moment at which it is asked.
         deadline_ns: From when on nothing counts that arrives, once that moment is past; None before.
+        forsake: Closes the connection, which was kept for another request, unless one has it already; None
+            where none was kept. For who finds out later that the answer was no whole one: its rest may come.
     """
 
     def __init__(
@@ -90,8 +96,10 @@ class Exchange:
         self.sent_ns: int | None = None
         self.first_byte_ns: int | None = None
         self.ended_ns: int | None = None
+        self.due_s: float | None = None
         self.deadline_ns: int | None = None
         self.framed = False
+        self.forsake: Callable[[], None] | None = None
         self.failure: str | None = None
         self.message = ""
         self._ok = True
@@ -122,9 +130,14 @@ class Exchange:
 
         Returns:
             Whether the next piece is urgent: the first token is announced when it arrives.
+
+        Raises:
+            RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
         """
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
-            return False
+            raise RequestFailedError(
+                Failure.TOO_LARGE, f"what is said of an error takes more than {MAX_ERROR_BYTES} bytes"
+            )
         if self.deadline_ns is not None:
             # What arrived before our deadline counts, also where it is only looked at after it.
             in_time = bisect_right(moments, self.deadline_ns)
@@ -134,8 +147,13 @@ class Exchange:
         # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
         _, *moments = accumulate(moments, max, initial=self._latest_ns)
         self._latest_ns = moments[-1]
-        if self.stream.receive(pieces, moments):
-            self._on_first_token(self.stream.answer.token_ns[0])
+        awaited = self.stream.awaits_token
+        try:
+            self.stream.receive(pieces, moments)
+        finally:
+            # A token counts also where something bad came with it, in the same piece.
+            if awaited and self.stream.answer.token_ns:
+                self._on_first_token(self.stream.answer.token_ns[0])
         return self.stream.awaits_token
 
     def ended(self, at_ns: int, *, framed: bool) -> None:

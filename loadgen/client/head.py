@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_HEAD_BYTES: Final = 64 * 1024
-"""A head of more bytes is not read to its end."""
-
 _OK: Final = 200
 _KEPT: Final = 32
 

@@ -13,11 +13,13 @@ from loadgen.client.deadlines import Deadlines
 from loadgen.client.dialing import Dialer
 from loadgen.client.exchange import Setup
 from loadgen.client.failure import Failure, RequestFailedError
+from loadgen.client.patience import Patience, Silence
 from loadgen.client.ready import Ready, ready
 
 if TYPE_CHECKING:
     from loadgen.client.endpoint import Endpoint
     from loadgen.client.exchange import Exchange
+    from loadgen.client.timeouts import Timeouts
     from loadgen.client.transport import Request
 
 _REUSED: Final = Setup(reused=True)
@@ -35,17 +37,18 @@ class HttpTransport:
 
     Args:
         endpoint: Where to.
-        timeout_s: From the call to the end of the response.
+        timeouts: How long each part of a request may take.
     """
 
-    def __init__(self, endpoint: Endpoint, timeout_s: float) -> None:
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self.endpoint = endpoint
-        self._too_late = f"no complete response within {timeout_s:g} s (--timeout)"
+        self._too_late = f"no complete response within {timeouts.total_s:g} s (--timeout)"
         self._idle: list[Connection] = []
         self._carriers: dict[Exchange, Connection] = {}
-        self._dialer = Dialer(endpoint)
+        self._dialer = Dialer(endpoint, timeouts.connect_s)
         self._ready: Ready | None = None
-        self._deadlines: Deadlines[Exchange] = Deadlines(timeout_s, self._late)
+        self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.total_s, self._late)
+        self._patience = Patience(timeouts, self._carriers.get, self._silent)
 
     async def send(self, request: Request, exchange: Exchange) -> None:
         """Send one request; return when the exchange is finished.
@@ -54,25 +57,32 @@ class HttpTransport:
         """
         data = self.endpoint.http1(request)
         connection: Connection | None = None
-        self._deadlines.start(exchange)
+        self._deadlines.start(exchange, exchange.due_s)
+        self._patience.start(exchange)
         try:
             connection, exchange.setup = self._kept() or await self._dialed(exchange)
-            self._carriers[exchange] = connection
-            connection.request(data, exchange)
-            await exchange.finished
+            await self._carry(data, exchange, connection)
             if connection.stale and exchange.setup.reused:
                 exchange.again()
                 connection, exchange.setup = await self._dialed(exchange, retried=True)
-                self._carriers[exchange] = connection
-                connection.request(data, exchange)
-                await exchange.finished
+                await self._carry(data, exchange, connection)
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         finally:
             self._deadlines.stop(exchange)
+            self._patience.stop(exchange)
             if connection is not None:
-                del self._carriers[exchange]
+                self._carriers.pop(exchange, None)
                 self._release(connection, exchange)
+
+    async def _carry(self, data: bytes, exchange: Exchange, connection: Connection) -> None:
+        """Have a connection carry a request; return when the exchange is finished."""
+        if exchange.ended_ns is not None:
+            # Its time was over in the moment in which the connection was there.
+            return
+        self._carriers[exchange] = connection
+        connection.request(data, exchange)
+        await exchange.finished
 
     async def open_ahead(self, connections: int) -> None:
         """Open connections before they are needed: so many of the next requests find one.
@@ -95,6 +105,7 @@ class HttpTransport:
     async def close(self) -> None:
         """Close the idle connections."""
         self._deadlines.close()
+        self._patience.close()
         while self._idle:
             self._idle.pop().close()
         if self._ready is not None:
@@ -102,17 +113,24 @@ class HttpTransport:
             self._ready = None
 
     def _late(self, exchange: Exchange, due_s: float) -> None:
-        """End a request whose time is over; what had arrived by then counts, and may be a whole response."""
         # The event loop's clock is CLOCK_MONOTONIC.
-        exchange.deadline_ns = round(due_s * _SECOND)
+        self._give_up(exchange, Failure.TOTAL_TIMEOUT, self._too_late, round(due_s * _SECOND))
+
+    def _silent(self, exchange: Exchange, silence: Silence) -> None:
+        self._give_up(exchange, *silence)
+
+    def _give_up(self, exchange: Exchange, failure: Failure, message: str, due_ns: int) -> None:
+        """End a request whose time is over; what had arrived by then counts, and may be a whole response."""
+        exchange.deadline_ns = due_ns
         if carrier := self._carriers.get(exchange):
             carrier.read_on()
             carrier.catch_up()
-        exchange.failed(Failure.TOTAL_TIMEOUT, self._too_late, exchange.deadline_ns)
+        exchange.failed(failure, message, due_ns)
 
     def _release(self, connection: Connection, exchange: Exchange) -> None:
         if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:
             self._idle.append(connection)
+            exchange.forsake = connection.close_if_idle
         else:
             connection.close()
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.client.arrival import StampingSocket
-from loadgen.client.head import MAX_HEAD_BYTES
+from loadgen.client.bounds import MAX_HEAD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +35,7 @@ class Passage(ABC):
         head: Whether the head of the response is complete; told from outside.
         head_bytes: What was received up to the read that completed it.
         first_ns: Arrival of the first bytes of the response; 0 before.
+        heard_ns: Arrival of the last ones so far; 0 before.
         broken: Why nothing more can be read; None after an orderly end too.
     """
 
@@ -44,6 +45,7 @@ class Passage(ABC):
         self.head = False
         self.head_bytes = 0
         self.first_ns = 0
+        self.heard_ns = 0
         self.broken: OSError | None = None
 
     @abstractmethod
@@ -128,9 +130,11 @@ class ObservedSocket(StampingSocket):
             raise
         if not count:
             self.arrival_ns = last_ns
-        elif passage is None:
+            return count
+        if passage is None:
             return 0 if self.used else count
-        elif passage.head:
+        passage.heard_ns = self.arrival_ns
+        if passage.head:
             passage.on_body()
         else:
             passage.first_ns = passage.first_ns or self.arrival_ns

@@ -47,7 +47,7 @@ _WINDOW_NS: Final = 4_000_000
 class Ready(Protocol):
     """Calls back when a descriptor can be read, or written where that is asked for, for as long as it can."""
 
-    def watch(self, descriptor: int, on_ready: Callable[[], None]) -> None:
+    def watch(self, descriptor: int, on_ready: Callable[[], object]) -> None:
         """Call back whenever there is something to read, or the connection has ended."""
 
     def watch_writing(self, descriptor: int, on_ready: Callable[[], None] | None) -> None:
@@ -75,8 +75,8 @@ class EpollReady:
         self._loop = asyncio.get_running_loop()
         self._epoll = select.epoll()
         self._timer = TimerFd()
-        self._readers: dict[int, Callable[[], None]] = {}
-        self._writers: dict[int, Callable[[], None]] = {}
+        self._readers: dict[int, Callable[[], object]] = {}
+        self._writers: dict[int, Callable[[], object]] = {}
         self._later: deque[Callable[[], None]] = deque()
         self._goes_on = False
         self._crowded = False
@@ -86,7 +86,7 @@ class EpollReady:
         self._loop.add_reader(self._epoll.fileno(), self._on_ready)
         self._loop.add_reader(self._timer.fd, self._on_timer)
 
-    def watch(self, descriptor: int, on_ready: Callable[[], None]) -> None:
+    def watch(self, descriptor: int, on_ready: Callable[[], object]) -> None:
         """Call back whenever there is something to read, or the connection has ended."""
         self._readers[descriptor] = on_ready
         self._epoll.register(descriptor, select.EPOLLIN)
@@ -186,7 +186,7 @@ class LoopReady:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
 
-    def watch(self, descriptor: int, on_ready: Callable[[], None]) -> None:
+    def watch(self, descriptor: int, on_ready: Callable[[], object]) -> None:
         """Call back whenever there is something to read, or the connection has ended."""
         self._loop.add_reader(descriptor, on_ready)
 

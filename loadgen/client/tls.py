@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
 _READ_BYTES: Final = 64 * 1024
 
+_TRUST: Final = "trust who issued it (SSL_CERT_FILE names a file of authorities), or give --insecure"
+_REMEDIES: Final = {
+    9: "it is not valid yet: compare the clocks of the two machines",
+    10: "it has expired: renew it on the server",
+    18: _TRUST,
+    19: _TRUST,
+    20: _TRUST,
+    21: _TRUST,
+    62: "call the server by a name that its certificate has",
+    64: "call the server by a name that its certificate has",
+}
+"""What to do about a certificate, by OpenSSL's X509_V_ERR codes."""
+
 
 class TLSLayer:
     """One connection's TLS, as the client.
@@ -83,6 +96,13 @@ class TLSLayer:
     def reply(self) -> bytes:
         """What TLS itself wants to send, for instance to agree on new keys; mostly nothing."""
         return self._to_send.read()
+
+
+def explained(error: BaseException) -> str:
+    """Why there is no TLS, and for a certificate what to do. The server has been told nothing yet."""
+    code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else None
+    remedy = _REMEDIES.get(code) if code else None
+    return f"{error}; {remedy}" if remedy else str(error)
 
 
 def tls_context(endpoint: Endpoint) -> ssl.SSLContext | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import replace
 
 from loadgen.mock_endpoint.errors import MockError, MockOptionsError
-from loadgen.mock_endpoint.options import MockOptions
+from loadgen.mock_endpoint.options import KEY_VARIABLE, MockOptions
 from loadgen.mock_endpoint.server import serve
 
 
@@ -16,7 +18,9 @@ def main(arguments: list[str]) -> int:
         The exit code: 0, 2 for options that cannot be used, 3 when the server cannot start.
     """
     try:
-        punctuality = serve(MockOptions.from_json(arguments[0] if arguments else "{}"))
+        options = MockOptions.from_json(arguments[0] if arguments else "{}")
+        key = options.api_key or os.environ.pop(KEY_VARIABLE, None) or None
+        punctuality = serve(replace(options, api_key=key))
     except MockError as error:
         print(f"mock endpoint: {error}", file=sys.stderr)  # noqa: T201 (a program's error goes to the terminal)
         return 2 if isinstance(error, MockOptionsError) else 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from loadgen.mock_endpoint.errors import MockSetupError
@@ -23,7 +24,12 @@ def announce(options: MockOptions, port: int) -> None:
     """Print the one line that says where the server listens."""
     scheme = "https" if options.tls_cert else "http"
     host = f"[{options.host}]" if ":" in options.host else options.host
-    print(f"{LISTENING}{scheme}://{host}:{port}/v1", flush=True)  # noqa: T201 (its interface)
+    announce_url(f"{scheme}://{host}:{port}/v1")
+
+
+def announce_url(url: str) -> None:
+    """Print the one line that says where the server is met."""
+    print(f"{LISTENING}{url}", flush=True)  # noqa: T201 (its interface)
 
 
 def cannot_listen(options: MockOptions, error: OSError) -> MockSetupError:
@@ -42,6 +48,8 @@ def watch_standard_input(ended: Callable[[], object]) -> None:
     def watch() -> None:
         while os.read(0, 4096):
             pass
-        ended()
+        # Where the server ends for another reason there is nothing left to tell it.
+        with suppress(OSError, RuntimeError):
+            ended()
 
     threading.Thread(target=watch, name="standard-input", daemon=True).start()

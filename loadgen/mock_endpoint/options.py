@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 import orjson
@@ -17,6 +17,9 @@ DEFAULT_MODEL: Final = "mock"
 
 LISTENING: Final = "listening on "
 """What the server's one line on standard output starts with; its base URL follows."""
+
+KEY_VARIABLE: Final = "LOADGEN_MOCK_API_KEY"
+"""The environment variable that holds `api_key`, which is not to stand on a command line."""
 
 _MAX_PORT: Final = 65535
 
@@ -44,6 +47,8 @@ class MockOptions:
         tls_key: The certificate's private key (PEM), unless the certificate's file holds it.
         exit_with_parent: End when standard input ends, as it does when the process that holds it dies.
         fast: Serve with the engine that is made to be on time, and knows how late each chunk was. No TLS.
+        scenario: Play this scenario (or `chaos`, a mix) to every request, and every other one below its name.
+        fault_share: Of the requests in `chaos`, those that meet a fault: from 0 to 1.
 
     Raises:
         MockOptionsError: A number is out of its range, or options do not go together.
@@ -52,7 +57,7 @@ class MockOptions:
     host: str = "127.0.0.1"
     port: int = 8000
     models: tuple[str, ...] = ()
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     ttft: str = "50ms"
     itl: str = "10ms"
     tokens: str = "64"
@@ -66,6 +71,8 @@ class MockOptions:
     tls_key: str | Path | None = None
     exit_with_parent: bool = False
     fast: bool = False
+    scenario: str | None = None
+    fault_share: float = 0.2
 
     def __post_init__(self) -> None:
         checks = (
@@ -84,6 +91,11 @@ class MockOptions:
                 not (self.fast and self.tls_cert),
                 "the fast engine does not speak TLS: leave out fast, or the certificate",
             ),
+            (
+                not (self.scenario and (self.fast or self.tls_cert or self.replies)),
+                "a scenario says itself what is sent, and when: leave out fast, replies and the certificate",
+            ),
+            (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is none: choose from 0 to 1"),
         )
         for sound, complaint in checks:
             if not sound:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -14,9 +15,10 @@ from select import select
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.mock_endpoint.errors import MockSetupError
-from loadgen.mock_endpoint.options import LISTENING, MockOptions
+from loadgen.mock_endpoint.options import KEY_VARIABLE, LISTENING, MockOptions
 from loadgen.mock_endpoint.punctuality import Punctuality
 from loadgen.mock_endpoint.truth import read
+from loadgen.signals import deferred
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -57,8 +59,9 @@ class MockProcess:
     """
 
     def __init__(self, options: MockOptions) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="loadgen-mock-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        with deferred():
+            folder = Path(tempfile.mkdtemp(prefix="loadgen-mock-"))
+            weakref.finalize(self, _remove, folder)
         self._truth = Path(options.truth or folder / "truth.jsonl").absolute()
         self._errors = folder / "errors.txt"
         with self._errors.open("wb") as errors:
@@ -67,8 +70,10 @@ class MockProcess:
                     sys.executable,
                     "-m",
                     "loadgen.mock_endpoint",
-                    replace(options, truth=self._truth).to_json(),
+                    replace(options, truth=self._truth, api_key=None).to_json(),
                 ],
+                # Everybody can read a command line.
+                env=os.environ | {KEY_VARIABLE: options.api_key or ""},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -142,3 +147,9 @@ class MockProcess:
         self._process.communicate()
         why = self._errors.read_text().strip() or f"exit code {self._process.returncode}"
         raise MockSetupError(f"the mock endpoint did not start: {why}")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder whole: no exception gets out of where this is called."""
+    with deferred():
+        shutil.rmtree(folder, ignore_errors=True)

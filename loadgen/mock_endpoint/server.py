@@ -40,13 +40,16 @@ def serve(options: MockOptions) -> Punctuality | None:
     """
     script = Script(options)
     tls = _tls(options)
+    if options.scenario:
+        _require_known(options.scenario)
     allow_many_files()
     with closing(TruthFile(options.truth)) if options.truth else nullcontext() as file:
         if options.fast:
             from loadgen.mock_endpoint.fast.server import serve_fast
 
             return serve_fast(options, script, file)
-        asyncio.run(_serve(options, script, tls, file.write if file else _keep_quiet))
+        tell = file.write if file else _keep_quiet
+        asyncio.run(_play(options, tell) if options.scenario else _serve(options, script, tls, tell))
         return None
 
 
@@ -63,12 +66,7 @@ async def _serve(
     from loadgen.mock_endpoint.connection import Server
     from loadgen.mock_endpoint.handler import Handler
 
-    loop = asyncio.get_running_loop()
-    told_to_stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told_to_stop.set)
-    if options.exit_with_parent:
-        watch_standard_input(lambda: loop.call_soon_threadsafe(told_to_stop.set))
+    loop, told_to_stop = asyncio.get_running_loop(), _heed_stops(options)
     server = Server(Handler(options, script, tell))
     try:
         listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=BACKLOG)
@@ -80,6 +78,34 @@ async def _serve(
     await told_to_stop.wait()
     listener.close()
     await server.shutdown(_CANCEL_S)
+
+
+def _require_known(scenario: str) -> None:
+    from difflib import get_close_matches
+
+    from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
+
+    if scenario not in SCENARIOS and scenario != CHAOS:
+        meant = get_close_matches(scenario, [*SCENARIOS, CHAOS], n=1)
+        hint = f"did you mean {meant[0]}?" if meant else "`loadgen list scenarios` has all of them"
+        raise MockOptionsError(f"there is no scenario {scenario!r}; {hint}")
+
+
+def _heed_stops(options: MockOptions) -> asyncio.Event:
+    """What is set when the server is to end."""
+    loop = asyncio.get_running_loop()
+    told_to_stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told_to_stop.set)
+    if options.exit_with_parent:
+        watch_standard_input(lambda: loop.call_soon_threadsafe(told_to_stop.set))
+    return told_to_stop
+
+
+async def _play(options: MockOptions, tell: Callable[[Truth], None]) -> None:
+    from loadgen.mock_endpoint.scenarios.server import serve_scenarios
+
+    await serve_scenarios(options, tell, _heed_stops(options))
 
 
 def _tls(options: MockOptions) -> ssl.SSLContext | None:

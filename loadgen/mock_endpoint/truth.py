@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -83,7 +83,15 @@ class TruthFile:
 def read(path: Path) -> list[Truth]:
     """Read a truth file that may still be growing: a last line without its end is left out."""
     return [
-        Truth(**orjson.loads(line))
+        _told(orjson.loads(line))
         for line in path.read_bytes().splitlines(keepends=True)
         if line.endswith(b"\n")
     ]
+
+
+def _told(fields: dict[str, Any]) -> Truth:
+    if "scenario" not in fields:
+        return Truth(**fields)
+    from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
+
+    return PlayedTruth(**fields)

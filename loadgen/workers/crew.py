@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen import budget
 from loadgen.client.failure import Failure
 from loadgen.plan import LoadKind
 from loadgen.progress import Progress
 from loadgen.share import Share
 from loadgen.workers.member import Member
-from loadgen.workers.messages import Bounds, Setup, Word
+from loadgen.workers.messages import Bounds, Briefing, Word
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -35,10 +36,17 @@ LOOK_AGAIN_S: Final = 0.01
 PATIENCE_S: Final = 10.0
 """So long a worker may take to give up what is in flight, or to end; then it is killed."""
 
+LOOKS: Final = 30
+"""So many looks in a row must find a worker silent: a parent that was stopped itself has not looked."""
+
 _REMEDY_BUG: Final = "This is a bug of the load generator: please report it, with the log."
 _REMEDY_KILLED: Final = (
     "A worker that nobody has killed by hand was killed by the system, which does so when memory runs out: "
     "look into the kernel's log, leave the client more memory or put on less load, and run again."
+)
+_REMEDY_SILENT: Final = (
+    "A worker is silent when it is stopped (SIGSTOP, a debugger), or gets neither CPU nor memory: leave the "
+    "client more of them or put on less load, and run again."
 )
 
 
@@ -83,7 +91,13 @@ class ProcessCrew:
         self._pause: asyncio.TimerHandle | None = None
         self._aborting: asyncio.TimerHandle | None = None
         self._burials: list[asyncio.Task[str]] = []
+        self._watch: asyncio.Task[None] | None = None
         self._members = [Member(number, process, self) for number, process in enumerate(staff.processes)]
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests are under way, as far as the workers have told: they do within 10 ms."""
+        return sum(len(member.open) for member in self._members)
 
     # Before and after the session…
 
@@ -93,7 +107,7 @@ class ProcessCrew:
         for member in self._members:
             share = Share(member.number, len(self._members))
             member.ask(
-                Setup(self._plan, endpoint, questions, share, share.of(connect_ahead), self._bounds),
+                Briefing(self._plan, endpoint, questions, share, share.of(connect_ahead), self._bounds),
             )
 
     async def ready(self) -> None:
@@ -109,8 +123,9 @@ class ProcessCrew:
 
     async def end(self) -> None:
         """Have every worker say its last, and let go of it."""
-        if self._aborting is not None:
-            self._aborting.cancel()
+        for patience in (self._aborting, self._watch):
+            if patience is not None:
+                patience.cancel()
         killing = self._kill_later()
         await asyncio.gather(*(member.ask(Word.END) for member in self._members))
         killing.cancel()
@@ -125,6 +140,7 @@ class ProcessCrew:
     async def issue(self, phase: Phase) -> int:
         """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
         self._turnstile.reset()
+        self._watch = self._watch or asyncio.create_task(self._watch_over())
         for member in self._members:
             member.issued = 0
         answers = [member.ask(phase) for member in self._members]
@@ -151,6 +167,8 @@ class ProcessCrew:
         """Give up what is in flight, and a worker that cannot any more."""
         self._tell_all(Word.ABORT)
         self._aborting = self._kill_later()
+        # What they have still to say is little, and their end must not wait for the disk.
+        self._listen_to_all()
 
     def _tell_all(self, word: Word) -> None:
         for member in self._members:
@@ -162,16 +180,28 @@ class ProcessCrew:
         def kill() -> None:
             for member in self._members:
                 if not member.answer.done():
-                    member.process.kill()
+                    member.kill(f"it did not end within {PATIENCE_S:g} s")
 
         return asyncio.get_running_loop().call_later(PATIENCE_S, kill)
 
+    async def _watch_over(self) -> None:
+        """Kill whoever says nothing any more, although it is listened to and owes an answer."""
+        silent, heard = dict.fromkeys(self._members, 0), dict.fromkeys(self._members, 0)
+        while True:
+            await asyncio.sleep(self._bounds.silence_s / LOOKS)
+            for member in self._members:
+                excused = self._pause is not None or member.answer.done() or member.heard != heard[member]
+                silent[member] = 0 if excused else silent[member] + 1
+                heard[member] = member.heard
+                if silent[member] == LOOKS:
+                    member.kill(f"it had said nothing for {self._bounds.silence_s:g} s")
+
     # What members say…
 
-    def on_rows(self, rows: list[Row], since_ns: int) -> None:
+    def on_rows(self, rows: list[Row], since_ns: int, size: int) -> None:
         """Record events; when too many wait to be written, let the workers wait with theirs."""
-        self._recorder.put_rows(rows, since_ns)
-        if self._pause is None and self._recorder.waiting > self._bounds.recorder_events:
+        self._recorder.put_rows(rows, since_ns, size)
+        if self._pause is None and self._aborting is None and self._waits_more_than(1):
             for member in self._members:
                 member.ignore()
             self._look_again()
@@ -179,17 +209,33 @@ class ProcessCrew:
     def _look_again(self) -> None:
         self._pause = asyncio.get_running_loop().call_later(LOOK_AGAIN_S, self._listen_again)
 
+    def _waits_more_than(self, share: float) -> bool:
+        bounds, recorder = self._bounds, self._recorder
+        return (
+            recorder.waiting > share * bounds.recorder_events
+            or recorder.waiting_bytes > share * bounds.recorder_bytes
+        )
+
     def _listen_again(self) -> None:
-        if self._recorder.waiting > ROOM_AGAIN * self._bounds.recorder_events:
+        if self._waits_more_than(ROOM_AGAIN):
             self._look_again()
+        else:
+            self._listen_to_all()
+
+    def _listen_to_all(self) -> None:
+        if self._pause is None:
             return
+        self._pause.cancel()
         self._pause = None
         for member in self._members:
             member.listen()
 
     def on_progress(self) -> None:
-        """Add up what all workers have told last."""
+        """Add up what all workers have told last, and end the session when too much of it failed."""
         self.progress.add_up(member.progress for member in self._members if member.progress is not None)
+        if self._stop.reason is None and (spent := self._plan.budget.spent(self.progress)) is not None:
+            self._recorder.put(budget.finding(spent, self.progress, self._clock.now_ns()))
+            self._stop.drain(budget.REASON)
 
     def on_loss(self, member: Member) -> None:
         """End the requests that were open in a worker that is gone, and then the session."""
@@ -209,17 +255,23 @@ class ProcessCrew:
     async def _bury(self, member: Member, lost: int) -> str:
         """Find out how a worker came to its end; say so in the log, and return it."""
         status = await asyncio.to_thread(member.process.exit_status)
-        how = f"it crashed: {member.last_words}" if member.last_words else status
+        how = f"it crashed: {member.last_words}" if member.last_words else member.killed_for or status
         what = f"worker {member.number} of {len(self._members)} was lost ({how})"
         data: dict[str, Any] = {
             "code": "worker_lost",
             "severity": "error",
             "message": f"{what[0].upper()}{what[1:]}, and the run was ended. {lost} requests that were under "
             "way in it count as failed; what it did in its last hundredth of a second may be missing.",
-            "remedy": _REMEDY_BUG if member.last_words else _REMEDY_KILLED,
+            "remedy": _remedy(member),
         }
         self._recorder.put(Event(EventType.FINDING, self._clock.now_ns(), data=data))
         return what
+
+
+def _remedy(member: Member) -> str:
+    if member.last_words:
+        return _REMEDY_BUG
+    return _REMEDY_SILENT if member.killed_for else _REMEDY_KILLED
 
 
 def _needed(samples: Sequence[Sample], plan: Plan) -> Sequence[Sample]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from loadgen.phase import Phase
-    from loadgen.workers.messages import Setup, Word
+    from loadgen.workers.messages import Briefing, Word
     from loadgen.workers.staff import WorkerProcess
     from recorder.schema import Row
 
@@ -25,8 +25,8 @@ _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
 class Hears(Protocol):
     """Who is told what members say; see `loadgen.workers.crew.ProcessCrew`."""
 
-    def on_rows(self, rows: list[Row], since_ns: int) -> None:
-        """Take events, the first of which has waited since a moment of CLOCK_MONOTONIC."""
+    def on_rows(self, rows: list[Row], since_ns: int, size: int) -> None:
+        """Take events, of so many bytes, the first of which has waited since a moment of CLOCK_MONOTONIC."""
 
     def on_progress(self) -> None:
         """Learn that the `progress` of a member is new."""
@@ -48,6 +48,8 @@ class Member:
         issued: How many requests it has issued since this was last set to 0, as far as it has told.
         progress: What it told last of its progress, if it has.
         last_words: What it said when it crashed.
+        heard: How often it has said something.
+        killed_for: Why it was killed by us, if it was.
         answer: To what it was last asked; None when it is lost.
         ended: Whether it has said that nothing will come any more.
         lost: Whether it is gone without having said so.
@@ -62,6 +64,8 @@ class Member:
         self.last_words: str | None = None
         self.ended = False
         self.lost = False
+        self.heard = 0
+        self.killed_for: str | None = None
         self._crew = crew
         self._loop = asyncio.get_running_loop()
         self._line = process.line
@@ -71,7 +75,7 @@ class Member:
         self.answer: asyncio.Future[Any] = self._loop.create_future()
         self.listen()
 
-    def ask(self, what: Setup | Phase | Word) -> asyncio.Future[Any]:
+    def ask(self, what: Briefing | Phase | Word) -> asyncio.Future[Any]:
         """Say something that is answered; see `answer`."""
         self.answer = self._loop.create_future()
         if self.lost:
@@ -80,7 +84,7 @@ class Member:
             self.tell(what)
         return self.answer
 
-    def tell(self, what: Setup | Phase | Word) -> None:
+    def tell(self, what: Briefing | Phase | Word) -> None:
         """Say something that is not answered."""
         if not self.lost:
             self._outbox.send(command(what))
@@ -94,6 +98,12 @@ class Member:
         """Let it wait with what it has to say."""
         if not self.lost:
             self._loop.remove_reader(self._line)
+
+    def kill(self, why: str) -> None:
+        """End it as it is, if it is not lost anyway."""
+        if not self.lost:
+            self.killed_for = why
+            self.process.kill()
 
     def let_go(self) -> None:
         """Close the line, for which it ends. Letting go twice is harmless."""
@@ -111,19 +121,20 @@ class Member:
             return
         except OSError:
             data = b""
+        self.heard += 1
         for payload in self._frames.feed(data):
-            self._take(*said(payload))
+            self._take(len(payload), *said(payload))
             if self.lost:
                 # What it went on to do after its last word is not to be trusted.
                 return
         if not (data or self.ended):
             self._lose()
 
-    def _take(self, kind: int, *values: Any) -> None:
+    def _take(self, size: int, kind: int, *values: Any) -> None:
         if kind == Said.ROWS:
             since_ns, rows = values
             self._keep_track(rows)
-            self._crew.on_rows(rows, since_ns)
+            self._crew.on_rows(rows, since_ns, size)
         elif kind == Said.PROGRESS:
             (self.progress,) = values
             self._crew.on_progress()

@@ -1,7 +1,7 @@
 """What a worker and its parent say to each other; each message is a frame (`loadgen.workers.framing`).
 
-From the parent, pickled: a `Setup`, then a `Phase` or a `Word` at a time. From the worker, in marshal, tuples
-that begin with a `Said`:
+From the parent, pickled: a `Briefing`, then a `Phase` or a `Word` at a time. From the worker, in marshal,
+tuples that begin with a `Said`:
 
     READY                   it has been set up, and its connections ahead are open
     ROWS, since_ns, rows    events as `recorder.schema.row` makes them, and since when the first has waited
@@ -35,21 +35,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much may wait, before somebody does.
+    """How much may wait, before somebody does, and how long.
 
     Attributes:
         recorder_events: Above so many events in the recorder's queue, the parent takes no more from workers.
+        recorder_bytes: Likewise, for what workers have sent.
         backlog_events: Above so many events that the parent has not taken, a worker issues nothing more.
         backlog_bytes: Likewise.
+        silence_s: A worker that says nothing for so long, although it should, is taken for dead and killed.
     """
 
     recorder_events: int = 200_000
+    recorder_bytes: int = 128 * 1024 * 1024
     backlog_events: int = 100_000
     backlog_bytes: int = 64 * 1024 * 1024
+    silence_s: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class Briefing:
     """All that a worker must know to begin with.
 
     Attributes:
@@ -101,7 +105,7 @@ class Said(IntEnum):
     CRASHED = auto()
 
 
-def command(what: Setup | Phase | Word) -> bytes:
+def command(what: Briefing | Phase | Word) -> bytes:
     """A parent's message as a frame."""
     return framed(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
 

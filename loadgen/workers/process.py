@@ -15,21 +15,24 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen import own_health
+from loadgen.client.bounds import Allowance
 from loadgen.clock import system_clock
 from loadgen.collector import calm
 from loadgen.issuing import Issuer
 from loadgen.phase import Phase
+from loadgen.retrying import Retries
 from loadgen.turn import Asker
 from loadgen.workers.framing import READ_BYTES, Frames
-from loadgen.workers.messages import Said, Setup, Word, commanded
-from loadgen.workers.parts import CODECS, load_transport
+from loadgen.workers.messages import Briefing, Said, Word, commanded
+from loadgen.workers.parts import codec_of, load_transport
 from loadgen.workers.shipping import Shipper
 from loadgen.workers.turnstile import Turnstile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-PROGRESS_INTERVAL_S: Final = 0.2
+PROGRESS_INTERVAL_S: Final = 0.1
+"""How often a worker tells how it is getting on: an error budget is spent so much late at most."""
 
 
 def main() -> None:
@@ -41,10 +44,13 @@ def main() -> None:
     make_transport = load_transport(transport)
     calm()
     payloads = _first_payloads(sock, frames)
-    setup = commanded(payloads[0])
+    briefing = commanded(payloads[0])
     sock.settimeout(0)
-    worker = Worker(sock, frames, setup, make_transport, turnstile)
-    asyncio.run(worker.run(payloads[1:]))
+    worker = Worker(sock, frames, briefing, make_transport, turnstile)
+    try:
+        asyncio.run(worker.run(payloads[1:]))
+    except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
+        sys.exit(briefing.endpoint.redact(_told(crash)))
 
 
 def _first_payloads(sock: socket.socket, frames: Frames) -> list[bytes]:
@@ -74,7 +80,7 @@ class Worker:
     Args:
         sock: Leads to the parent.
         frames: What of the next message has arrived.
-        setup: What the parent said first.
+        briefing: What the parent said first.
         make_transport: Makes the transport.
         turnstile: Where the users of a closed loop get their numbers, when there are other workers.
     """
@@ -83,13 +89,13 @@ class Worker:
         self,
         sock: socket.socket,
         frames: Frames,
-        setup: Setup,
+        briefing: Briefing,
         make_transport: Callable[..., Any],
         turnstile: Turnstile | None,
     ) -> None:
         self._sock = sock
         self._frames = frames
-        self._setup = setup
+        self._briefing = briefing
         self._make_transport = make_transport
         self._claim = turnstile.claim if turnstile else None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,13 +107,19 @@ class Worker:
         Args:
             payloads: What the parent has said already.
         """
-        setup, plan = self._setup, self._setup.plan
-        self._shipper = Shipper(self._sock, setup.bounds)
-        self._transport = self._make_transport(setup.endpoint, plan.timeout_s)
-        asker = Asker(self._transport, CODECS[plan.protocol], plan.generation, self._shipper.put)
+        briefing, plan = self._briefing, self._briefing.plan
+        self._shipper = Shipper(self._sock, briefing.bounds)
+        self._transport = self._make_transport(briefing.endpoint, plan.timeouts)
+        codec = codec_of(plan.protocol, plan.protocol_options)
+        self._retries = Retries(plan.retries, plan.timeouts.total_s, f"{plan.seed}/{briefing.share.worker}")
+        asker = Asker(
+            *(self._transport, codec, plan.generation, self._shipper.put),
+            retries=self._retries,
+            allowance=Allowance(plan.max_response_bytes),
+        )
         self._issuer = Issuer(
-            *(plan, setup.samples, asker, system_clock(), setup.share),
-            claim=self._claim if setup.share.workers > 1 else None,
+            *(plan, briefing.samples, asker, system_clock(), briefing.share),
+            claim=self._claim if briefing.share.workers > 1 else None,
             room=self._shipper,
         )
         asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
@@ -129,6 +141,7 @@ class Worker:
                     self._spawn(self._settle())
                 case Word.STOP:
                     self._issuer.stop()
+                    self._retries.stop()
                 case Word.ABORT:
                     self._issuer.abort()
                 case Word.END:
@@ -137,8 +150,8 @@ class Worker:
     # What the parent can ask for…
 
     async def _begin(self, payloads: list[bytes]) -> None:
-        if self._setup.connect_ahead:
-            await self._transport.open_ahead(self._setup.connect_ahead)
+        if self._briefing.connect_ahead:
+            await self._transport.open_ahead(self._briefing.connect_ahead)
         self._shipper.tell(Said.READY)
         self._heed(payloads)
 
@@ -171,7 +184,7 @@ class Worker:
 
     def _more_health(self) -> dict[str, Any]:
         return {
-            "worker": self._setup.share.worker,
+            "worker": self._briefing.share.worker,
             "in_flight": self._issuer.progress.in_flight,
             **self._shipper.reading(),
         }
@@ -186,7 +199,7 @@ class Worker:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (crash := task.exception()) is not None:
-            self._shipper.tell(Said.CRASHED, self._setup.endpoint.redact(_told(crash)))
+            self._shipper.tell(Said.CRASHED, self._briefing.endpoint.redact(_told(crash)))
 
 
 def _told(crash: BaseException) -> str:

@@ -11,22 +11,20 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from loadgen.client.redaction import VARIABLES
 from loadgen.open_files import allow_many_files
+from loadgen.signals import blocked
 from loadgen.workers.turnstile import Turnstile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
 
 EXIT_TIMEOUT_S: Final = 5.0
 """So long a worker may take to end after its parent has let go of it."""
-
-_FOR_THE_PARENT: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""A terminal sends them to everybody, but only the parent says what they mean."""
 
 
 class WorkerProcess:
@@ -44,11 +42,11 @@ class WorkerProcess:
     def __init__(self, transport: str, turnstile: Turnstile) -> None:
         self.line, theirs = socket.socketpair()
         fds = (theirs.fileno(), turnstile.fd)
-        with theirs, _blocked_signals():
+        with theirs, blocked():
             self._process = subprocess.Popen(  # noqa: S603 (this very program)
                 [sys.executable, "-P", "-m", "loadgen.workers.process", *map(str, fds), transport],
                 # What is imported there is what was imported here, wherever it came from.
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                env=_without_secrets(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)},
                 pass_fds=fds,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -115,11 +113,6 @@ class Staff:
         self.turnstile.close()
 
 
-@contextmanager
-def _blocked_signals() -> Iterator[None]:
-    """Block signals for a moment: who is born in it has them blocked for life; here they are only late."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a worker inherits: its secrets it is told over the line."""
+    return {name: value for name, value in environment.items() if name not in VARIABLES}

@@ -25,6 +25,7 @@ from loadgen.client.exchange import Exchange
 from loadgen.client.http_transport import HttpTransport
 from loadgen.client.observed_socket import ObservedSocket
 from loadgen.client.stream import ResponseStream
+from loadgen.client.timeouts import Timeouts
 from loadgen.client.transport import Request
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ class Kind(NamedTuple):
         ends_early: Whether a response is over when its length is there, whatever follows in the same read.
     """
 
-    make: Callable[[Endpoint, float], Transport]
+    make: Callable[[Endpoint, Timeouts], Transport]
     kept: type
     resends: bool = True
     opens_ahead: bool = True
@@ -290,9 +291,16 @@ def connect(transport_kind: Kind) -> Callable[..., Any]:
 
     @asynccontextmanager
     async def opened(
-        url: str, *, timeout_s: float = 10.0, verify: bool = True, headers: Mapping[str, str] = _NONE
+        url: str,
+        *,
+        timeout_s: float = 10.0,
+        verify: bool = True,
+        headers: Mapping[str, str] = _NONE,
+        **timeouts: float,
     ) -> AsyncIterator[Any]:
-        transport = transport_kind.make(endpoint(url, headers, verify=verify), timeout_s)
+        transport = transport_kind.make(
+            endpoint(url, headers, verify=verify), Timeouts(total_s=timeout_s, **timeouts)
+        )
         try:
             yield transport
         finally:

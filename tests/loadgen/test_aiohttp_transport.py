@@ -12,6 +12,7 @@ import pytest
 from loadgen.client.aiohttp_transport import AiohttpTransport
 from loadgen.client.endpoint import endpoint
 from loadgen.client.failure import Failure
+from loadgen.client.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -24,7 +25,7 @@ def send(ask: Any) -> Callable[..., Coroutine[Any, Any, list[Exchange]]]:
     """Send requests to a URL, one after the other."""
 
     async def send(url: str, requests: int = 1) -> list[Exchange]:
-        transport = AiohttpTransport(endpoint(url, {}, verify=False), 10)
+        transport = AiohttpTransport(endpoint(url, {}, verify=False), Timeouts(10))
         try:
             return [await ask(transport) for _ in range(requests)]
         finally:

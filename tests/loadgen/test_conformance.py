@@ -7,6 +7,7 @@ the time to the first token is 20 ms, 5 ms pass between tokens, and the last com
 from __future__ import annotations
 
 import asyncio
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,7 @@ def tokens(end: bytes = b"\n\n", thinking: str = "", of: int = TOKENS) -> Timeta
 
 STOP = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
 USAGE = event({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": TOKENS}})
+USAGE_OF_9 = event({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 9}})
 DONE = b"data: [DONE]\n\n"
 END = [(95, STOP), (95, USAGE), (95, DONE)]
 ROLE = (0, delta(role="assistant", content=""))
@@ -170,11 +172,53 @@ def test_four_tokens_a_chunk() -> None:
     assert (last.data["chunks"], outcome.output_tokens) == (4, TOKENS)
 
 
+SILENT = [(20 + 5 * k, delta(content="")) for k in range(4)]
+
+
 def test_tokens_without_text() -> None:
-    """The first that can be seen is the first output."""
-    unseen = [(20 + 5 * k, delta(content="")) for k in range(4)]
-    last, _ = turn([ROLE, *unseen, *tokens()[4:], *END])
-    assert last.data["first_output_ns"] == SENT_NS + 40 * MS
+    """They are tokens where the server's count says so: all figures have them, and the first text its own."""
+    last, outcome = turn([ROLE, *SILENT, *tokens()[4:], *END])
+    assert figures(last) == (20, 5, 95)
+    assert outcome.ttft_ms == 20
+    data = last.data
+    assert (data["silent_chunks"], data["silent_tokens"], data["chunks"]) == (4, True, TOKENS)
+    assert data["first_output_ns"] == SENT_NS + 20 * MS
+    assert data["first_visible_ns"] == SENT_NS + 40 * MS
+    assert list(array("I", data["chunk_gaps_us"])) == [20_000, *[5_000] * 15]
+    # One token more than chunks is the one that ends the text.
+    last, _ = turn([ROLE, *SILENT[1:], *tokens()[4:], *END])
+    assert (last.data["silent_tokens"], figures(last)[0]) == (True, 25)
+
+
+@pytest.mark.parametrize("end", [[(95, STOP), (95, DONE)], [(95, STOP), (95, USAGE_OF_9), (95, DONE)]])
+def test_silence_that_no_count_bears_out(end: Timetable) -> None:
+    """Without a count, or against it, an empty text is no token."""
+    last, outcome = turn([ROLE, *SILENT, *tokens()[4:], *end])
+    data = last.data
+    assert (data["silent_chunks"], data["silent_tokens"], data["chunks"]) == (4, False, 12)
+    assert outcome.ttft_ms == 40
+    assert data["first_token_ns"] == data["first_output_ns"] == data["first_visible_ns"] == SENT_NS + 40 * MS
+    assert list(array("I", data["chunk_gaps_us"])) == [40_000, *[5_000] * 11]
+
+
+def test_silence_belongs_to_the_text_that_follows() -> None:
+    """To reasoning, where that follows: then it is no output. Silence between texts is a token like any."""
+    thinking = tokens(thinking="reasoning")
+    last, _ = turn([*SILENT, *thinking[4:], *END])
+    assert last.data["first_token_ns"] == SENT_NS + 20 * MS
+    assert last.data["first_output_ns"] == last.data["first_visible_ns"] == SENT_NS + 60 * MS
+    hushed = [*thinking[:8], (60, delta(content="")), *thinking[9:]]
+    last, _ = turn([*hushed, *END])
+    assert figures(last) == (20, 5, 95)
+    assert last.data["first_output_ns"] == SENT_NS + 60 * MS
+    assert last.data["first_visible_ns"] == SENT_NS + 65 * MS
+
+
+def test_nothing_but_silence_is_no_answer() -> None:
+    """Whatever the server counts."""
+    last, outcome = turn([ROLE, *[(20 + 5 * k, delta(content="")) for k in range(TOKENS)], *END])
+    assert outcome.failure == "empty_response"
+    assert last.data["silent_chunks"] == TOKENS
 
 
 def test_a_cut_after_eight_tokens() -> None:

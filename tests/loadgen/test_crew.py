@@ -17,6 +17,7 @@ import pytest
 
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
+from loadgen.client.timeouts import Timeouts
 from loadgen.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.plan import Load, LoadKind, Plan
@@ -48,7 +49,7 @@ def quick_mock() -> Iterator[MockProcess]:
 def plan_of(load: Load, requests: int | None = None, duration_s: float | None = None, **more: Any) -> Plan:
     """A plan with these limits."""
     warmup = more.pop("warmup", 0)
-    return Plan(load, requests, duration_s, warmup, Generation("m", **more), "chat", 3, 60)
+    return Plan(load, requests, duration_s, warmup, Generation("m", **more), "chat", 3, Timeouts(60))
 
 
 class Running:
@@ -315,3 +316,49 @@ def test_workers_end_with_their_staff() -> None:
             os.kill(first.pid, number)
             os.kill(second.pid, number)
     assert [process.exit_status() for process in (first, second)] == ["exit code 0", "exit code 0"]
+
+
+def test_a_worker_that_is_stopped_for_ever(tmp_path: Path) -> None:
+    """It says nothing any more, is taken for dead after a while, and does not hold up the session's end."""
+    log = tmp_path / "events.db"
+    bounds = Bounds(silence_s=1.5)
+
+    async def scenario(mock: MockProcess) -> None:
+        plan = plan_of(CLOSED, duration_s=60)
+        async with session(mock, log, plan, [Sample(0, "a")], bounds=bounds) as running:
+            task = asyncio.create_task(running.run())
+            await until(lambda: running.crew.in_flight >= 5)
+            os.kill(running.staff.processes[0].pid, signal.SIGSTOP)
+            await asyncio.wait_for(task, 30)
+
+    with start_mock(ttft="50ms", itl="20ms", tokens="10") as mock:
+        asyncio.run(scenario(mock))
+    found = events(log)
+    assert violations(found) == []
+    assert of(EventType.TEST_ENDED, found) == [{"reason": "worker_lost"}]
+    (finding,) = of(EventType.FINDING, found)
+    assert "worker 0 of 2 was lost (it had said nothing for 1.5 s)" in finding["message"].lower()
+    assert "SIGSTOP" in finding["remedy"]
+
+
+@pytest.mark.parametrize("bounds", [Bounds(recorder_bytes=20_000), Bounds(recorder_events=40)])
+def test_an_abort_does_not_wait_for_the_disk(quick_mock: MockProcess, tmp_path: Path, bounds: Bounds) -> None:
+    """Neither where too many events nor where too many bytes wait, so that nobody is listened to."""
+    log = tmp_path / "events.db"
+
+    async def scenario() -> None:
+        plan = plan_of(CLOSED, duration_s=60)
+        async with session(quick_mock, log, plan, [Sample(0, "a")], bounds=bounds) as running:
+            with closing(sqlite3.connect(log, isolation_level=None)) as blocker:
+                blocker.execute("BEGIN IMMEDIATE")
+                task = asyncio.create_task(running.run())
+                await until(lambda: running.crew._pause is not None and running.recorder.stalled_s > 0)
+                running.stop.ask()
+                running.stop.ask()
+                await asyncio.wait_for(task, 30)
+                assert running.recorder.stalled_s > 0
+
+    asyncio.run(scenario())
+    found = events(log)
+    assert violations(found) == []
+    assert of(EventType.TEST_ENDED, found) == [{"reason": "interrupted"}]

@@ -7,6 +7,7 @@ import asyncio
 from loadgen.client.deadlines import Deadlines
 
 AFTER_S = 0.02
+AFTERS_S = {"b": 0.02, "c": 0.01, "d": 0.005}
 
 
 def test_who_is_late_is_told_in_order() -> None:
@@ -55,3 +56,37 @@ def test_nobody_is_late_after_the_end() -> None:
         return late
 
     assert asyncio.run(scenario()) == []
+
+
+def test_one_whose_time_began_earlier_has_its_own_end() -> None:
+    """Before those that began before it here; it can be stopped and asked like any other."""
+
+    async def scenario() -> list[tuple[str, float]]:
+        late: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
+        deadlines = Deadlines[str](60.0, lambda who, due_s: late.put_nowait((who, due_s)))
+        deadlines.start("a")
+        dues = {who: asyncio.get_running_loop().time() + after_s for who, after_s in AFTERS_S.items()}
+        for who, due_s in dues.items():
+            deadlines.start(who, due_s)
+            assert deadlines.due_s(who) == due_s
+        deadlines.stop("d")
+        found = [await late.get(), await late.get()]
+        assert found == [("c", dues["c"]), ("b", dues["b"])]
+        deadlines.close()
+        return found
+
+    assert asyncio.run(scenario())
+
+
+def test_closing_forgets_those_too() -> None:
+    """Whose time began earlier."""
+    late: list[str] = []
+
+    async def scenario() -> None:
+        deadlines = Deadlines[str](60.0, lambda who, _: late.append(who))
+        deadlines.start("a", asyncio.get_running_loop().time() + AFTER_S)
+        deadlines.close()
+        await asyncio.sleep(2 * AFTER_S)
+
+    asyncio.run(scenario())
+    assert late == []

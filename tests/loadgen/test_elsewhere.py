@@ -11,6 +11,7 @@ from loadgen.client import arrival, connection, ready
 from loadgen.client.endpoint import endpoint
 from loadgen.client.http_transport import HttpTransport
 from loadgen.client.ready import LoopReady
+from loadgen.client.timeouts import Timeouts
 
 if TYPE_CHECKING:
     import ssl
@@ -36,7 +37,7 @@ def several(run: Any, serve: Any, ask: Any) -> Callable[..., tuple[Any, list[Exc
     def several(*scripts: Any, body: bytes = b"{}", tls: ssl.SSLContext | None = None, **server: Any) -> Any:
         async def scenario() -> tuple[Any, list[Exchange]]:
             async with serve(*scripts, tls=tls, **server) as served:
-                transport = HttpTransport(endpoint(served.url, {}, verify=False), 10)
+                transport = HttpTransport(endpoint(served.url, {}, verify=False), Timeouts(10))
                 exchanges = [await ask(transport, body) for _ in scripts]
                 assert isinstance(transport._ready, LoopReady)
                 await transport.close()

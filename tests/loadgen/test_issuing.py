@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadgen.client.codec import Generation
+from loadgen.client.timeouts import Timeouts
 from loadgen.issuing import Issuer
 from loadgen.phase import Phase
 from loadgen.plan import Load, LoadKind, Plan
@@ -55,7 +56,7 @@ class Asker:
 
 def plan_of(load: Load, requests: int | None, duration_s: float | None) -> Plan:
     """A plan with these limits."""
-    return Plan(load, requests, duration_s, 0, Generation("m"), "chat", 3, 60)
+    return Plan(load, requests, duration_s, 0, Generation("m"), "chat", 3, Timeouts(60))
 
 
 async def see_through(clock: ManualClock, work: Coroutine[Any, Any, None]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.client.head import MAX_HEAD_BYTES
+from loadgen.client.bounds import MAX_HEAD_BYTES
 from loadgen.client.observed_socket import HeadTooLargeError, ObservedSocket, Passage
 
 if TYPE_CHECKING:

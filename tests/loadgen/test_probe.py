@@ -10,6 +10,7 @@ from loadgen.client import chat_completions
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.http_transport import HttpTransport
+from loadgen.client.timeouts import Timeouts
 from loadgen.probe import Probe, Prober, RejectedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def probed(run: Any, serve: Any) -> Callable[..., Any]:
         async def scenario() -> tuple[Any, Any]:
             async with serve(*scripts) as server:
                 target = endpoint(server.url, {"Authorization": f"Bearer {KEY}"})
-                transport = HttpTransport(target, timeout_s)
+                transport = HttpTransport(target, Timeouts(timeout_s))
                 try:
                     prober = Prober(transport, chat_completions, Generation(MODEL))
                     return server, await getattr(prober, method)()
@@ -158,7 +159,7 @@ def test_nobody_listens(run: Any, serve: Any) -> None:
     async def scenario() -> None:
         async with serve([]) as server:
             pass
-        transport = HttpTransport(endpoint(server.url, {}), 5)
+        transport = HttpTransport(endpoint(server.url, {}), Timeouts(5))
         with pytest.raises(
             UnreachableError, match=r"cannot be reached: no connection to .*; is the server up\?"
         ) as raised:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loadgen.client.codec import Generation
+from loadgen.client.timeouts import Timeouts
 from loadgen.issuing import Issuer
 from loadgen.plan import Load, LoadKind, Plan
 from loadgen.session import Session
@@ -76,7 +77,7 @@ class Run:
             generation=Generation("m"),
             protocol="chat",
             seed=1,
-            timeout_s=60,
+            timeouts=Timeouts(60),
             **(settings | plan),
         )
         asyncio.run(self._run(stop_at_ms or []))
@@ -196,7 +197,7 @@ def test_failures_that_come_at_once_let_others_run() -> None:
     async def run() -> int:
         clock, stop = ManualClock(), Stop()
         asker = Refused(clock, 1)
-        plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, 60)
+        plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, Timeouts(60))
         issuer = Issuer(plan, SAMPLES, asker, clock)
         running = asyncio.create_task(Session(plan, issuer, lambda _: None, clock, stop).run())
         await asyncio.sleep(0.01)
@@ -265,7 +266,7 @@ def test_a_bug_in_a_turn_is_not_swallowed() -> None:
 
     async def run() -> None:
         clock = ManualClock()
-        plan = Plan(closed(1), 2, None, 0, Generation("m"), "chat", 0, 60)
+        plan = Plan(closed(1), 2, None, 0, Generation("m"), "chat", 0, Timeouts(60))
         issuer = Issuer(plan, SAMPLES, Broken(clock, 1), clock)
         await Session(plan, issuer, lambda _: None, clock, Stop()).run()
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from loadgen.client import chat_completions, completions, stream
 from loadgen.client.answer import Answer
+from loadgen.client.bounds import Allowance
 from loadgen.client.codec import Usage
 from loadgen.client.failure import Failure, RequestFailedError
 from loadgen.client.stream import ResponseStream
@@ -46,6 +47,11 @@ def received(pieces: Iterable[tuple[int, bytes]], *, event_stream: bool = True) 
     for at_ns, data in pieces:
         response.receive([data], [at_ns])
     return response
+
+
+def awaiting(response: ResponseStream, reads: Iterable[bytes]) -> list[bool]:
+    """Whether the first token is still awaited, after each of these reads."""
+    return [(response.receive([data], [at_ns]), response.awaits_token)[1] for at_ns, data in enumerate(reads)]
 
 
 def answer(pieces: Iterable[tuple[int, bytes]], *, event_stream: bool = True) -> Answer:
@@ -87,12 +93,7 @@ def test_the_first_token_is_told_once_and_at_once() -> None:
     """While the stream runs: by the read that holds it, whatever came before."""
     response = received([])
     reads = [delta(role="assistant", content=""), delta(reasoning="a")[:-1], b"\n", delta(content="b")]
-    assert [response.receive([data], [at_ns]) for at_ns, data in enumerate(reads)] == [
-        False,
-        False,
-        True,
-        False,
-    ]
+    assert awaiting(response, reads) == [True, True, False, False]
     assert response.answer.token_ns == [2]
 
 
@@ -301,6 +302,7 @@ def test_late_usage_without_figures_takes_nothing_back() -> None:
 def kept(pieces: Iterable[bytes], *, event_stream: bool) -> int:
     """How many of endlessly many pieces are kept until the response is given up."""
     response = received([(1, delta(content="a"))] if event_stream else [], event_stream=event_stream)
+    response._allowance = Allowance(100_000)
     with pytest.raises(RequestFailedError) as raised:
         deque((response.receive([data], [2]) for data in pieces), maxlen=0)
     assert raised.value.failure == Failure.TOO_LARGE
@@ -309,9 +311,8 @@ def kept(pieces: Iterable[bytes], *, event_stream: bool) -> int:
 
 @pytest.mark.parametrize("event_stream", [True, False])
 @pytest.mark.parametrize("size", [1, 100, 5000])
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, size: int, event_stream: bool) -> None:  # noqa: FBT001 (a case)
+def test_memory_is_bounded(size: int, event_stream: bool) -> None:  # noqa: FBT001 (a case)
     """Whatever is sent: what it costs to keep a small piece counts too."""
-    monkeypatch.setattr(stream, "MAX_BODY_BYTES", 100_000)
     count = kept([b"x" * size] * 200_000, event_stream=event_stream)
     assert count * max(size, 100) <= 110_000
 
@@ -339,5 +340,5 @@ def test_completions_speak_the_same_language() -> None:
     response = ResponseStream(completions)
     response.start(event_stream=True)
     frames = [b'data: {"choices":[{"text":""}]}\n\n', b'data: {"choices":[{"text":"a"}]}\n\n']
-    assert [response.receive([data], [at_ns]) for at_ns, data in enumerate(frames)] == [False, True]
+    assert awaiting(response, frames) == [True, False]
     assert all(a <= b for a, b in pairwise(response.answer.token_ns))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.client import aiohttp_transport, dialing
 from loadgen.client.arrival import StampingSocket
 from loadgen.client.failure import Failure
 
@@ -118,20 +117,16 @@ def mute() -> Any:
         yield f"https://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def test_a_handshake_that_is_not_answered(
-    run: Any, connect: Any, ask: Any, mute: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_handshake_that_is_not_answered(run: Any, connect: Any, ask: Any, mute: str) -> None:
     """Connecting has a time of its own."""
-    for module in (dialing, aiohttp_transport):
-        monkeypatch.setattr(module, "CONNECT_TIMEOUT_S", SHORT_S)
 
     async def scenario() -> Exchange:
-        async with connect(mute) as transport:
+        async with connect(mute, connect_s=SHORT_S) as transport:
             return await ask(transport)
 
     exchange = run(scenario())
     assert (exchange.failure, exchange.sent_ns, exchange.setup) == (Failure.CONNECT_TIMEOUT, None, None)
-    assert "within 0.1 s" in exchange.message
+    assert "within 0.1 s (--connect-timeout)" in exchange.message
 
 
 def test_the_deadline_counts_while_connecting(run: Any, connect: Any, ask: Any, mute: str) -> None:

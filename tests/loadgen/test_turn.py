@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.client import chat_completions, stream
+from loadgen.client import chat_completions
+from loadgen.client.bounds import Allowance
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.http_transport import HttpTransport
+from loadgen.client.timeouts import Timeouts
 from loadgen.turn import Asker, Outcome
 from recorder.event import Event, EventType
 from recorder.lifecycle import TERMINAL, violations
@@ -31,11 +33,16 @@ Taken = "tuple[list[Event], Outcome | None]"
 
 
 def asker(
-    url: str, emit: Callable[[Event], None], *, timeout_s: float = 10, codec: Any = chat_completions
+    url: str,
+    emit: Callable[[Event], None],
+    *,
+    timeout_s: float = 10,
+    codec: Any = chat_completions,
+    **options: Any,
 ) -> Asker:
     """An asker with a key."""
     target = endpoint(url, {"Authorization": f"Bearer {KEY}"})
-    return Asker(HttpTransport(target, timeout_s), codec, Generation("m"), emit)
+    return Asker(HttpTransport(target, Timeouts(timeout_s)), codec, Generation("m"), emit, **options)
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +131,8 @@ def test_a_stream(take: Any, wire: Any) -> None:
 
 
 def test_lawful_ends(take: Any, wire: Any, step: Any) -> None:
-    """A finish reason without `[DONE]`, `[DONE]` without a finish reason, neither; without framing too."""
-    for body in (wire.TOKEN + wire.STOP, wire.TOKEN + wire.DONE, wire.TOKEN, wire.STREAM):
+    """A finish reason without `[DONE]`, `[DONE]` without a finish reason, both; without framing too."""
+    for body in (wire.TOKEN + wire.STOP, wire.TOKEN + wire.DONE, wire.STREAM):
         assert kinds(take(wire.chunked(body))[0]) == STREAMED
     for body in (wire.TOKEN + wire.STOP, wire.TOKEN + wire.DONE, wire.STREAM):
         assert kinds(take(wire.head() + body, step.CLOSE)[0]) == STREAMED
@@ -228,9 +235,30 @@ def test_a_cut_stream(take: Any, wire: Any, step: Any, end: str, rest: bytes) ->
     assert (last.data["texts"]["output"], last.data["chunks"]) == ("hi", 1)
 
 
-def test_a_stream_without_framing_and_without_an_end(take: Any, wire: Any, step: Any) -> None:
-    """Only a finish reason or `[DONE]` tells such an end from a cut."""
-    failed(take(wire.head() + wire.TOKEN, step.CLOSE), "truncated", "before a finish reason or [DONE]")
+def test_a_stream_without_an_end(take: Any, wire: Any, step: Any) -> None:
+    """Only a finish reason or `[DONE]` tells an end from a cut: gateways end in order what broke there."""
+    failed(take(wire.head() + wire.TOKEN, step.CLOSE), "truncated", "without a finish reason")
+    failed(take(wire.chunked(wire.TOKEN)), "truncated", "without a finish reason")
+    role = wire.events({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
+    failed(take(wire.chunked(role)), "truncated", "without a finish reason")
+
+
+def test_one_json_text_needs_no_further_end(take: Any, wire: Any) -> None:
+    """Its length says that it is whole."""
+    events, _ = take(wire.json({"choices": [{"message": {"content": "hi"}}]}))
+    assert kinds(events) == ["REQUEST_SENT", "COMPLETE"]
+
+
+@pytest.mark.parametrize("frame", [b"data: {boom\n\n", b'data: {"error":"boom"}\n\n'])
+def test_a_token_beside_a_bad_frame_counts(take: Any, wire: Any, frame: bytes) -> None:
+    """What came before it, in the same piece, is announced and is evidence, as in a piece of its own."""
+    events, outcome = take(wire.chunked(wire.TOKEN + wire.TOKEN + frame + wire.TOKEN))
+    assert kinds(events) == ["REQUEST_SENT", "FIRST_CHUNK", "ERROR"]
+    data = events[-1].data
+    assert events[2].at_ns == data["first_token_ns"]
+    assert outcome.ttft_ms is not None
+    if data["error"] == "malformed_frame":
+        assert (data["chunks"], data["texts"]["output"]) == (2, "hihi")
 
 
 def test_nothing_generated(take: Any, wire: Any) -> None:
@@ -257,11 +285,13 @@ def test_a_stream_that_stalls(take: Any, wire: Any, step: Any) -> None:
     assert last.data["texts"]["output"] == "hi"
 
 
-def test_too_much(take: Any, wire: Any, step: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much(take: Any, wire: Any, step: Any) -> None:
     """A body without end."""
-    monkeypatch.setattr(stream, "MAX_BODY_BYTES", 10_000)
     script = [wire.head(), *[wire.TOKEN * 100] * 10, step.HANG]
-    assert failed(take(*script), "too_large", "10000 bytes").data["chunks"] > 0
+    told = failed(
+        take(*script, allowance=Allowance(10_000)), "too_large", "10000 bytes to keep (--max-response)"
+    )
+    assert told.data["chunks"] > 0
 
 
 def test_a_bug_of_ours_ends_one_request(take: Any, wire: Any, step: Any) -> None:

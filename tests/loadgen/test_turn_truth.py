@@ -15,6 +15,7 @@ from loadgen.client.arrival import timestamp_source
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.http_transport import HttpTransport
+from loadgen.client.timeouts import Timeouts
 from loadgen.mock_endpoint import start_mock
 from loadgen.turn import Asker
 from recorder.event import Event, EventType
@@ -58,7 +59,7 @@ def measure(
         tell(event)
 
     async def scenario() -> None:
-        transport = HttpTransport(endpoint(url, {}, verify=False), 30)
+        transport = HttpTransport(endpoint(url, {}, verify=False), Timeouts(30))
         asker = Asker(transport, codec, Generation("m", **generation), emit)
         for sample in SAMPLES:
             body = asker.prepare(sample)

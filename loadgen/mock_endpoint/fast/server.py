@@ -41,9 +41,10 @@ def serve_fast(options: MockOptions, script: Script, file: TruthFile | None) -> 
     slots = Slots(options.slots) if options.slots else None
     service = Service(options, script, slots, ledger.enter, lateness)
     with ExitStack() as opened:
-        told_to_stop = _stop_signals(opened)
+        stop, told_to_stop = _stop_signals(opened)
         if options.exit_with_parent:
-            watch_standard_input(lambda: signal.raise_signal(signal.SIGTERM))
+            # No signal: this may be heard while the server ends already, which a signal would cut short.
+            watch_standard_input(lambda: stop.send(b"!"))
         listeners = _listen(options, opened)
         poller = opened.enter_context(closing(system_poller()))
         engine = Engine(poller, listeners, service, ledger)
@@ -56,8 +57,8 @@ def serve_fast(options: MockOptions, script: Script, file: TruthFile | None) -> 
     return lateness.punctuality()
 
 
-def _stop_signals(opened: ExitStack) -> socket.socket:
-    """A socket that becomes readable when the process is told to stop."""
+def _stop_signals(opened: ExitStack) -> tuple[socket.socket, socket.socket]:
+    """Two ends of a line: what a signal writes into the first says in the second that it is time to stop."""
     stop, told = socket.socketpair()
     opened.enter_context(stop)
     opened.enter_context(told)
@@ -66,7 +67,7 @@ def _stop_signals(opened: ExitStack) -> socket.socket:
     opened.callback(signal.set_wakeup_fd, before)
     for number in (signal.SIGTERM, signal.SIGINT):
         opened.callback(signal.signal, number, signal.signal(number, lambda *_: None))
-    return told
+    return stop, told
 
 
 def _listen(options: MockOptions, opened: ExitStack) -> list[socket.socket]:

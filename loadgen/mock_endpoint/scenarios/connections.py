@@ -1,0 +1,336 @@
+"""Connections that break, close, reset and stall; HTTP that is unusual, and HTTP that is broken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from loadgen.client.timeouts import Timeouts
+from loadgen.mock_endpoint.scenarios import http, timetable
+from loadgen.mock_endpoint.scenarios.faults import said_first
+from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended
+from loadgen.mock_endpoint.scenarios.scenario import ALL, COMPLETED, OPENAI, PATIENT, STREAMED, Scenario
+from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, Script, Send, Stall
+from loadgen.mock_endpoint.scenarios.timetable import END_MS, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.steps import Step
+
+_CUT_MS: Final = 75.0
+_GARBAGE: Final = b"\x00garbage\r\n\r\n"
+_EARLY: Final = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+
+
+def _cut(*end: Step) -> Callable[[Dialect], Script]:
+    """Eight tokens, and then an end that is none."""
+    return lambda dialect: Script((*unended(said_first(dialect)), *end), counted=False)
+
+
+def _answered(*end: Step) -> Callable[[Dialect], Script]:
+    """The whole answer, `[DONE]` included, and then something else than the end of the body."""
+    return lambda dialect: Script((*unended(timetable.body(dialect)), *end))
+
+
+def _complete(*end: Step) -> Callable[[Dialect], Script]:
+    """A complete response, and then something."""
+    return lambda dialect: Script((*chunked(timetable.body(dialect)), *end))
+
+
+def _never(*steps: Step) -> Callable[[Dialect], Script]:
+    """No answer at all."""
+    return lambda _: Script(steps, counted=False)
+
+
+def _before(data: bytes) -> Callable[[Dialect], Script]:
+    """Something before the response."""
+    return lambda dialect: Script((Send(0, data), *chunked(timetable.body(dialect))))
+
+
+def until_close(dialect: Dialect) -> Script:
+    """A body without a length: the end of the connection ends it."""
+    return Script(tuple(http.until_close(timetable.body(dialect))))
+
+
+def http10(dialect: Dialect) -> Script:
+    """HTTP/1.0."""
+    return Script(tuple(http.until_close(timetable.body(dialect), version="1.0")))
+
+
+def until_close_early(dialect: Dialect) -> Script:
+    """A body without a length that ends in the middle of the answer."""
+    return Script(tuple(http.until_close(said_first(dialect))), counted=False)
+
+
+def sized(dialect: Dialect) -> Script:
+    """A stream whose length is known beforehand."""
+    pieces = timetable.body(dialect)
+    length = sum(len(piece.data) for piece in pieces)
+    return Script((Send(0, head(EVENTS, f"Content-Length: {length}")), *pieces))
+
+
+def length_too_long(dialect: Dialect) -> Script:
+    """More bytes are announced than come."""
+    pieces = said_first(dialect)
+    return Script(
+        (Send(0, head(EVENTS, "Content-Length: 99999")), *pieces, Close(pieces[-1].at_ms)),
+        counted=False,
+    )
+
+
+def length_too_short(dialect: Dialect) -> Script:
+    """Fewer bytes are announced than come."""
+    *pieces, last = said_first(dialect)
+    announced, more = _announced([*pieces, last]), _rest(dialect)
+    return Script(
+        (announced, *pieces, replace(last, data=last.data + more), Close(_CUT_MS)),
+        counted=False,
+    )
+
+
+def length_too_short_late(dialect: Dialect) -> Script:
+    """The same, and what follows comes when the connection may have been given to another request."""
+    pieces = said_first(dialect)
+    return Script(
+        (_announced(pieces), *pieces, Send(_CUT_MS, _rest(dialect)), Close(_CUT_MS)),
+        counted=False,
+    )
+
+
+def _announced(pieces: Sequence[Send]) -> Send:
+    """The head of a response whose body is these pieces and no more."""
+    length = sum(len(piece.data) for piece in pieces)
+    return Send(0, head(EVENTS, f"Content-Length: {length}"))
+
+
+def _rest(dialect: Dialect) -> bytes:
+    """What ends an answer."""
+    return b"".join(piece.data for piece in timetable.ending(dialect, words(1)))
+
+
+def garbage_after(dialect: Dialect) -> Script:
+    """Bytes that belong to nothing, in the segment in which the response ends."""
+    *rest, last, end = (step for step in chunked(timetable.body(dialect)) if isinstance(step, Send))
+    return Script((*rest, Send(END_MS, last.data + end.data + _GARBAGE), Close(END_MS)))
+
+
+_NO_FIRST_BYTE: Final = Timeouts(total_s=20.0, connect_s=5.0, first_byte_s=0.3)
+_IDLE: Final = Timeouts(total_s=20.0, connect_s=5.0, idle_s=0.3)
+_TOTAL: Final = Timeouts(total_s=0.3, connect_s=5.0)
+_A_WHILE: Final = Timeouts(total_s=0.6, connect_s=5.0)
+_HEAD: Final = Send(0, head(EVENTS, "Transfer-Encoding: chunked"))
+_BROKEN_CHUNK: Final = Send(_CUT_MS, b"zz\r\ndata: {}\r\n")
+
+
+def _broken(
+    name: str,
+    about: str,
+    sees: str | tuple[str, ...],
+    script: Callable[[Dialect], Script],
+    *,
+    right: str = "",
+    protocols: tuple[str, ...] = STREAMED,
+    timeouts: Timeouts | None = None,
+) -> Scenario:
+    return Scenario(
+        name=name,
+        about=about,
+        right=right,
+        script=script,
+        protocols=protocols,
+        sees=(sees,) if isinstance(sees, str) else sees,
+        requests=2,
+        fast=timeouts is None,
+        timeouts=timeouts or PATIENT,
+    )
+
+
+CONNECTIONS: Final = (
+    _broken(
+        "cut_unanswered", "the connection closes without a byte", "reset", _never(Close(5)), protocols=ALL
+    ),
+    _broken("reset_unanswered", "a RST instead of an answer", "reset", _never(Reset(5)), protocols=ALL),
+    _broken(
+        "cut_in_head",
+        "the connection closes in the middle of the headers",
+        "truncated",
+        _never(Send(0, b"HTTP/1.1 200 OK\r\nContent-"), Close(5)),
+        right="the response had begun",
+        protocols=ALL,
+    ),
+    _broken(
+        "cut",
+        "the connection closes after 8 tokens",
+        "truncated",
+        _cut(Close(_CUT_MS)),
+        right="a failure, with the 8 tokens kept",
+    ),
+    _broken(
+        "reset",
+        "a RST after 8 tokens",
+        "truncated",
+        _cut(Reset(_CUT_MS)),
+        right="a failure, with the 8 tokens kept",
+    ),
+    _broken(
+        "broken_chunk",
+        "a chunk's length is no number, after 8 tokens",
+        "malformed_frame",
+        _cut(_BROKEN_CHUNK, Close(_CUT_MS)),
+    ),
+    _broken(
+        "length_too_long",
+        "`Content-Length` is more than what comes",
+        "truncated",
+        length_too_long,
+    ),
+    _broken(
+        "length_too_short",
+        "`Content-Length` ends the body after 8 tokens, and more follows",
+        ("truncated", "malformed_frame"),
+        length_too_short,
+        right="complete for HTTP, not for the protocol; what follows is not the next answer",
+        protocols=(*OPENAI, "responses", "messages"),
+    ),
+    _broken(
+        "length_too_short_late",
+        "the same, and what follows comes 20 ms later",
+        "truncated",
+        length_too_short_late,
+        right="the connection is not used again: the next request on it would get the rest",
+        protocols=(*OPENAI, "responses", "messages"),
+    ),
+    _broken(
+        "until_close_early",
+        "a body without a length ends after 8 tokens",
+        "truncated",
+        until_close_early,
+        protocols=(*OPENAI, "responses", "messages"),
+    ),
+    _broken(
+        "endless_head",
+        "header fields for ever",
+        "too_large",
+        _never(Send(0, b"HTTP/1.1 200 OK\r\n"), Flood(0, b"X-More: " + b"x" * 4096 + b"\r\n")),
+        protocols=ALL,
+    ),
+    _broken(
+        "no_answer",
+        "not a byte, ever",
+        "first_byte_timeout",
+        _never(Stall()),
+        right="ends after --first-byte-timeout",
+        protocols=ALL,
+        timeouts=_NO_FIRST_BYTE,
+    ),
+    _broken(
+        "no_answer_total",
+        "not a byte, ever, and no limit but the whole's",
+        "total_timeout",
+        _never(Stall()),
+        protocols=ALL,
+        timeouts=_TOTAL,
+    ),
+    _broken(
+        "stall_first",
+        "headers, and then nothing, for ever",
+        "idle_timeout",
+        _never(_HEAD, Stall()),
+        right="ends after --idle-timeout",
+        timeouts=_IDLE,
+    ),
+    _broken(
+        "stall",
+        "8 tokens, and then nothing, for ever",
+        "idle_timeout",
+        _cut(Stall()),
+        right="ends after --idle-timeout, with the 8 tokens kept",
+        timeouts=_IDLE,
+    ),
+    _broken(
+        "stall_total",
+        "8 tokens, and then nothing, and no limit but the whole's",
+        "total_timeout",
+        _cut(Stall()),
+        timeouts=_TOTAL,
+    ),
+    Scenario(
+        name="stall_after_done",
+        about="all of it, `[DONE]` included, but the body never ends",
+        right="a success that was complete with its last byte",
+        script=_answered(Stall()),
+        protocols=OPENAI,
+        timeouts=_A_WHILE,
+        requests=2,
+        fast=False,
+    ),
+    Scenario(
+        name="cut_after_done",
+        about="the connection closes after `[DONE]`, before the body's own end",
+        right="a success: the protocol's end is an end",
+        script=_answered(Close(END_MS)),
+        protocols=(*OPENAI, "responses", "messages"),
+    ),
+    Scenario(
+        name="reset_after_done",
+        about="a RST 10 ms after `[DONE]`, before the body's own end",
+        right="likewise",
+        script=_answered(Reset(END_MS + 10)),
+        protocols=OPENAI,
+    ),
+    Scenario(
+        name="until_close",
+        about="`Connection: close` and no length: the end of the connection ends the body",
+        script=until_close,
+    ),
+    Scenario(name="http10", about="HTTP/1.0", script=http10),
+    Scenario(name="sized", about="a stream with a `Content-Length`", script=sized),
+    Scenario(
+        name="closes_when_idle",
+        about="the kept connection is closed 5 ms after each answer",
+        right="the next request goes over a new one",
+        script=_complete(Close(END_MS + 5)),
+        protocols=OPENAI,
+        pause_ms=60,
+    ),
+    Scenario(
+        name="resets_when_idle",
+        about="the kept connection is reset 5 ms after each answer",
+        right="the next request goes over a new one",
+        script=_complete(Reset(END_MS + 5)),
+        protocols=OPENAI,
+        pause_ms=60,
+    ),
+    Scenario(
+        name="garbage_when_idle",
+        about="bytes that belong to nothing come 5 ms after each answer",
+        right="the connection is not used again",
+        script=_complete(Send(END_MS + 5, _GARBAGE, after=True)),
+        protocols=OPENAI,
+        pause_ms=60,
+    ),
+    Scenario(
+        name="garbage_after",
+        about="bytes that belong to nothing follow in the last segment of the answer",
+        right="the answer was complete; to call all of it broken is right as well",
+        script=garbage_after,
+        protocols=OPENAI,
+        sees=(COMPLETED, "malformed_frame"),
+    ),
+    Scenario(
+        name="continue_100",
+        about="`100 Continue` before the answer",
+        right="not the answer, nor its first byte",
+        script=_before(b"HTTP/1.1 100 Continue\r\n\r\n"),
+        protocols=OPENAI,
+    ),
+    Scenario(
+        name="early_hints",
+        about="`103 Early Hints` before the answer",
+        right="not the answer",
+        script=_before(_EARLY),
+        protocols=OPENAI,
+    ),
+)

@@ -1,0 +1,77 @@
+"""OpenAI chat completions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, count, event, text_of
+from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.mock_endpoint.scenarios.steps import Said
+
+path: Final = "/chat/completions"
+
+DONE: Final = b"data: [DONE]\n\n"
+
+_HEAD: Final = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scenario"}
+_CALL: Final = {"id": "call_1", "type": "function"}
+
+
+def opening() -> bytes:
+    """The chunk that holds only the role."""
+    return delta({"role": "assistant", "content": ""})
+
+
+def events(said: Sequence[Said]) -> list[bytes]:
+    """A delta for each."""
+    calls = [one for one in said if one.kind == "tool"]
+    return [delta(_said(one, first=calls[:1] == [one]), choice=one.choice) for one in said]
+
+
+def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+    """The finish reason, the usage, `[DONE]`."""
+    reason = "tool_calls" if any(one.kind == "tool" for one in said) else "stop"
+    finish = b"".join(delta({}, reason, choice) for choice in sorted({one.choice for one in said} or {0}))
+    return Ending(finish, event({**_HEAD, "choices": [], "usage": usage(said)}) if counted else b"", DONE)
+
+
+def error(message: str) -> bytes:
+    """An error in the place of a chunk."""
+    return event({"error": {"message": message, "type": "server_error", "code": 500}})
+
+
+def whole(said: Sequence[Said]) -> bytes:
+    """The JSON of an answer in one piece."""
+    message: dict[str, Any] = {"role": "assistant", "content": text_of(said, "content")}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    kind = {"object": "chat.completion"}
+    return orjson.dumps({**_HEAD, **kind, "choices": [choice], "usage": usage(said)})
+
+
+def delta(said: dict[str, Any], reason: str | None = None, choice: int = 0, **more: Any) -> bytes:
+    """One chunk."""
+    return event({**_HEAD, "choices": [{"index": choice, "delta": said, "finish_reason": reason}], **more})
+
+
+def usage(said: Sequence[Said]) -> dict[str, Any]:
+    """The server's own counts."""
+    output = count(said)
+    return {
+        "prompt_tokens": INPUT_TOKENS,
+        "completion_tokens": output,
+        "total_tokens": INPUT_TOKENS + output,
+        "prompt_tokens_details": {"cached_tokens": 1},
+        "completion_tokens_details": {"reasoning_tokens": count(said, "reasoning", "reasoning_content")},
+    }
+
+
+def _said(one: Said, *, first: bool) -> dict[str, Any]:
+    if one.kind != "tool":
+        return {one.kind: one.text}
+    function = {"name": "search", "arguments": one.text} if first else {"arguments": one.text}
+    return {"tool_calls": [{"index": 0, **(_CALL if first else {}), "function": function}]}

@@ -1,0 +1,50 @@
+"""OpenAI completions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.mock_endpoint.scenarios.dialects import chat
+from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, event, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.mock_endpoint.scenarios.steps import Said
+
+path: Final = "/completions"
+
+_HEAD: Final = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "scenario"}
+
+
+def opening() -> bytes:
+    """Nothing: there are no roles."""
+    return b""
+
+
+def events(said: Sequence[Said]) -> list[bytes]:
+    """A chunk for each."""
+    return [chunk(one.text, choice=one.choice) for one in said]
+
+
+def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+    """The finish reason, the usage, `[DONE]`."""
+    choices = sorted({one.choice for one in said} or {0})
+    counts = event({**_HEAD, "choices": [], "usage": chat.usage(said)}) if counted else b""
+    return Ending(b"".join(chunk("", "stop", choice) for choice in choices), counts, chat.DONE)
+
+
+error = chat.error
+
+
+def whole(said: Sequence[Said]) -> bytes:
+    """The JSON of an answer in one piece."""
+    choice = {"index": 0, "text": text_of(said, "content"), "finish_reason": "stop"}
+    return orjson.dumps({**_HEAD, "choices": [choice], "usage": chat.usage(said)})
+
+
+def chunk(text: str, reason: str | None = None, choice: int = 0, **more: Any) -> bytes:
+    """One chunk."""
+    return event({**_HEAD, "choices": [{"index": choice, "text": text, "finish_reason": reason}], **more})

@@ -1,0 +1,57 @@
+"""What every protocol's frames have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.mock_endpoint.scenarios.steps import Said
+
+
+class Ending(NamedTuple):
+    """The events after the last token; empty where a protocol has none such, or was told to leave it out."""
+
+    finish: bytes
+    usage: bytes
+    done: bytes
+
+
+class Dialect(Protocol):
+    """One protocol's frames; a module."""
+
+    path: str
+    """Where requests go, below `/v1`."""
+
+    def opening(self) -> bytes:
+        """What a stream begins with; it carries no token."""
+
+    def events(self, said: Sequence[Said]) -> list[bytes]:
+        """For each token (or few) the event that carries it, with what must stand before it."""
+
+    def ending(self, said: Sequence[Said], *, counted: bool) -> Ending:
+        """What ends the stream of these tokens; `counted`: with the number of tokens."""
+
+    def error(self, message: str) -> bytes:
+        """The event that reports an error in the middle of a stream."""
+
+    def whole(self, said: Sequence[Said]) -> bytes:
+        """The JSON of an answer in one piece."""
+
+
+def event(payload: Any, name: str = "") -> bytes:
+    """One server-sent event."""
+    return (f"event: {name}\n".encode() if name else b"") + b"data: " + orjson.dumps(payload) + b"\n\n"
+
+
+def text_of(said: Sequence[Said], *kinds: str) -> str:
+    """The text of the first answer, of these kinds."""
+    return "".join(one.text for one in said if one.kind in kinds and not one.choice)
+
+
+def count(said: Sequence[Said], *kinds: str) -> int:
+    """How many tokens there are, of these kinds or of all."""
+    return sum(one.tokens for one in said if not kinds or one.kind in kinds)

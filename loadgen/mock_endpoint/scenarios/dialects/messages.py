@@ -1,0 +1,87 @@
+"""Anthropic Messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, count, event, text_of
+from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from loadgen.mock_endpoint.scenarios.steps import Said
+
+path: Final = "/messages"
+
+_HEAD: Final = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scenario"}
+_BLOCKS: Final[dict[str, dict[str, Any]]] = {
+    "content": {"type": "text", "text": ""},
+    "reasoning": {"type": "thinking", "thinking": "", "signature": ""},
+    "tool": {"type": "tool_use", "id": "toolu_1", "name": "search", "input": {}},
+}
+_DELTAS: Final = {
+    "content": ("text_delta", "text"),
+    "reasoning": ("thinking_delta", "thinking"),
+    "tool": ("input_json_delta", "partial_json"),
+}
+
+
+def opening() -> bytes:
+    """The message as it begins, and a ping."""
+    begun: dict[str, Any] = {
+        **_HEAD,
+        "content": [],
+        "stop_reason": None,
+        "usage": {**_INPUT, "output_tokens": 1},
+    }
+    return _typed("message_start", message=begun) + _typed("ping")
+
+
+def events(said: Sequence[Said]) -> list[bytes]:
+    """A delta for each, behind the start of its block; a call's start has a token itself, its name."""
+    return list(_events(said))
+
+
+def _events(said: Sequence[Said]) -> Iterator[bytes]:
+    before, index = None, -1
+    for one in said:
+        start = b""
+        if one.kind != before:
+            stop = b"" if before is None else _typed("content_block_stop", index=index)
+            before, index = one.kind, index + 1
+            start = stop + _typed("content_block_start", index=index, content_block=_BLOCKS[one.kind])
+            if one.kind == "tool":
+                yield start
+                continue
+        kind, member = _DELTAS[one.kind]
+        yield start + _typed("content_block_delta", index=index, delta={"type": kind, member: one.text})
+
+
+def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+    """The end of the last block; the reason and the usage; the end of the message."""
+    stop = _typed("content_block_stop", index=0) if said else b""
+    reason = {"stop_reason": "end_turn", "stop_sequence": None}
+    usage = {"usage": {"output_tokens": count(said)}} if counted else {}
+    return Ending(stop, _typed("message_delta", delta=reason, **usage), _typed("message_stop"))
+
+
+def error(message: str) -> bytes:
+    """The event `error`."""
+    return _typed("error", error={"type": "overloaded_error", "message": message})
+
+
+def whole(said: Sequence[Said]) -> bytes:
+    """The JSON of an answer in one piece."""
+    content = [{"type": "text", "text": text_of(said, "content")}]
+    usage = {**_INPUT, "output_tokens": count(said)}
+    return orjson.dumps({**_HEAD, "content": content, "stop_reason": "end_turn", "usage": usage})
+
+
+_INPUT: Final = {"input_tokens": INPUT_TOKENS - 1, "cache_read_input_tokens": 1}
+
+
+def _typed(kind: str, **members: Any) -> bytes:
+    return event({"type": kind, **members}, kind)

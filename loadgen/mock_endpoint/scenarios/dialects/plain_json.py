@@ -1,0 +1,18 @@
+"""One JSON text of a server that keeps to no protocol. There is no stream of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from loadgen.mock_endpoint.scenarios.dialects import plain_sse
+
+path: Final = "/json"
+
+PLACES: Final = plain_sse.PLACES
+"""Where a client finds what."""
+
+opening = plain_sse.opening
+events = plain_sse.events
+ending = plain_sse.ending
+error = plain_sse.error
+whole = plain_sse.whole

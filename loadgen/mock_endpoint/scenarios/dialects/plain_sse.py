@@ -1,0 +1,44 @@
+"""Server-sent events of a server that keeps to no protocol: the text stands at `text`, for one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from loadgen.mock_endpoint.scenarios.dialects import chat
+from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, count, event, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.mock_endpoint.scenarios.steps import Said
+
+path: Final = "/sse"
+
+PLACES: Final = {"text_at": "text", "tokens_at": "tokens", "finish_at": "finish"}
+"""Where a client finds the text, the number of tokens and the finish reason."""
+
+
+def opening() -> bytes:
+    """Nothing."""
+    return b""
+
+
+def events(said: Sequence[Said]) -> list[bytes]:
+    """An event for each."""
+    return [event({"text": one.text}) for one in said]
+
+
+def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+    """The finish reason, the number of tokens, `[DONE]`."""
+    counts = event({"tokens": count(said)}) if counted else b""
+    return Ending(event({"text": "", "finish": "stop"}), counts, chat.DONE)
+
+
+error = chat.error
+
+
+def whole(said: Sequence[Said]) -> bytes:
+    """The JSON of an answer in one piece."""
+    return orjson.dumps({"text": text_of(said, "content"), "tokens": count(said), "finish": "stop"})

@@ -1,0 +1,84 @@
+"""OpenAI Responses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, count, event, text_of
+from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from loadgen.mock_endpoint.scenarios.steps import Said
+
+path: Final = "/responses"
+
+_HEAD: Final = {"id": "resp_1", "object": "response", "created_at": 1, "model": "scenario"}
+_DELTAS: Final = {
+    "content": "response.output_text.delta",
+    "reasoning": "response.reasoning_text.delta",
+    "tool": "response.function_call_arguments.delta",
+}
+_ITEMS: Final[dict[str, dict[str, Any]]] = {
+    "content": {"type": "message", "id": "msg_1", "role": "assistant", "content": []},
+    "reasoning": {"type": "reasoning", "id": "rs_1", "summary": []},
+    "tool": {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "search", "arguments": ""},
+}
+
+
+def opening() -> bytes:
+    """The response as it begins, twice."""
+    begun = {**_HEAD, "status": "in_progress", "output": [], "usage": None}
+    return b"".join(_typed(f"response.{name}", response=begun) for name in ("created", "in_progress"))
+
+
+def events(said: Sequence[Said]) -> list[bytes]:
+    """A delta for each, behind the start of its item; a call's start has a token itself, its name."""
+    return list(_events(said))
+
+
+def _events(said: Sequence[Said]) -> Iterator[bytes]:
+    before, index = None, -1
+    for one in said:
+        begins = one.kind != before
+        before, index = one.kind, index + begins
+        start = _typed("response.output_item.added", output_index=index, item=_ITEMS[one.kind])
+        if begins and one.kind == "tool":
+            yield start
+            continue
+        yield (start if begins else b"") + _typed(_DELTAS[one.kind], output_index=index, delta=one.text)
+
+
+def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+    """The end of the last item, and the whole response once more, with its usage."""
+    finish = _typed("response.output_item.done", output_index=0, item=_ITEMS[said[-1].kind]) if said else b""
+    return Ending(finish, b"", _typed("response.completed", response=_response(said, counted=counted)))
+
+
+def error(message: str) -> bytes:
+    """The event `error`."""
+    return _typed("error", code="server_error", message=message)
+
+
+def whole(said: Sequence[Said]) -> bytes:
+    """The JSON of an answer in one piece."""
+    return orjson.dumps(_response(said, counted=True))
+
+
+def _response(said: Sequence[Said], *, counted: bool) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text_of(said, "content"), "annotations": []}
+    output = [{**_ITEMS["content"], "content": [part]}] if part["text"] else []
+    usage = {
+        "input_tokens": INPUT_TOKENS,
+        "input_tokens_details": {"cached_tokens": 1},
+        "output_tokens": count(said),
+        "output_tokens_details": {"reasoning_tokens": count(said, "reasoning")},
+    }
+    return {**_HEAD, "status": "completed", "output": output, "usage": usage if counted else None}
+
+
+def _typed(kind: str, **members: Any) -> bytes:
+    return event({"type": kind, **members}, kind)

@@ -1,0 +1,81 @@
+"""What a client must have seen of a scenario, as far as it follows from what the server does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.scenario import Scenario
+    from loadgen.mock_endpoint.scenarios.steps import Said
+
+_THINKING = frozenset({"reasoning", "reasoning_content"})
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a client must have seen of a scenario; times are the server's own (`PlayedTruth`).
+
+    Attributes:
+        sees: `completed`, or the name of a failure; several where either is right.
+        streamed: Whether tokens have times.
+        tokens: How many there are; None where nothing completes.
+        token_source: Who counts them: `server_usage` or `chunks`.
+        chunks: How many events carried tokens.
+        output: The text of the answer.
+        reasoning: The text of the reasoning, None without any.
+        arguments: The text of the tool call's arguments, None without any.
+        silent_chunks: How many events had a text member with nothing in it.
+        first_output: Which of the events with tokens is the first that is not reasoning; None for none.
+        first_visible: Which is the first with a text to see; None for none.
+    """
+
+    sees: tuple[str, ...]
+    streamed: bool
+    tokens: int | None
+    token_source: str | None
+    chunks: int
+    output: str
+    reasoning: str | None
+    arguments: str | None
+    silent_chunks: int
+    first_output: int | None
+    first_visible: int | None
+
+
+def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
+    """What a client must see of a scenario in a protocol."""
+    script = scenario.script(dialect)
+    answer = [one for one in script.said if not one.choice]
+    carried = [one for one in answer if one.tokens]
+    completes, chunks = COMPLETED in scenario.sees, len(carried) if script.streamed else 0
+    counted = sum(one.tokens for one in script.said) if script.counted else chunks
+    return Expectation(
+        sees=scenario.sees,
+        streamed=script.streamed,
+        tokens=counted if completes else None,
+        token_source=("server_usage" if script.counted else "chunks") if completes else None,
+        chunks=chunks,
+        output=_text(answer, "content") or "",
+        reasoning=_text(answer, *_THINKING),
+        arguments=_text(answer, "tool"),
+        silent_chunks=sum(one.kind == "content" and not one.text for one in answer),
+        first_output=_place(one.kind not in _THINKING for one in carried) if script.streamed else None,
+        first_visible=_place(one.kind == "content" and one.text != "" for one in carried)
+        if script.streamed
+        else None,
+    )
+
+
+def _text(said: Sequence[Said], *kinds: str) -> str | None:
+    """The text of these kinds."""
+    return "".join(one.text for one in said if one.kind in kinds) or None
+
+
+def _place(flags: Iterable[bool]) -> int | None:
+    return next((place for place, flag in enumerate(flags) if flag), None)

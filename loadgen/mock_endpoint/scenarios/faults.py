@@ -1,0 +1,252 @@
+"""Answers that are wrong inside: errors in a stream, and frames that are none."""
+
+from __future__ import annotations
+
+import gzip
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from loadgen.client.timeouts import Timeouts
+from loadgen.mock_endpoint.scenarios import timetable
+from loadgen.mock_endpoint.scenarios.dialects import chat, completions
+from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, whole
+from loadgen.mock_endpoint.scenarios.scenario import ALL, OPENAI, STREAMED, Scenario
+from loadgen.mock_endpoint.scenarios.steps import Flood, Script, Send
+from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+
+AFTER: Final = 8
+"""How many tokens come before it goes wrong."""
+
+WRONG_MS: Final = 60.0
+MESSAGE: Final = "CUDA out of memory"
+_LINE: Final = 17 * 2**20
+_MEGABYTE: Final = 2**20
+
+
+def said_first(dialect: Dialect) -> list[Send]:
+    """A stream as it should be, up to where it goes wrong."""
+    return [*timetable.opening(dialect), *timetable.paced(dialect, words(AFTER))]
+
+
+def then(data: bytes, dialect: Dialect) -> Script:
+    """Eight tokens, and then something wrong, in a response that is complete."""
+    return Script(tuple(chunked([*said_first(dialect), Send(WRONG_MS, data)])), counted=False)
+
+
+def error_frame(dialect: Dialect) -> Script:
+    """The protocol's own error, then its end."""
+    wrong = dialect.error(MESSAGE)
+    return then(wrong + chat.DONE if dialect.path in (chat.path, completions.path) else wrong, dialect)
+
+
+def error_first(dialect: Dialect) -> Script:
+    """An error before any token."""
+    return Script(tuple(chunked([Send(FIRST_MS, dialect.error(MESSAGE))])), counted=False)
+
+
+def json_error(dialect: Dialect) -> Script:
+    """A status of 200, and an error for a body."""
+    error = dialect.error(MESSAGE)
+    payload = error[error.index(b"data: ") + len(b"data: ") :].strip()
+    return Script((whole(FIRST_MS, payload),), counted=False)
+
+
+def nothing_said(dialect: Dialect) -> Script:
+    """A stream that ends in order without a token."""
+    pieces = [*timetable.opening(dialect), *timetable.ending(dialect, ())]
+    return Script(tuple(chunked(pieces)))
+
+
+def only_done(_: Dialect) -> Script:
+    """A stream of `[DONE]`."""
+    return Script(tuple(chunked([Send(FIRST_MS, chat.DONE)])), counted=False)
+
+
+def no_body(_: Dialect) -> Script:
+    """A stream of nothing."""
+    return Script((Send(FIRST_MS, head(EVENTS, "Content-Length: 0")),), counted=False)
+
+
+def ends_early(dialect: Dialect) -> Script:
+    """The body is complete, the answer is not: no finish reason, no end."""
+    return Script(tuple(chunked(said_first(dialect))), counted=False)
+
+
+def compressed(dialect: Dialect) -> Script:
+    """A stream in gzip, which nobody asked for."""
+    packed = gzip.compress(b"".join(piece.data for piece in timetable.body(dialect)), mtime=0)
+    return Script(
+        (whole(FIRST_MS, packed, "Content-Encoding: gzip", content_type=EVENTS),),
+        counted=False,
+    )
+
+
+def html(_: Dialect) -> Script:
+    """A page, with a status of 200."""
+    page = b"<!doctype html><title>Sign in</title>"
+    return Script((whole(FIRST_MS, page, content_type="text/html"),), counted=False)
+
+
+def huge_line(_: Dialect) -> Script:
+    """A line of 17 MiB."""
+    pieces = [b"data: ", *(b"x" * _MEGABYTE for _ in range(_LINE // _MEGABYTE))]
+    steps = [Send(0, head(EVENTS, "Connection: close")), *(Send(FIRST_MS, piece) for piece in pieces)]
+    return Script((*steps, Flood(FIRST_MS, b"x", 10)), counted=False)
+
+
+def endless_body(_: Dialect) -> Script:
+    """Comments for ever, as fast as they go."""
+    comment = b": " + b"x" * (_MEGABYTE - 4) + b"\n\n"
+    return Script((Send(0, head(EVENTS, "Connection: close")), Flood(FIRST_MS, comment)), counted=False)
+
+
+def endless_pings(dialect: Dialect) -> Script:
+    """Comments for ever, one every 20 ms, after eight tokens."""
+    body = [Send(0, head(EVENTS, "Connection: close")), *said_first(dialect)]
+    return Script((*body, Flood(WRONG_MS, b": ping\n\n", 20)), counted=False)
+
+
+def _wrong(
+    name: str,
+    about: str,
+    sees: str,
+    script: Callable[[Dialect], Script],
+    protocols: tuple[str, ...] = STREAMED,
+    right: str = "",
+    message: str = "",
+) -> Scenario:
+    return Scenario(
+        name=name,
+        about=about,
+        right=right,
+        script=script,
+        protocols=protocols,
+        sees=(sees,),
+        requests=2,
+        message=message,
+    )
+
+
+_FRAMES: Final = {
+    "error_string": ("an error that is a text", b'data: {"error": "%b"}\n\n', "error_frame"),
+    "error_object": (
+        "`object: error`",
+        b'data: {"object": "error", "message": "%b"}\n\n',
+        "error_frame",
+    ),
+    "error_event": ("`event: error` with plain text", b"event: error\ndata: %b\n\n", "error_frame"),
+    "cut_json": ("JSON that breaks off", b'data: {"choices": [{"del\n\n', "malformed_frame"),
+    "wrong_type": (
+        "a number where a text belongs",
+        b'data: {"choices": [{"delta": {"content": 5}, "text": 5}]}\n\n',
+        "malformed_frame",
+    ),
+    "not_an_object": ("a list where an object belongs", b"data: [1, 2]\n\n", "malformed_frame"),
+    "not_utf8": (
+        "bytes that are not UTF-8",
+        b'data: {"choices": [{"delta": {"content": "\xff"}, "text": "\xff"}]}\n\n',
+        "malformed_frame",
+    ),
+}
+"""Frames of the OpenAI protocols that are wrong, what each is, and what a client must call it."""
+
+_SHORT: Final = Timeouts(total_s=0.4, connect_s=5.0)
+
+FAULTS: Final = (
+    _wrong(
+        "error_frame",
+        "an error in mid-stream, after 8 tokens and a status of 200",
+        "error_frame",
+        error_frame,
+        right="a failure, with the 8 tokens kept: a status of 200 does not make it a success",
+        message=MESSAGE,
+    ),
+    _wrong(
+        "error_first",
+        "an error for the first frame, status 200",
+        "error_frame",
+        error_first,
+        message=MESSAGE,
+    ),
+    _wrong(
+        "json_error",
+        "a JSON error for a body, status 200",
+        "error_frame",
+        json_error,
+        protocols=ALL,
+        message=MESSAGE,
+    ),
+    *(
+        _wrong(
+            name,
+            f"{about}, after 8 tokens",
+            sees,
+            partial(then, frame.replace(b"%b", MESSAGE.encode()) + chat.DONE),
+            OPENAI,
+            message=MESSAGE if sees == "error_frame" else "",
+        )
+        for name, (about, frame, sees) in _FRAMES.items()
+    ),
+    _wrong(
+        "finish_only",
+        "a finish reason and no token",
+        "empty_response",
+        nothing_said,
+        (*OPENAI, "responses", "messages"),
+        right="nothing was generated: no success, and no TTFT of 0",
+    ),
+    _wrong("done_only", "`[DONE]` and nothing else", "empty_response", only_done, OPENAI),
+    _wrong("no_body", "a stream of no bytes", "empty_response", no_body, OPENAI),
+    _wrong(
+        "ends_early",
+        "the body ends in order after 8 tokens, without a finish reason or `[DONE]`",
+        "truncated",
+        ends_early,
+        (*OPENAI, "responses", "messages"),
+        right="a gateway whose server died ends its own body in order",
+    ),
+    _wrong(
+        "gzip",
+        "the body is gzip, although `identity` was asked",
+        "decode_error",
+        compressed,
+        right="chunks of a compressed stream come when the compressor pleases",
+    ),
+    _wrong("html", "a login page, status 200", "malformed_frame", html, ALL),
+    Scenario(
+        name="huge_line",
+        about="a line of 17 MiB",
+        right="memory is bounded: no line is kept beyond 16 MiB",
+        script=huge_line,
+        sees=("too_large",),
+        requests=1,
+        heavy=True,
+        fast=False,
+    ),
+    Scenario(
+        name="endless_body",
+        about="comments for ever, as fast as they go",
+        right="memory is bounded: no body is kept beyond 64 MiB",
+        script=endless_body,
+        protocols=OPENAI,
+        sees=("too_large",),
+        requests=1,
+        heavy=True,
+        fast=False,
+    ),
+    Scenario(
+        name="endless_pings",
+        about="after 8 tokens nothing but comments for ever",
+        right="time is bounded too",
+        script=endless_pings,
+        sees=("total_timeout",),
+        timeouts=_SHORT,
+        requests=2,
+        fast=False,
+    ),
+)

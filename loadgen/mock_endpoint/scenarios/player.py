@@ -1,0 +1,89 @@
+"""Playing a script on a connection, and noting when."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import time
+from typing import TYPE_CHECKING, Final
+
+from loadgen.mock_endpoint.scenarios.dialects.dialect import count
+from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, Send, Stall
+
+if TYPE_CHECKING:
+    from loadgen.client.arrival import StampingSocket
+    from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
+    from loadgen.mock_endpoint.scenarios.request import RequestReader
+    from loadgen.mock_endpoint.scenarios.steps import Script, Step
+
+_MS: Final = 1_000_000
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""`struct linger`: closing sends a RST."""
+
+
+class Player:
+    """Plays scripts on one connection.
+
+    Args:
+        sock: Non-blocking.
+        reader: Of the same connection.
+    """
+
+    def __init__(self, sock: StampingSocket, reader: RequestReader) -> None:
+        self._sock = sock
+        self._reader = reader
+
+    async def play(self, script: Script, truth: PlayedTruth) -> bool:
+        """Do what a script says, and note it.
+
+        Returns:
+            Whether another request may follow on the connection.
+
+        Raises:
+            OSError: The client is gone.
+        """
+        for step in script.steps:
+            if not await self._do(step, script, truth):
+                return False
+        return True
+
+    async def _do(self, step: Step, script: Script, truth: PlayedTruth) -> bool:
+        if not isinstance(step, Stall):
+            await _until(truth.received_ns + round(step.at_ms * _MS))
+        match step:
+            case Send():
+                await self._send(step, truth, stamped=script.streamed)
+            case Flood():
+                await self._flood(step)
+            case Stall():
+                await self._reader.hung_up()
+            case Reset():
+                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+            case Close():
+                pass
+        return isinstance(step, Send)
+
+    async def _send(self, step: Send, truth: PlayedTruth, *, stamped: bool) -> None:
+        now_ns = time.monotonic_ns()
+        if step.said:
+            truth.tokens += count(step.said)
+            late_ns = now_ns - truth.received_ns - round(step.at_ms * _MS)
+            truth.late_ns = max(truth.late_ns, late_ns)
+        if stamped:
+            truth.chunk_ns += [now_ns for one in step.said if one.tokens and not one.choice]
+        await asyncio.get_running_loop().sock_sendall(self._sock, step.data)
+        if not step.after:
+            truth.done_ns = time.monotonic_ns()
+
+    async def _flood(self, step: Flood) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await loop.sock_sendall(self._sock, step.data)
+            await asyncio.sleep(step.every_ms / 1e3)
+
+
+async def _until(at_ns: int) -> None:
+    """Return at a moment or right after; at once when it has passed."""
+    while (left_ns := at_ns - time.monotonic_ns()) > 0:  # noqa: ASYNC110 (it is the moment that is awaited)
+        await asyncio.sleep(left_ns / 1e9)

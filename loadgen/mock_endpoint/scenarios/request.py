@@ -1,0 +1,117 @@
+"""Reading one request from a socket, with the moment at which it had arrived."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.client.arrival import StampingSocket
+
+_READ: Final = 64 * 1024
+_MOST_HEAD: Final = 64 * 1024
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Asked(NamedTuple):
+    """One request.
+
+    Attributes:
+        method: `POST`, say.
+        path: With the query, if it has one.
+        headers: By their names in lower case.
+        received_ns: When its last segment had arrived.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    received_ns: int
+
+
+class NotHTTPError(Exception):
+    """What came is no request of HTTP/1.1."""
+
+
+class RequestReader:
+    """Reads the requests of one connection, one after the other.
+
+    Args:
+        sock: Non-blocking.
+    """
+
+    def __init__(self, sock: StampingSocket) -> None:
+        self._sock = sock
+        self._unread = bytearray()
+        self._arrival_ns = 0
+
+    async def next(self) -> Asked | None:
+        """The next request, body and all; None when there will be none.
+
+        Raises:
+            NotHTTPError: It is none.
+            OSError: The connection broke.
+        """
+        head = await self._until(b"\r\n\r\n")
+        if head is None:
+            return None
+        try:
+            start, *lines = head.decode("latin-1").rstrip().split("\r\n")
+            method, path, _ = start.split(" ")
+            headers = {name.lower(): value.strip() for name, value in (line.split(":", 1) for line in lines)}
+            length = int(headers.get("content-length", 0))
+        except ValueError as error:
+            raise NotHTTPError from error
+        if headers.get("expect", "").lower() == "100-continue":
+            await asyncio.get_running_loop().sock_sendall(self._sock, _CONTINUE)
+        whole = await self._skip_chunks() if "transfer-encoding" in headers else await self._exactly(length)
+        return Asked(method, path, headers, self._arrival_ns) if whole is not None else None
+
+    async def hung_up(self) -> None:
+        """Return when the client has closed the connection, or broken it; what it sends is lost."""
+        try:
+            while await self._read():
+                self._unread.clear()
+        except OSError:
+            return
+
+    async def _skip_chunks(self) -> bytes | None:
+        while (line := await self._until(b"\r\n")) is not None:
+            try:
+                size = int(line.split(b";")[0], 16)
+            except ValueError as error:
+                raise NotHTTPError from error
+            if await self._exactly(size + 2) is None:
+                return None
+            if not size:
+                return b""
+        return None
+
+    async def _until(self, end: bytes) -> bytes | None:
+        while (place := self._unread.find(end)) < 0:
+            if len(self._unread) > _MOST_HEAD or self._unread[:1] == b"\x16":
+                # A TLS handshake begins with 0x16.
+                raise NotHTTPError
+            if not await self._read():
+                return None
+        return self._take(place + len(end))
+
+    async def _exactly(self, count: int) -> bytes | None:
+        while len(self._unread) < count:
+            if not await self._read():
+                return None
+        return self._take(count)
+
+    def _take(self, count: int) -> bytes:
+        taken = bytes(self._unread[:count])
+        del self._unread[:count]
+        return taken
+
+    async def _read(self) -> bool:
+        buffer = bytearray(_READ)
+        count = await asyncio.get_running_loop().sock_recv_into(self._sock, buffer)
+        self._arrival_ns = self._sock.arrival_ns
+        self._unread += memoryview(buffer)[:count]
+        return count > 0

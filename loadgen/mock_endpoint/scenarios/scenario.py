@@ -1,0 +1,77 @@
+"""A scenario: what a server does, and what a client must make of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from loadgen.client.timeouts import Timeouts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.steps import Script
+
+COMPLETED: Final = "completed"
+"""What a client sees where it sees no failure."""
+
+Place = Literal[
+    "http", "tls_self_signed", "tls_expired", "plain_for_tls", "closed_port", "no_host", "full_queue"
+]
+"""Where a scenario is met: on the server's port, or somewhere that no connection can be made to."""
+
+OPENAI: Final = ("chat", "completions")
+STREAMED: Final = (*OPENAI, "responses", "messages", "sse")
+ALL: Final = (*STREAMED, "json")
+
+PATIENT: Final = Timeouts(total_s=20.0, connect_s=10.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """What a server does, and what a client must make of it.
+
+    Attributes:
+        name: Stands in paths and tables.
+        about: What the server does, in a few words.
+        right: What a client must make of it, and why, where that is not plain.
+        script: What is done for one request, in a protocol.
+        protocols: Where there is such a thing.
+        sees: What a client sees: `completed`, or the name of a failure; several where either is right.
+        timeouts: What a client must be given to see it.
+        requests: How many are asked to try a client, two at a time.
+        heavy: It keeps server and client busy, and is tried with little else going on.
+        pause_ms: Between one request and the next on a connection.
+        fast: Over within a fraction of a second, whatever timeouts the client has.
+        place: Where it is met.
+        message: What the failure's message must have in it.
+        retry_after_s: From and to, where the server says when to come back.
+        models: The status of `GET /v1/models`.
+    """
+
+    name: str
+    about: str
+    right: str = ""
+    script: Callable[[Dialect], Script]
+    protocols: tuple[str, ...] = STREAMED
+    sees: tuple[str, ...] = (COMPLETED,)
+    timeouts: Timeouts = PATIENT
+    requests: int = 6
+    heavy: bool = False
+    pause_ms: float = 0
+    fast: bool = True
+    place: Place = "http"
+    message: str = ""
+    retry_after_s: tuple[float, float] | None = None
+    models: int = 200
+
+    @property
+    def races(self) -> bool:
+        """Whether what a client sees depends on how soon server and client come to do something."""
+        return self.pause_ms > 0 or self.timeouts != PATIENT
+
+    @property
+    def completes(self) -> bool:
+        """Whether it is a success and nothing else."""
+        return self.sees == (COMPLETED,)

@@ -1,0 +1,192 @@
+"""Serving scenarios: one connection after the other, byte for byte."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from loadgen.client.arrival import StampingSocket
+from loadgen.mock_endpoint.listening import BACKLOG, announce_url, cannot_listen
+from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.chaos import Chaos
+from loadgen.mock_endpoint.scenarios.http import whole
+from loadgen.mock_endpoint.scenarios.pages import model_list, not_found, protocol_of, table
+from loadgen.mock_endpoint.scenarios.places import Places
+from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
+from loadgen.mock_endpoint.scenarios.player import Player
+from loadgen.mock_endpoint.scenarios.request import NotHTTPError, RequestReader
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
+from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.scenarios.request import Asked
+    from loadgen.mock_endpoint.scenarios.scenario import Place, Scenario
+    from loadgen.mock_endpoint.truth import Truth
+
+_OK: Final = 200
+_LOOK_AGAIN_S: Final = 0.01
+_NOT_HTTP: Final = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+async def serve_scenarios(
+    options: MockOptions,
+    tell: Callable[[Truth], None],
+    told_to_stop: asyncio.Event,
+) -> None:
+    """Serve until told to stop.
+
+    Raises:
+        MockSetupError: The port cannot be listened on.
+    """
+    try:
+        listener = _listen(options)
+    except OSError as error:
+        raise cannot_listen(options, error) from error
+    with listener:
+        port = listener.getsockname()[1]
+        places = Places(options.host, port)
+        try:
+            bases = await places.open()
+            server = _Server(options, tell, bases)
+            accepting = asyncio.create_task(server.accept(listener))
+            announce_url(server.url)
+            await told_to_stop.wait()
+            accepting.cancel()
+            await server.close()
+        finally:
+            places.close()
+
+
+def _listen(options: MockOptions) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+        listener.setblocking(False)  # noqa: FBT003 (likewise)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class _Server:
+    """Plays scenarios to whoever connects.
+
+    Attributes:
+        url: The base URL at which the scenario is met that was asked for.
+    """
+
+    def __init__(
+        self, options: MockOptions, tell: Callable[[Truth], None], bases: Mapping[Place, str]
+    ) -> None:
+        name = options.scenario or ""
+        self.url = f"{bases[SCENARIOS[name].place if name != CHAOS else 'http']}/v1"
+        self._name = name
+        self._tell = tell
+        self._chaos = Chaos(options.fault_share, options.seed)
+        self._table = table(bases)
+        self._lines: set[asyncio.Task[None]] = set()
+
+    async def accept(self, listener: socket.socket) -> None:
+        """Take connections, each in a task of its own."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, _ = await loop.sock_accept(listener)
+            except OSError:
+                # No descriptor is left: the connection waits until one is.
+                await asyncio.sleep(_LOOK_AGAIN_S)
+                continue
+            line = loop.create_task(self._serve(StampingSocket(fileno=accepted.detach())))
+            self._lines.add(line)
+            line.add_done_callback(self._lines.discard)
+
+    async def close(self) -> None:
+        """Cut off every connection."""
+        for line in self._lines:
+            line.cancel()
+        await asyncio.gather(*self._lines, return_exceptions=True)
+
+    async def _serve(self, sock: StampingSocket) -> None:
+        with sock, suppress(OSError):
+            sock.setblocking(False)  # noqa: FBT003 (the socket module's own signature)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.stamp_arrivals()
+            reader = RequestReader(sock)
+            try:
+                while (asked := await reader.next()) is not None and await self._answer(sock, reader, asked):
+                    pass
+            except NotHTTPError:
+                await asyncio.get_running_loop().sock_sendall(sock, _NOT_HTTP)
+
+    async def _answer(self, sock: StampingSocket, reader: RequestReader, asked: Asked) -> bool:
+        """Answer one request; tell whether the connection lives on."""
+        name, path = _addressed(asked.path, self._name)
+        if (
+            asked.method == "POST"
+            and (protocol := protocol_of(path))
+            and (name in SCENARIOS or name == CHAOS)
+        ):
+            scenario = self._chaos.draw(protocol) if name == CHAOS else SCENARIOS[name]
+            if protocol in scenario.protocols:
+                return await self._play(sock, reader, asked, scenario, protocol)
+        await asyncio.get_running_loop().sock_sendall(sock, self._page(asked.method, name, path))
+        return True
+
+    def _page(self, method: str, name: str, path: str) -> bytes:
+        if method != "GET":
+            return not_found(f"no scenario {name!r} for {path}; GET / lists them")
+        if path == "/":
+            return whole(0, self._table).data
+        if path.endswith("/models"):
+            return model_list(SCENARIOS[name].models if name in SCENARIOS else _OK)
+        return not_found(f"nothing at {path}")
+
+    async def _play(
+        self, sock: StampingSocket, reader: RequestReader, asked: Asked, scenario: Scenario, protocol: str
+    ) -> bool:
+        from loadgen.mock_endpoint.scenarios.catalog import DIALECTS
+
+        script = scenario.script(DIALECTS[protocol])
+        truth = PlayedTruth(
+            asked.headers.get("x-request-id"),
+            asked.path,
+            asked.received_ns,
+            scenario=scenario.name,
+            expect=list(scenario.sees),
+            input_tokens=INPUT_TOKENS,
+        )
+        try:
+            alive = await Player(sock, reader).play(script, truth)
+            _judge(truth, scenario)
+        finally:
+            truth.done_ns = truth.done_ns or time.monotonic_ns()
+            self._tell(truth)
+        return alive
+
+
+def _judge(truth: PlayedTruth, scenario: Scenario) -> None:
+    """Note how a request ended that was played to its end."""
+    if scenario.sees[0].startswith("http_"):
+        truth.outcome, truth.status = "failed", int(scenario.sees[0].removeprefix("http_"))
+    else:
+        truth.status = _OK
+        if COMPLETED in scenario.sees:
+            truth.outcome, truth.finish_reason = "completed", "stop"
+
+
+def _addressed(path: str, default: str) -> tuple[str, str]:
+    """The scenario that a path asks for, and the rest of it."""
+    path = path.partition("?")[0]
+    first, _, rest = path.lstrip("/").partition("/")
+    return (first, f"/{rest}") if first in SCENARIOS or first == CHAOS else (default, path)

@@ -1,0 +1,93 @@
+"""What a scenario's server does with a connection, step by step. Times are ms from the request's arrival."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+Kind = Literal["content", "reasoning", "reasoning_content", "tool"]
+"""What a token belongs to; chat servers have two names for reasoning."""
+
+
+class Said(NamedTuple):
+    """What one event of a stream carries.
+
+    Attributes:
+        text: Its text; empty for a token that cannot be seen yet.
+        kind: What it belongs to.
+        tokens: How many tokens it is; 0 for an empty text that is none.
+        choice: Which of several answers to the same question it belongs to.
+    """
+
+    text: str
+    kind: Kind = "content"
+    tokens: int = 1
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Write bytes.
+
+    Attributes:
+        at_ms: When.
+        data: What.
+        said: What the events carry that these bytes complete.
+        after: The response was over before: these bytes are no part of it.
+    """
+
+    at_ms: float
+    data: bytes
+    said: tuple[Said, ...] = ()
+    after: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """Write the same bytes again and again until the client hangs up, so long apart."""
+
+    at_ms: float
+    data: bytes
+    every_ms: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close the connection in order."""
+
+    at_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Close the connection with a RST; what was sent and not yet read is lost."""
+
+    at_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Say no more until the client hangs up."""
+
+
+Step = Send | Flood | Close | Reset | Stall
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What is done for one request. After the last step the next request is read, unless that step ended it.
+
+    Attributes:
+        steps: In the order of their times.
+        counted: Whether the server tells how many tokens it sent.
+        streamed: Whether each event has a time of its own; else the answer is one JSON text.
+    """
+
+    steps: tuple[Step, ...]
+    counted: bool = True
+    streamed: bool = True
+
+    @property
+    def said(self) -> tuple[Said, ...]:
+        """What the events carry, in their order."""
+        return tuple(said for step in self.steps if isinstance(step, Send) for said in step.said)

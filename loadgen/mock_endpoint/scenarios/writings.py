@@ -1,0 +1,202 @@
+"""The same stream written and cut otherwise: what the standard of event streams allows, and what networks do.
+
+Sixteen tokens each, the first 20 ms after the request and then one every 5 ms, unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from loadgen.mock_endpoint.scenarios import timetable
+from loadgen.mock_endpoint.scenarios.dialects import chat
+from loadgen.mock_endpoint.scenarios.http import chunked
+from loadgen.mock_endpoint.scenarios.scenario import Scenario
+from loadgen.mock_endpoint.scenarios.steps import Said, Script, Send
+from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, GAP_MS, TOKENS, words
+
+if TYPE_CHECKING:
+    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+
+_BOM: Final = b"\xef\xbb\xbf"
+_LONG: Final = 256 * 1024
+
+
+def comments(dialect: Dialect) -> Script:
+    """Comments before the first token and between others."""
+    pings = [Send(at_ms, b": ping\n\n") for at_ms in (1, 11, 42)]
+    pieces = sorted([*pings, *timetable.body(dialect)], key=lambda piece: piece.at_ms)
+    return Script(tuple(chunked(pieces)))
+
+
+def empty_data(dialect: Dialect) -> Script:
+    """Empty events that keep the connection alive."""
+    return Script(tuple(chunked([Send(1, b"data:\n\n"), Send(11, b"data: \n\n"), *timetable.body(dialect)])))
+
+
+def crlf(dialect: Dialect) -> Script:
+    """Lines end in CR LF."""
+    change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"\n", b"\r\n"))
+    return Script(tuple(chunked(change)))
+
+
+def cr(dialect: Dialect) -> Script:
+    """Lines end in CR."""
+    change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"\n", b"\r"))
+    return Script(tuple(chunked(change)))
+
+
+def bom(dialect: Dialect) -> Script:
+    """A byte order mark before the first event."""
+    first, *rest = timetable.body(dialect)
+    return Script(tuple(chunked([*timetable.mapped([first], lambda data: _BOM + data), *rest])))
+
+
+def no_space(dialect: Dialect) -> Script:
+    """No space after `data:`."""
+    change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"data: ", b"data:"))
+    return Script(tuple(chunked(change)))
+
+
+def fields(dialect: Dialect) -> Script:
+    """`event`, `id`, `retry`, unknown fields and comments before the data."""
+    extra = b"event: chunk\nid: 7\nretry: 100\nx-trace: 1\n: a comment\ndata: "
+    change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"data: ", extra))
+    return Script(tuple(chunked(change)))
+
+
+def data_lines(dialect: Dialect) -> Script:
+    """Every JSON text in two `data` lines, cut where JSON allows white space."""
+
+    def cut(data: bytes) -> bytes:
+        return data if data == chat.DONE else data.replace(b"data: {", b"data: {\ndata: ")
+
+    return Script(tuple(chunked(timetable.mapped(timetable.body(dialect), cut))))
+
+
+def no_blank_line(dialect: Dialect) -> Script:
+    """The last event lacks its blank line."""
+    *rest, last = timetable.body(dialect)
+    return Script(tuple(chunked([*rest, *timetable.mapped([last], lambda data: data[:-2])])))
+
+
+def unicode_text(dialect: Dialect, tokens: int) -> list[Send]:
+    """A stream whose texts are of many bytes a character."""
+    said = tuple(Said(text) for text in (" ä", " €", " 😀", " 語") * (tokens // 4))
+    return timetable.body(dialect, said)
+
+
+def bytewise(dialect: Dialect) -> Script:
+    """Every byte in a write of its own, in the middle of characters and of chunk headers too."""
+    steps = [step for step in chunked(unicode_text(dialect, 4)) if isinstance(step, Send)]
+    return Script(tuple(timetable.byte_by_byte(steps)))
+
+
+def split_events(dialect: Dialect) -> Script:
+    """Every write in two, each time cut at another place, 2 ms apart."""
+    head, *steps = (step for step in chunked(unicode_text(dialect, TOKENS)) if isinstance(step, Send))
+    return Script((head, *timetable.cut_in_two(timetable.together(steps))))
+
+
+def two_a_segment(dialect: Dialect) -> Script:
+    """Tokens come in pairs, in one write; the last pair with the usage and the end."""
+    pairs = timetable.body(dialect)
+    merged = timetable.together(pairs, lambda piece: int((piece.at_ms - FIRST_MS) // (2 * GAP_MS)))
+    return Script(tuple(chunked(merged)))
+
+
+def buffered(dialect: Dialect) -> Script:
+    """A proxy holds everything back, and lets it go in one write."""
+    everything = timetable.together(timetable.body(dialect), lambda _: None)
+    return Script(tuple(chunked(everything)))
+
+
+def late_headers(dialect: Dialect) -> Script:
+    """The head of the response leaves with the first token."""
+    return Script(tuple(chunked(timetable.body(dialect), head_at_ms=FIRST_MS)))
+
+
+def long_chunk(dialect: Dialect) -> Script:
+    """The first chunk has 256 KiB of text."""
+    said = (Said("x" * _LONG), *words(TOKENS - 1, start=1))
+    pieces = timetable.body(dialect, said)
+    *start, first = pieces[: next(place for place, piece in enumerate(pieces) if piece.said) + 1]
+    # So much takes its time on the way: only its last byte, which completes the event, leaves when it is due.
+    early = Send(1, b"".join(piece.data for piece in start) + first.data[:-1])
+    last = Send(FIRST_MS, first.data[-1:], first.said)
+    return Script(tuple(chunked([early, last, *pieces[len(start) + 1 :]])))
+
+
+WRITINGS: Final = (
+    Scenario(
+        name="comments",
+        about="`: ping` before the first token and between tokens",
+        right="a comment is nothing at all",
+        script=comments,
+    ),
+    Scenario(
+        name="empty_data",
+        about="events with empty data, to keep the connection alive",
+        right="no token, and no broken frame",
+        script=empty_data,
+    ),
+    Scenario(
+        name="crlf",
+        about="lines end in CR LF",
+        right="the standard allows CR LF, LF and CR",
+        script=crlf,
+    ),
+    Scenario(name="cr", about="lines end in CR", right="the standard allows it", script=cr),
+    Scenario(name="bom", about="a byte order mark at the start", right="skipped", script=bom),
+    Scenario(
+        name="no_space", about="`data:` without a space", right="the space is optional", script=no_space
+    ),
+    Scenario(
+        name="fields", about="`event`, `id`, `retry`, unknown fields, comments inside events", script=fields
+    ),
+    Scenario(
+        name="data_lines",
+        about="every JSON text in two `data` lines",
+        right="they are joined by a line feed",
+        script=data_lines,
+    ),
+    Scenario(
+        name="no_blank_line",
+        about="the last event lacks its blank line",
+        right="the end of the body ends it too",
+        script=no_blank_line,
+    ),
+    Scenario(
+        name="bytewise",
+        about="4 tokens, every byte in a write of its own",
+        right="an event is there when its last byte is",
+        script=bytewise,
+        requests=3,
+        heavy=True,
+    ),
+    Scenario(
+        name="split_events",
+        about="every write in two, 2 ms apart, cut at another place each time",
+        right="inside characters and chunk headers too; the second half's time counts",
+        script=split_events,
+    ),
+    Scenario(
+        name="two_a_segment",
+        about="tokens come in pairs in one segment, the last with usage and `[DONE]`",
+        right="both have the same time",
+        script=two_a_segment,
+    ),
+    Scenario(
+        name="buffered",
+        about="a proxy holds all of it back for 95 ms",
+        right="TTFT is 95 ms and TPOT 0: that is what a user sees",
+        script=buffered,
+    ),
+    Scenario(name="late_headers", about="headers leave with the first token", script=late_headers),
+    Scenario(
+        name="long_chunk",
+        about="the first chunk has 256 KiB, complete after 20 ms",
+        script=long_chunk,
+        requests=3,
+        heavy=True,
+    ),
+)
