@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Kind = Literal["events", "failures", "loads", "metrics", "protocols", "views"]
+Kind = Literal["events", "failures", "loads", "metrics", "protocols", "scenarios", "views"]
 
 
 def listing(
@@ -17,7 +17,7 @@ def listing(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """List events, failures, loads, metrics, protocols or views.
+    """List events, failures, loads, metrics, protocols, scenarios of the mock endpoint, or views.
 
     [bold]Example[/bold]
 
@@ -29,6 +29,7 @@ def listing(
         "loads": loads,
         "metrics": metrics,
         "protocols": protocols,
+        "scenarios": scenarios,
         "views": views,
     }
     words = sources[kind]()
@@ -50,11 +51,11 @@ def events() -> Mapping[str, str]:
 
 
 def failures() -> Mapping[str, str]:
-    """Failure names, with the side that each one blames."""
-    from loadgen.client.failure import Failure, blame
+    """Failure names, with the side that each one blames, and what they mean."""
+    from loadgen.client.failure import HTTP_BLAMES, HTTP_MEANING, Failure
 
-    named = {name.value: f"blames the {blame(name)}" for name in Failure}
-    return named | {"http_<code>": "blames the server"}
+    named = {name.value: f"blames the {name.blames}: {name.meaning}" for name in Failure}
+    return named | {"http_<code>": f"blames the {HTTP_BLAMES}: {HTTP_MEANING}"}
 
 
 def loads() -> Mapping[str, str]:
@@ -81,9 +82,20 @@ def metrics() -> Mapping[str, str]:
 
 def protocols() -> Mapping[str, str]:
     """Protocols, with their paths."""
-    from loadgen.workers.parts import CODECS
+    from loadgen.workers.parts import CODECS, DESCRIBED
 
-    return {name: f"POST {codec.path}" for name, codec in CODECS.items()}
+    fixed = {name: f"POST {codec.path}" for name, codec in CODECS.items()}
+    return fixed | dict.fromkeys(DESCRIBED, "POST --path, with --body; the text stands at --text-at")
+
+
+def scenarios() -> Mapping[str, str]:
+    """Scenarios of the mock endpoint: what the server does, and what a client must see."""
+    from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
+
+    described = {
+        name: f"{scenario.about}: {' or '.join(scenario.sees)}" for name, scenario in SCENARIOS.items()
+    }
+    return described | {CHAOS: "short answers, and a share of faults (--fault-share)"}
 
 
 def views() -> Mapping[str, str]:

@@ -10,6 +10,7 @@ import typer
 _TIMING = "Timing and length"
 _SERVING = "Serving"
 _TRUTH = "Script and truth"
+_SCENARIOS = "Misbehaving"
 
 
 def mock(
@@ -62,6 +63,20 @@ def mock(
             rich_help_panel=_SERVING,
         ),
     ] = False,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            help="Play this scenario to every request, or `chaos`, a mix of short answers and faults; every "
+            "other one is served below /NAME/v1. `loadgen list scenarios` has them all.",
+            rich_help_panel=_SCENARIOS,
+        ),
+    ] = None,
+    fault_share: Annotated[
+        float,
+        typer.Option(
+            help="With chaos: of all requests, those that meet a fault.", rich_help_panel=_SCENARIOS
+        ),
+    ] = 0.2,
     ttft: Annotated[
         str,
         typer.Option(
@@ -148,6 +163,8 @@ def mock(
             tls_key=tls_key,
             exit_with_parent=exit_with_parent,
             fast=fast,
+            scenario=scenario,
+            fault_share=fault_share,
         ),
     )
     if punctuality is not None:

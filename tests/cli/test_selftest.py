@@ -1,0 +1,168 @@
+"""The client on every scenario, and a client with errors, which must fail."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from cli.conformance.row import rows
+from cli.conformance.table import table
+from cli.conformance.trial import try_all
+from loadgen.client import chat_completions
+from loadgen.mock_endpoint.scenarios.answers import KEY
+from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
+from loadgen.workers.parts import PROTOCOLS, TRANSPORTS
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from cli.conformance.judging import Judged
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Judged], Path]:
+    """Every scenario in every protocol over every transport, once; and where the logs are."""
+    folder = tmp_path_factory.mktemp("selftest")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("no_proxy", "*")
+        return try_all(rows((), PROTOCOLS, list(TRANSPORTS)), folder), folder
+
+
+def test_every_row_passes(everything: tuple[list[Judged], Path]) -> None:
+    """What the client logged is what the server did."""
+    judged, _ = everything
+    assert {str(one.row): [miss.what for miss in one.misses] for one in judged if not one.passed} == {}
+    tried = Counter((one.row.scenario.name, one.row.protocol) for one in judged)
+    assert tried == {
+        (name, protocol): len(TRANSPORTS)
+        for name, scenario in SCENARIOS.items()
+        for protocol in scenario.protocols
+    }
+
+
+def test_the_key_is_in_no_log(everything: tuple[list[Judged], Path]) -> None:
+    """One scenario repeats it, in a message that is logged."""
+    logs = [log.read_bytes() for log in everything[1].glob("*/events.db")]
+    assert logs
+    assert all(KEY.encode() not in log for log in logs)
+
+
+@pytest.mark.parametrize("width", [40, 100, 200])
+def test_the_table_has_a_line_for_each_scenario(everything: tuple[list[Judged], Path], width: int) -> None:
+    """Within the page, without colour unless it is asked for, with the verdict in the end."""
+    judged, _ = everything
+    page = table(judged, width=width, color=False)
+    lines = page.splitlines()
+    assert {line.split()[0] for line in lines if line} >= set(SCENARIOS)
+    assert "\x1b" not in page
+    assert "\x1b[" in table(judged, width=width, color=True)
+    assert f"all {len(judged)} rows pass" in " ".join(page.split())
+    assert ("what the server does" in page) == (width == 200)
+    assert max(map(len, lines)) <= width
+
+
+class Careless:
+    """A client of chat completions with the errors that are found in the wild."""
+
+    announces_end = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(chat_completions, name)
+
+    def chunk(self, payload: Any) -> Any:
+        """A role is a token, reasoning is none, an error is passed over, tool calls are not for it."""
+        delta = chat_completions.chunk(payload)
+        if (payload.get("choices") or [{}])[0].get("delta", {}).get("role"):
+            delta = delta._replace(content="assistant")
+        return delta._replace(reasoning="", tool_calls=(), error=None)
+
+
+def careless(_: str, __: Mapping[str, Any]) -> Any:
+    """The codec of a client with errors."""
+    return Careless()
+
+
+def test_a_client_with_errors_fails(tmp_path: Path) -> None:
+    """Each of its errors makes the row fail that is about it; what it does right still passes."""
+    names = ["role_early", "reasoning", "error_frame", "ends_early", "tool_calls", "usage_null", "http_429"]
+    judged = try_all(rows(names, ["chat"], ["native"]), tmp_path, make_codec=careless)
+    passed = {one.row.scenario.name: one.passed for one in judged}
+    assert passed == dict.fromkeys(names[:5], False) | {"usage_null": True, "http_429": True}
+    found = {one.row.scenario.name: "; ".join(miss.what for miss in one.misses) for one in judged}
+    assert "chunks: 17, not 16" in found["role_early"]
+    assert "completed, not error_frame" in found["error_frame"]
+    assert "completed, not truncated" in found["ends_early"]
+    assert "tool call: None, not {" in found["tool_calls"]
+    page = " ".join(table(judged, width=100, color=False).split())
+    assert "5 of 7 rows fail" in page
+    assert "role_early, chat, native: " in page
+
+
+def test_the_command(loadgen: Loadgen, tmp_path: Path) -> None:
+    """A table on standard output, the logs where they are wanted."""
+    done = loadgen("selftest", "--only", "cut", "--only", "crlf", "--protocol", "chat", "--keep", "kept")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "all 4 rows pass; 2 scenarios; chat; native aiohttp" in done.stdout
+    assert (tmp_path / "kept" / "1" / "events.db").exists()
+    assert len((tmp_path / "kept" / "truth.jsonl").read_text().splitlines()) == 16
+    again = loadgen("selftest", "--only", "cut", "--keep", "kept")
+    assert (again.returncode, again.stderr) == (
+        2,
+        "error: --keep kept: it is there already; name a new folder\n",
+    )
+
+
+def test_the_command_in_json(loadgen: Loadgen) -> None:
+    """A list of rows."""
+    done = loadgen(
+        "selftest", "--only", "plain", "--protocol", "completions", "--transport", "native", "--json"
+    )
+    (row,) = orjson.loads(done.stdout)
+    assert (done.returncode, row["passed"], row["seen"]) == (0, True, {"completed": 6})
+    assert row["tokens"] == [16]
+    assert abs(row["measured_ms"]["ttft"] - row["true_ms"]["ttft"]) < 20
+
+
+def test_an_interrupt_ends_it(start_loadgen: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
+    """At once, and without a word."""
+    with start_loadgen("selftest", "--only", "endless_pings", "--only", "stall", "--keep", "kept") as process:
+        log = tmp_path / "kept" / "1" / "events.db"
+        while not log.exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--only", "clrf"), "--only clrf: no such scenario; `loadgen list scenarios` has all of them"),
+        (("--protocol", "grpc"), "--protocol grpc: not a protocol; choose from chat, completions"),
+        (
+            ("--only", "tool_calls", "--protocol", "json"),
+            "tool_calls: not for json; choose another --protocol",
+        ),
+    ],
+)
+def test_what_cannot_be_tried(loadgen: Loadgen, arguments: tuple[str, ...], message: str) -> None:
+    """It is said, and nothing is started."""
+    done = loadgen("selftest", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_scenarios_are_listed(loadgen: Loadgen) -> None:
+    """All of them, and what a client must see."""
+    listed = orjson.loads(loadgen("list", "scenarios", "--json").stdout)
+    assert list(listed) == [*SCENARIOS, "chaos"]
+    assert listed["cut"] == "the connection closes after 8 tokens: truncated"

@@ -1,0 +1,58 @@
+"""The mix of short answers and faults, asked by the client: the server says beforehand what it must see."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from loadgen.client import chat_completions
+from loadgen.client.codec import Generation
+from loadgen.client.endpoint import endpoint
+from loadgen.client.http_transport import HttpTransport
+from loadgen.client.timeouts import Timeouts
+from loadgen.mock_endpoint import start_mock
+from loadgen.turn import Asker
+from recorder.event import EventType
+from recorder.lifecycle import TERMINAL, violations
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from recorder.event import Event
+
+REQUESTS = 120
+CONCURRENCY = 12
+
+
+def test_the_client_sees_what_the_server_did() -> None:
+    """One end for each request, the one that the server's truth demands; counts add up on both sides."""
+    events: list[Event] = []
+    with start_mock(scenario="chaos", fault_share=0.5, seed=3) as mock:
+        asyncio.run(_ask(mock.url, events))
+        truth = {one.request_id: one for one in mock.truth(REQUESTS)}
+    ends = [event for event in events if event.type in TERMINAL]
+    assert violations(events) == []
+    assert sorted(event.sample_uuid or "" for event in ends) == sorted(uuid or "" for uuid in truth)
+    seen = {
+        event.sample_uuid: "completed" if event.type is EventType.COMPLETE else event.data["error"]
+        for event in ends
+        if event.data is not None
+    }
+    assert {uuid: name for uuid, name in seen.items() if name not in truth[uuid].expect} == {}
+    completed = Counter(one.outcome for one in truth.values())["completed"]
+    assert completed == list(seen.values()).count("completed")
+    assert 0 < completed < REQUESTS
+
+
+async def _ask(url: str, events: list[Event]) -> None:
+    transport = HttpTransport(endpoint(url, {}), Timeouts(total_s=30))
+    asker = Asker(transport, chat_completions, Generation("m"), events.append)
+    samples = iter([Sample(number, "why?") for number in range(REQUESTS)])
+
+    async def user() -> None:
+        for sample in samples:
+            await asker.ask(sample, asker.prepare(sample), time.monotonic_ns(), "performance")
+
+    await asyncio.gather(*(user() for _ in range(CONCURRENCY)))
+    await transport.close()

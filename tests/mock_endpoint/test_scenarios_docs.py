@@ -1,0 +1,48 @@
+"""docs/conformance.md has every scenario, and docs/mock.md every field of the truth about one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
+from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
+from loadgen.mock_endpoint.scenarios.scenario import ALL, STREAMED
+
+DOCS = Path(__file__).parents[2] / "docs"
+BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"
+SHORT = {ALL: "all", STREAMED: "all that stream"}
+
+
+def row(name: str) -> str:
+    """One scenario as a line of the table."""
+    scenario = SCENARIOS[name]
+    cells = [
+        f"`{name}`",
+        scenario.about,
+        " or ".join(f"`{seen}`" for seen in scenario.sees),
+        scenario.right,
+        SHORT.get(scenario.protocols) or ", ".join(scenario.protocols),
+    ]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def test_the_table_is_that_of_the_catalog() -> None:
+    """UPDATE_GOLDEN=1 writes it anew."""
+    page = DOCS / "conformance.md"
+    head = "| scenario | what the server does | must see | because | protocols |\n|---|---|---|---|---|"
+    table = "\n".join([head, *map(row, SCENARIOS)]) + "\n"
+    before, rest = page.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    if os.environ.get("UPDATE_GOLDEN"):
+        page.write_text(before + BEGIN + table + END + after)
+    assert BEGIN + table + END in page.read_text()
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(PlayedTruth)])
+def test_every_field_of_the_truth_is_documented(name: str) -> None:
+    """The page of the mock endpoint names it."""
+    assert f"`{name}`" in (DOCS / "mock.md").read_text()
