@@ -6,9 +6,13 @@ RecorderError
 │   └── NewerLogError    written by a later version
 ├── LogExistsError       there is a log already where one should be made
 ├── LogNotMadeError      the place where it should be made cannot be written to
+├── BeingWrittenError    another process writes this run
+├── OldLogError          written by an earlier version: to be read, not to be gone on with
+├── LogGoneError         somebody has moved, deleted or replaced it while it was written
 ├── NotRecordingError    an event, but no active recorder
 ├── AlreadyRecordingError  a second active recorder in one process
-└── WriterError          the writer thread could not write (full disk, lost folder) or did not end
+└── WriterError          the log cannot be written any more (full disk, lost folder)
+    └── WriterStalledError   the disk does not take what is written, and nobody waits for it any longer
 """
 
 from __future__ import annotations
@@ -38,6 +42,18 @@ class LogNotMadeError(RecorderError):
     """The place where the log should be made cannot be written to."""
 
 
+class LogGoneError(RecorderError):
+    """The log that is being written is not where it was made."""
+
+
+class BeingWrittenError(RecorderError):
+    """Another process is writing this run: a run has one writer."""
+
+
+class OldLogError(RecorderError):
+    """The log was written by an earlier version of this program, which nobody can go on with."""
+
+
 class NotRecordingError(RecorderError):
     """An event came while no recorder was active."""
 
@@ -47,4 +63,8 @@ class AlreadyRecordingError(RecorderError):
 
 
 class WriterError(RecorderError):
-    """The writer thread could not write, or did not end in time."""
+    """The log cannot be written any more: the disk is full, or the log is gone."""
+
+
+class WriterStalledError(WriterError):
+    """The disk does not take what is written, and nobody waits for it any longer."""

@@ -17,17 +17,17 @@ class EventType(IntEnum):
     """What happened. Codes below 20 concern the session, from 20 on one request."""
 
     TEST_STARTED = 1
-    """The session began."""
+    """The session began, or a further sitting of it."""
     PHASE_STARTED = 2
     """A phase (`warmup`, `performance`, `drain`) began; data: `phase`, `duration_s`, `requests`."""
     PHASE_ENDED = 3
     """A phase ended; data: `phase`."""
     STOP_PERFORMANCE_TRACKING = 4
     """Issuing ended; data: `scheduled`: how many were due, `reason` (duration, requests, interrupted,
-    worker_lost)."""
+    worker_lost, error_budget)."""
     TEST_ENDED = 5
-    """The session ended in order; data: `reason` (`completed`, `interrupted`, `worker_lost`). Missing after
-    a `kill -9`."""
+    """The session ended in order; data: `reason` (`completed`, `interrupted`, `worker_lost`,
+    `error_budget`). Missing after a `kill -9`."""
     FINDING = 6
     """Something that a reader of the figures should know; data: `code`, `severity`, `message`, `remedy`."""
     TELEMETRY = 7
@@ -45,6 +45,8 @@ class EventType(IntEnum):
     """The request failed; data: `error` (a stable name) and what had arrived."""
     CANCELLED = 25
     """We gave the request up (a second interrupt); data: what had arrived."""
+    RETRY = 26
+    """An attempt at the request failed, and another follows; data: `attempt` (from 1), `error`, `wait_ms`."""
     SCORED = 30
     """A grader judged the stored output."""
 

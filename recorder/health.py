@@ -15,6 +15,7 @@ class RecorderHealth:
         commits: Transactions committed so far.
         lost: Events that could not be written. Anything but 0 invalidates a run.
         high_water: The most events that ever waited in the queue.
+        high_water_bytes: The most bytes likewise, of what came from other processes.
         slowest_commit_ms: The longest a batch took from its insertion to the end of its commit.
         longest_wait_ms: The longest that an event can have waited for the end of its commit: a `kill -9`
             loses nothing that is older than this.
@@ -24,6 +25,7 @@ class RecorderHealth:
     commits: int = 0
     lost: int = 0
     high_water: int = 0
+    high_water_bytes: int = 0
     slowest_commit_ms: float = 0.0
     longest_wait_ms: float = 0.0
 
@@ -35,6 +37,7 @@ class RecorderHealth:
             "commits": self.commits,
             "lost": self.lost,
             "high_water": self.high_water,
+            "high_water_bytes": self.high_water_bytes,
             "slowest_commit_ms": round(self.slowest_commit_ms, 3),
             "longest_wait_ms": round(self.longest_wait_ms, 3),
         }

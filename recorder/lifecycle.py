@@ -21,7 +21,7 @@ START = None
 REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
     START: frozenset({EventType.LOADGEN_ISSUE_CALLED}),
     EventType.LOADGEN_ISSUE_CALLED: frozenset(
-        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED},
+        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
     ),
     # It is sent again when it was sent into a kept connection that the server had closed. A response that is
     # not a stream has no first chunk.
@@ -32,9 +32,16 @@ REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
             EventType.COMPLETE,
             EventType.ERROR,
             EventType.CANCELLED,
+            EventType.RETRY,
         },
     ),
-    EventType.FIRST_CHUNK: frozenset({EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED}),
+    EventType.FIRST_CHUNK: frozenset(
+        {EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
+    ),
+    # What follows is another attempt, from its beginning.
+    EventType.RETRY: frozenset(
+        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
+    ),
     EventType.COMPLETE: frozenset({EventType.SCORED}),
     EventType.ERROR: frozenset({EventType.SCORED}),
     EventType.CANCELLED: frozenset(),
@@ -49,6 +56,11 @@ SESSION: Mapping[EventType | None, frozenset[EventType]] = {
     EventType.PHASE_ENDED: frozenset({EventType.PHASE_STARTED, EventType.TEST_ENDED}),
     EventType.TEST_ENDED: frozenset(),
 }
+
+SITTINGS: Mapping[EventType | None, frozenset[EventType]] = {
+    kind: frozenset({EventType.TEST_STARTED}) for kind in SESSION if kind is not START
+}
+"""What may follow from one sitting to the next: a run is resumed wherever it was left."""
 
 ANYWHERE = frozenset({EventType.FINDING, EventType.TELEMETRY})
 """Session events that have no place in the order."""
@@ -76,7 +88,7 @@ def violations(events: Iterable[Event]) -> list[str]:
             continue
         table = REQUEST if is_request_event(event.type) else SESSION
         state = states.get(event.sample_uuid, START)
-        if event.type not in table[state]:
+        if event.type not in table[state] | SITTINGS.get(state, frozenset()):
             where = "the session" if event.sample_uuid is None else f"request {event.sample_uuid}"
             before = "the start" if state is None else state.name
             found.append(f"{event.type.name} may not follow {before} in {where}")

@@ -1,7 +1,12 @@
 """The file format: tables, version, and how one event becomes one row.
 
 Times are integer nanoseconds of CLOCK_MONOTONIC; the `session` row anchors them to wall time. Big values
-stand last in `events`, where SQLite does not have to touch them to read the columns before.
+stand last in `events`, where SQLite does not have to touch them to read the columns before. In a payload, a
+member whose name ends in `_ns` is such a time, and nothing else is.
+
+A run that was interrupted and resumed has several sittings, each with a row in `sittings`: its events are
+those from `first_seq` on. The monotonic clock starts anew with the machine: `shift_ns`, added to the times of
+a sitting, puts them on the clock of the first one.
 
 `chunk_gaps_us` is the arrival of every chunk that carried a token: little-endian uint32, in microseconds;
 the first is counted from REQUEST_SENT, each other from the chunk before. Gaps are differences of rounded
@@ -23,8 +28,11 @@ if TYPE_CHECKING:
 APPLICATION_ID: Final = 0x4C4F4447
 """`LODG` in SQLite's application_id marks a file as a log of this program."""
 
-VERSION: Final = 1
-"""The schema's version, in SQLite's user_version. A reader accepts its own version and older ones."""
+VERSION: Final = 2
+"""The schema's version, in SQLite's user_version. A reader accepts its own version and older ones.
+
+1 has no table `sittings`: there was one.
+"""
 
 DDL: Final = """
 CREATE TABLE session (
@@ -34,6 +42,16 @@ CREATE TABLE session (
     settings        TEXT NOT NULL,
     environment     TEXT NOT NULL
 ) WITHOUT ROWID;
+
+CREATE TABLE sittings (
+    sitting         INTEGER PRIMARY KEY,
+    first_seq       INTEGER NOT NULL,
+    started_at_ns   INTEGER NOT NULL,
+    started_wall_ns INTEGER NOT NULL,
+    shift_ns        INTEGER NOT NULL,
+    boot_id         TEXT NOT NULL,
+    environment     TEXT NOT NULL
+);
 
 CREATE TABLE event_types (
     code INTEGER PRIMARY KEY,

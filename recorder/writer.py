@@ -7,60 +7,49 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
+from queue import Empty
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from uuid import uuid4
 
-from recorder import schema
+from recorder.backlog import Backlog, Batch, Flush, Item, Stop, rows_of
 from recorder.errors import AlreadyRecordingError, NotRecordingError, WriterError
 from recorder.event import Event, EventType
 from recorder.health import RecorderHealth
-from recorder.store import LOG_NAME, Session, Store
+from recorder.presence import Presence
+from recorder.remedies import broken, stalled
+from recorder.session import Session
+from recorder.store import LOG_NAME, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
+    from recorder import schema
+
 COMMIT_EVENTS: Final = 4096
 """A batch of this many events is committed at once."""
+
+COMMIT_BYTES: Final = 16 * 1024 * 1024
+"""So is one of this many bytes, of those that other processes have brought."""
 
 COMMIT_INTERVAL_S: Final = 0.025
 """A smaller batch is committed after this time: with the commit itself, well within 50 ms."""
 
-HEALTH_INTERVAL_S: Final = 5.0
+HEALTH_INTERVAL_S: Final = 1.0
 """How often the recorder logs its own health, so that a log that was cut off has it too."""
 
 _GATHER_S: Final = 0.005
-_CLOSE_TIMEOUT_S: Final = 90.0
+
+CLOSE_TIMEOUT_S: Final = 90.0
+"""A log that does not take a batch within this time does not hold up the end of the process any longer."""
 
 
-class _Batch(NamedTuple):
-    """Rows that are ready to be written, and the monotonic second since which the first has waited."""
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """What is being written, and the monotonic second since which."""
 
-    rows: Sequence[schema.Row]
+    events: int
     since_s: float
-
-
-class _Flush:
-    """Asks the writer to commit what came before it, and to say so."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-
-
-class _Stop(_Flush):
-    """The sentinel: drains the queue and ends the writer."""
-
-
-@dataclass(slots=True)
-class _Batched:
-    """Counts the rows of batches, less one each, because the queue counts a batch as one.
-
-    Each counter has one thread that writes it.
-    """
-
-    brought: int = 0
-    taken: int = 0
 
 
 class EventRecorder:
@@ -71,8 +60,9 @@ class EventRecorder:
     Args:
         session_id: Names the session; made up when missing.
         path: Where the log is made; by default `db_path(session_id)`.
-        settings: Goes into the session row (see `recorder.store.Session`).
+        settings: Goes into the session row (see `recorder.session.Session`).
         environment: Likewise.
+        resume: Go on with the log that is at `path`, in a further sitting; its settings stay as they are.
         on_failure: Called once, on the writer's thread, when the log cannot be written any more.
     """
 
@@ -85,6 +75,7 @@ class EventRecorder:
         path: Path | None = None,
         settings: Mapping[str, Any] | None = None,
         environment: Mapping[str, Any] | None = None,
+        resume: bool = False,
         on_failure: Callable[[WriterError], None] | None = None,
     ) -> None:
         self.session = Session(
@@ -92,14 +83,16 @@ class EventRecorder:
             settings=settings or {},
             environment=environment or {},
         )
+        self._open = Store.reopen if resume else Store.create
         self.path = path or self.db_path(self.session.session_id)
         self.health = RecorderHealth()
         self.failure: WriterError | None = None
         self._not_made: Exception | None = None
         self._waiting_since = 0.0
         self._on_failure = on_failure
-        self._queue: SimpleQueue[Event | _Batch | _Flush] = SimpleQueue()
-        self._batched = _Batched()
+        self._presence = Presence(self.path)
+        self._backlog = Backlog()
+        self._writing: _Writing | None = None
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -117,24 +110,41 @@ class EventRecorder:
             event: What happened; encoded later, on the writer's thread.
             force_commit: Commit at once rather than within 50 ms.
         """
-        self._queue.put(event)
+        self._backlog.put(event)
         if force_commit:
             self._hurry.set()
 
-    def put_rows(self, rows: Sequence[schema.Row], since_ns: int) -> None:
+    def put_rows(self, rows: Sequence[schema.Row], since_ns: int, size: int = 0) -> None:
         """Queue events that another process has made rows of (`recorder.schema.row`). Never blocks.
 
         Args:
             rows: In the order in which they happened; each counts as an event. One thread brings them.
             since_ns: Since when the first of them has waited, in ns of CLOCK_MONOTONIC.
+            size: How many bytes they took on their way here.
         """
-        self._batched.brought += len(rows) - 1
-        self._queue.put(_Batch(rows, since_ns / 1e9))
+        self._backlog.put(Batch(rows, since_ns / 1e9, size))
 
     @property
     def waiting(self) -> int:
-        """About how many events wait to be written."""
-        return self._queue.qsize() + self._batched.brought - self._batched.taken
+        """About how many events wait for their turn to be written."""
+        return self._backlog.events
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How many bytes of what other processes have brought wait likewise."""
+        return self._backlog.size
+
+    @property
+    def unwritten(self) -> int:
+        """About how many events are not on disk: those that wait, and those that are being written."""
+        writing = self._writing
+        return self.waiting + (writing.events if writing else 0)
+
+    @property
+    def stalled_s(self) -> float:
+        """Since how many seconds the log has been taking the same batch; 0 while nothing is being written."""
+        writing = self._writing
+        return time.monotonic() - writing.since_s if writing else 0.0
 
     @classmethod
     def record_event(
@@ -179,8 +189,8 @@ class EventRecorder:
         Raises:
             WriterError: The log could not be written.
         """
-        flush = _Flush()
-        self._queue.put(flush)
+        flush = Flush()
+        self._backlog.put(flush)
         if force_commit:
             self._hurry.set()
         while not flush.done.wait(timeout=1.0):
@@ -191,12 +201,11 @@ class EventRecorder:
 
     # The life of the writer…
 
-    def __enter__(self) -> Self:
-        """Make the log and start the writer.
+    def begin(self) -> threading.Event:
+        """Start the writer, which makes the log; what is returned is set when it has, or could not.
 
         Raises:
             AlreadyRecordingError: Another recorder is active in this process.
-            LogExistsError, LogNotMadeError: There is no room for a log at `path`.
         """
         if EventRecorder.LIVE is not None:
             raise AlreadyRecordingError(
@@ -204,13 +213,37 @@ class EventRecorder:
             )
         EventRecorder.LIVE = self
         made = threading.Event()
+        # Until there is a log, making it is what the writer writes.
+        self._writing = _Writing(0, time.monotonic())
         self._thread = threading.Thread(target=self._run, args=(made,), name="event-writer", daemon=True)
         self._thread.start()
-        made.wait()
-        if self._not_made is not None:
-            EventRecorder.LIVE = None
-            raise self._not_made
         atexit.register(self.close)
+        return made
+
+    def require_made(self) -> None:
+        """Make sure, once that is certain, that there is a log.
+
+        Raises:
+            LogExistsError, LogNotMadeError: There is no room for a log at `path`.
+            BeingWrittenError: Another process writes it.
+            LogError, OldLogError: What should be resumed is no log, or not one to go on with.
+        """
+        if self._not_made is not None:
+            self._thread = EventRecorder.LIVE = None
+            atexit.unregister(self.close)
+            raise self._not_made
+
+    def __enter__(self) -> Self:
+        """Make the log and start the writer.
+
+        Raises:
+            AlreadyRecordingError: Another recorder is active in this process.
+            LogExistsError, LogNotMadeError: There is no room for a log at `path`.
+            BeingWrittenError: Another process writes it.
+            LogError, OldLogError: What should be resumed is no log, or not one to go on with.
+        """
+        self.begin().wait()
+        self.require_made()
         return self
 
     def __exit__(
@@ -221,37 +254,47 @@ class EventRecorder:
     ) -> None:
         self.close()
 
-    def close(self) -> None:
+    def finish(self) -> None:
+        """Ask the writer to write what is queued, close the log and end; see `ended`."""
+        self._backlog.put(Stop())
+        self._hurry.set()
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is no writer, or not any more."""
+        return self._thread is None or not self._thread.is_alive()
+
+    def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
         """Write what is queued, close the log, and end the writer. Closing twice is harmless.
 
+        Args:
+            patience_s: How long to wait for that.
+
         Raises:
-            WriterError: Something could not be written, or the writer did not end in time.
+            WriterStalledError: It did not end in time; it is left to itself, and ends with the process.
+            WriterError: Something could not be written.
         """
-        thread, self._thread = self._thread, None
-        if thread is None:
+        if self._thread is None:
             return
-        EventRecorder.LIVE = None
+        self.finish()
+        self._thread.join(patience_s)
+        late = None if self.ended else stalled(self.path, self.stalled_s, self.unwritten)
+        self._thread = EventRecorder.LIVE = None
         atexit.unregister(self.close)
-        self._queue.put(_Stop())
-        self._hurry.set()
-        thread.join(_CLOSE_TIMEOUT_S)
-        if thread.is_alive():
-            raise WriterError(
-                f"{self.path}: the writer did not end within {_CLOSE_TIMEOUT_S:.0f} s, "
-                f"about {self._queue.qsize()} events are not written",
-            )
-        if self.failure:
-            raise self.failure
+        if error := late or self.failure:
+            raise error
 
     # On the writer's thread…
 
     def _run(self, made: threading.Event) -> None:
         try:
-            store = Store.create(self.path, self.session)
+            store = self._open(self.path, self.session)
+            self._presence.require()
         except Exception as error:  # noqa: BLE001 (raised again in the thread that waits for it)
             self._not_made = error
             return
         finally:
+            self._writing = None
             made.set()
         next_reading = time.monotonic() + HEALTH_INTERVAL_S
         stopped = False
@@ -261,17 +304,19 @@ class EventRecorder:
             stopped = self._write(store, first)
             if time.monotonic() >= next_reading and not stopped:
                 next_reading = time.monotonic() + HEALTH_INTERVAL_S
-                self._queue.put(self._reading())
+                self._backlog.put(self._reading())
         if self.failure is None:
             self._append(store, [self._reading()], 1)
+        self._writing = _Writing(0, time.monotonic())
         store.close()
+        self._writing = None
 
-    def _first(self) -> Event | _Batch | _Flush:
+    def _first(self) -> Item:
         """Wait for the first event of a batch, and know since when it may have waited itself."""
         try:
-            return self._queue.get_nowait()
+            return self._backlog.take_at_once()
         except Empty:
-            item = self._queue.get()
+            item = self._backlog.take()
             self._waiting_since = time.monotonic()
             return item
 
@@ -283,15 +328,17 @@ class EventRecorder:
                 break
         self._hurry.clear()
 
-    def _write(self, store: Store, first: Event | _Batch | _Flush) -> bool:
+    def _write(self, store: Store, first: Item) -> bool:
         """Write one batch of what is in the queue; tell whether the sentinel was in it."""
-        self.health.high_water = max(self.health.high_water, self.waiting + 1)
-        events: list[Event | _Batch] = []
-        flushes: list[_Flush] = []
-        item: Event | _Batch | _Flush = first
-        waiting_since, count = self._waiting_since, 0
+        held = first.size if isinstance(first, Batch) else 0
+        rows = len(first.rows) if isinstance(first, Batch) else 1
+        self.health.high_water = max(self.health.high_water, self.waiting + rows)
+        self.health.high_water_bytes = max(self.health.high_water_bytes, self.waiting_bytes + held)
+        events: list[Event | Batch] = []
+        flushes: list[Flush] = []
+        item, waiting_since, count, size = first, self._waiting_since, 0, 0
         while True:
-            if isinstance(item, _Flush):
+            if isinstance(item, Flush):
                 flushes.append(item)
             elif isinstance(item, Event):
                 events.append(item)
@@ -299,12 +346,12 @@ class EventRecorder:
             else:
                 events.append(item)
                 count += len(item.rows)
+                size += item.size
                 waiting_since = min(waiting_since, item.since_s)
-                self._batched.taken += len(item.rows) - 1
-            if count >= COMMIT_EVENTS:
+            if count >= COMMIT_EVENTS or size >= COMMIT_BYTES:
                 break
             try:
-                item = self._queue.get_nowait()
+                item = self._backlog.take_at_once()
             except Empty:
                 self._waiting_since = time.monotonic()
                 break
@@ -313,9 +360,9 @@ class EventRecorder:
         self.health.longest_wait_ms = max(self.health.longest_wait_ms, waited_ms)
         for flush in flushes:
             flush.done.set()
-        return any(isinstance(flush, _Stop) for flush in flushes)
+        return any(isinstance(flush, Stop) for flush in flushes)
 
-    def _append(self, store: Store, events: Sequence[Event | _Batch], count: int) -> None:
+    def _append(self, store: Store, events: Sequence[Event | Batch], count: int) -> None:
         """Write events; there are `count` of them, those in batches included."""
         if not events:
             return
@@ -323,11 +370,15 @@ class EventRecorder:
             self.health.lost += count
             return
         started = time.monotonic()
+        self._writing = _Writing(count, started)
         try:
-            store.append(_rows(events))
+            store.append(rows_of(events))
+            self._presence.require()
         except Exception as error:  # noqa: BLE001 (whatever it is, the caller must learn of it)
             self._fail(error, count)
             return
+        finally:
+            self._writing = None
         self.health.events += count
         self.health.commits += 1
         took_ms = (time.monotonic() - started) * 1e3
@@ -336,24 +387,10 @@ class EventRecorder:
     def _fail(self, error: Exception, lost: int) -> None:
         """Give the log up: what was committed stays, what comes from now on counts as lost."""
         self.health.lost += lost
-        self.failure = WriterError(
-            f"{self.path}: the log cannot be written ({error}); what was committed before is intact. "
-            "Make room on the disk or choose another --out, and run again",
-        )
-        self.failure.__cause__ = error
+        self.failure = broken(self.path, error)
         if self._on_failure:
             self._on_failure(self.failure)
 
     def _reading(self) -> Event:
-        return Event(EventType.TELEMETRY, time.monotonic_ns(), data=self.health.reading())
-
-
-def _rows(events: Sequence[Event | _Batch]) -> list[schema.Row]:
-    """Encode what is not a row yet."""
-    rows: list[schema.Row] = []
-    for event in events:
-        if isinstance(event, Event):
-            rows.append(schema.row(event))
-        else:
-            rows += event.rows
-    return rows
+        now = {"waiting": self.waiting, "waiting_bytes": self.waiting_bytes}
+        return Event(EventType.TELEMETRY, time.monotonic_ns(), data=self.health.reading() | now)

@@ -27,7 +27,7 @@ class Evidence:
     """What the checks look at.
 
     Attributes:
-        ended: `completed`, `interrupted`, `worker_lost` or `cut_off`.
+        ended: `completed`, `running`, `cut_off`, or what else ended it, such as `interrupted`.
         load: The settings' load: `kind`, `rate`, `concurrency`.
         counts: The measured requests.
         latency_ms: Of those that completed.
@@ -37,11 +37,17 @@ class Evidence:
         issued_span_ns: From the first to the last issue.
         chunks: Chunks with a token, of all completed requests.
         coalesced: Reads that held more than one of them.
+        asked_for_stream: Whether responses were asked for as streams; None where that is not known.
+        unstreamed: How many came as one JSON text.
+        silent_chunks: Chunks that named the content and had none; see docs/metrics.md.
+        silent_as_tokens: In how many of them they count as tokens.
+        silent_as_none: In how many of them they do not.
         recorder: The recorder's last reading of itself.
         client: How the load generator's processes were doing (see docs/metrics.md); empty without readings.
         usable_cpus: How many CPUs they could use; None where that is not known.
         prompts: How many different prompts the run could ask; None where that is not known.
         messages: For failures by name, what was said about one of them.
+        sittings: In how many of them the run was done.
         violations: Laws that were broken.
         logged: What the load generator found itself while it ran.
     """
@@ -56,11 +62,17 @@ class Evidence:
     issued_span_ns: int | None = None
     chunks: int | None = None
     coalesced: int | None = None
+    asked_for_stream: bool | None = None
+    unstreamed: int = 0
+    silent_chunks: int = 0
+    silent_as_tokens: int = 0
+    silent_as_none: int = 0
     recorder: Mapping[str, Any] = field(default_factory=dict)
     client: Mapping[str, Any] = field(default_factory=dict)
     usable_cpus: int | None = None
     prompts: int | None = None
     messages: Mapping[str, str] = field(default_factory=dict)
+    sittings: int = 1
     violations: tuple[Violation, ...] = ()
     logged: tuple[Finding, ...] = ()
 

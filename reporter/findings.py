@@ -1,13 +1,14 @@
 """What a reader of the figures should know: each check looks at the evidence and says what it found.
 
-An error makes the run invalid: its figures cannot stand for the server.
+An error makes the run invalid: its figures cannot stand for the server. A run that is still going on is not
+valid either, though nothing is wrong with it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter import client_limits
+from reporter import client_limits, response_shapes
 from reporter.evidence import Check, Evidence, Violation, listed
 from reporter.report import Finding, Validity
 
@@ -16,8 +17,14 @@ if TYPE_CHECKING:
 
     from reporter.report import Counts
 
+RUNNING: Final = "running"
+"""How a run has ended that has not; also the code of the finding that says so."""
+
 SLOW_COMMIT_MS: Final = 100.0
 _EXCERPT: Final = 160
+MANY_FAILURES: Final = 0.05
+"""Of the requests that ended; above it what is reported of the others is not the whole story."""
+
 COALESCED_SHARE: Final = 0.1
 """Of the chunks; above it single gaps between chunks are blurred."""
 
@@ -31,8 +38,8 @@ def findings(evidence: Evidence) -> list[Finding]:
 
 
 def validity(found: Iterable[Finding]) -> Validity:
-    """Whether the run is valid: every error is a reason why not."""
-    reasons = [finding.message for finding in found if finding.severity == "error"]
+    """Whether the run is valid: every error is a reason why not, and that it is not over is another."""
+    reasons = [finding.message for finding in found if finding.severity == "error" or finding.code == RUNNING]
     return Validity(valid=not reasons, reasons=reasons)
 
 
@@ -46,9 +53,36 @@ def _cut_off(evidence: Evidence) -> Finding | None:
     return Finding(
         "cut_off",
         "error",
-        f"The run was cut off, or is still going on: its log has no end. {counts.completed} requests had "
-        f"completed, {counts.in_flight} were in flight.",
-        "What had completed is reported. Let a run end, or stop it with Ctrl-C, for figures that can stand.",
+        f"The run was cut off: its log has no end. {counts.completed} requests had completed, "
+        f"{counts.in_flight} were in flight.",
+        "What had completed is reported. `loadgen resume` finishes a run of so many requests.",
+    )
+
+
+def _running(evidence: Evidence) -> Finding | None:
+    if evidence.ended != RUNNING:
+        return None
+    counts = evidence.counts
+    return Finding(
+        "running",
+        "warning",
+        f"The run is still going on: {counts.completed} requests have completed, {counts.in_flight} are in "
+        "flight. These are the figures so far.",
+        "`loadgen watch` shows it until it ends.",
+    )
+
+
+def _resumed(evidence: Evidence) -> Finding | None:
+    if evidence.sittings < 2:  # noqa: PLR2004 (one sitting was resumed from nothing)
+        return None
+    abandoned = evidence.counts.abandoned
+    again = f" {abandoned} requests had been given up, and were asked again." if abandoned else ""
+    return Finding(
+        "resumed",
+        "warning",
+        f"The run was resumed: it was done in {evidence.sittings} sittings, each of which ramped up anew and "
+        f"met the server's caches as they were. Rates count the time of the sittings alone.{again}",
+        "For the figures of a server in one steady state, run it in one go.",
     )
 
 
@@ -59,7 +93,7 @@ def _interrupted(evidence: Evidence) -> Finding | None:
         "interrupted",
         "error",
         f"The run was interrupted after {evidence.counts.issued} requests had been issued.",
-        "The figures are true of what was done until then; run it to its end to compare it with others.",
+        "The figures are true of what was done. `loadgen resume` finishes a run of so many requests.",
     )
 
 
@@ -91,11 +125,13 @@ def _some_failed(evidence: Evidence) -> Finding | None:
     if not counts.failed or not counts.completed:
         return None
     ended = counts.completed + counts.failed + counts.cancelled
+    many = counts.failed > MANY_FAILURES * ended
     return Finding(
-        "requests_failed",
+        "many_failures" if many else "requests_failed",
         "warning",
         f"{counts.failed} of {ended} requests failed ({counts.failed / ended:.1%}): "
-        f"{_classes(counts.by_error)}. They are in no latency and no throughput.{_for_example(evidence)}",
+        f"{_classes(counts.by_error)}. They are in no latency and no throughput"
+        f"{': the figures are about the others' if many else ''}.{_for_example(evidence)}",
         "All of them: SELECT error, error_message, count(*) FROM samples WHERE error <> '' GROUP BY ALL.",
     )
 
@@ -205,17 +241,20 @@ def _coalesced(evidence: Evidence) -> Finding | None:
 
 _CHECKS: Final[tuple[Check, ...]] = (
     _cut_off,
+    _running,
     _interrupted,
     _nothing_issued,
     _nothing_completed,
     *client_limits.CHECKS,
     _events_lost,
     _some_failed,
+    *response_shapes.CHECKS,
     _tokens_from_chunks,
     _mixed_token_sources,
     _tokens_unknown,
     _prompts_repeated,
     _recorder_slow,
+    _resumed,
     _stale_connections,
     _coalesced,
 )

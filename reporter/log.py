@@ -10,16 +10,19 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
+from dataclasses import astuple
 from importlib.resources import files
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from recorder.errors import LogError
+from recorder.lock import is_held
 from recorder.store import log_path
+from reporter.border import blaming
+from reporter.clock import OneClock
 from reporter.source import readable
-from reporter.window import Timeline, window
+from reporter.window import Timeline, together, window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -34,16 +37,20 @@ THREADS: Final = min(4, os.cpu_count() or 1)
 
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
 _TABLES: Final[Mapping[str, str | None]] = {
+    "clocks": """
+        SELECT sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment
+        FROM sittings ORDER BY sitting""",
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
         WHERE code < 20""",
+    "sitting_ends": None,
     "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
     "phases": None,
     "telemetry": None,
     "findings": None,
     "marks": """
         SELECT seq, code, at_ns, sample_uuid FROM events
-        WHERE code BETWEEN 20 AND 25 AND sample_uuid <> ''""",
+        WHERE code BETWEEN 20 AND 26 AND sample_uuid <> ''""",
     "issues": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 20",
     "sends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 21",
     "endings": """
@@ -51,7 +58,9 @@ _TABLES: Final[Mapping[str, str | None]] = {
             CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
         FROM events WHERE code BETWEEN 23 AND 25""",
     "requests": None,
+    "windows": None,
     "measured_window": None,
+    "sittings": None,
     "samples": None,
     "chunks": None,
     "violations": None,
@@ -107,8 +116,12 @@ def open_log(run: Path, also: Iterable[str] = ()) -> DuckDBPyConnection:
         },
     )
     try:
+        # Asked before the log is read: who ends meanwhile has left an end in it.
+        unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
+        connection.execute("SET VARIABLE unended = ?", [unended])
         _load(connection, run, _TABLES)
-        _measure(connection)
+        with blaming(log_path(run)):
+            _measure(connection)
         load_big_tables(connection, run, also)
     except BaseException:
         connection.close()
@@ -135,9 +148,14 @@ def big_tables_in(query: str) -> set[str]:
 
 def figures(connection: DuckDBPyConnection, name: str) -> dict[str, Any]:
     """The one row that a query of `reporter/sql/figures/` has for an opened log, by its columns' names."""
+    return all_figures(connection, name)[0]
+
+
+def all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
+    """The rows of one that has several."""
     answer = connection.execute(_sql(f"figures/{name}"))
     columns = [column[0] for column in answer.description or ()]
-    return dict(zip(columns, answer.fetchall()[0], strict=True))
+    return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
 
 def rows(run: Path) -> Iterator[dict[str, Any]]:
@@ -147,7 +165,11 @@ def rows(run: Path) -> Iterator[dict[str, Any]]:
         LogError: As for `open_log`.
     """
     log = log_path(run)
-    with readable(log) as uri, _reading(log, uri) as source, _streamed(source, _EVERYTHING) as stream:
+    with (
+        readable(log) as uri,
+        _reading(log, uri) as source,
+        _streamed(source, OneClock(source).query(_EVERYTHING)) as stream,
+    ):
         for batch in stream:
             yield from batch.to_pylist()
 
@@ -155,22 +177,22 @@ def rows(run: Path) -> Iterator[dict[str, Any]]:
 def _load(connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None]) -> None:
     log = log_path(run)
     with readable(log) as uri, _reading(log, uri) as source:
+        clock = OneClock(source)
         for name, selection in tables.items():
             if selection is None:
                 connection.execute(_sql(name))
             else:
-                with _streamed(source, selection) as stream:
+                with _streamed(source, clock.query(selection)) as stream:
                     connection.register("stream", stream)
                     connection.execute(_sql(name))
                     connection.unregister("stream")
 
 
 def _measure(connection: DuckDBPyConnection) -> None:
-    found = window(Timeline(**figures(connection, "timeline")))
-    connection.execute(
-        "INSERT INTO measured_window VALUES (?, ?, ?, ?)",
-        [found.kind, found.duration_s, found.start_ns, found.end_ns],
-    )
+    found = [window(Timeline(**sitting)) for sitting in all_figures(connection, "timeline")]
+    for sitting, part in enumerate(found, start=1):
+        connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [sitting, *astuple(part)])
+    connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", astuple(together(found)))
 
 
 def _sql(name: str) -> str:
@@ -180,17 +202,10 @@ def _sql(name: str) -> str:
 @contextmanager
 def _reading(log: Path, uri: str) -> Iterator[Any]:
     """SQLite through its Arrow driver: one transaction, so that a log that grows is read as of one moment."""
-    import duckdb
     from adbc_driver_sqlite import dbapi
 
-    try:
-        with dbapi.connect(uri) as source:
-            yield source
-    except (dbapi.Error, duckdb.InvalidInputException, duckdb.ConversionException, OSError) as error:
-        if "KeyboardInterrupt" in str(error):
-            # DuckDB wraps whatever a stream that it reads raises.
-            raise KeyboardInterrupt from error
-        raise LogError(f"{log}: the log is damaged and cannot be read ({_first_line(error)})") from error
+    with blaming(log), dbapi.connect(uri) as source:
+        yield source
 
 
 @contextmanager
@@ -231,7 +246,3 @@ def _gap_lists(blobs: Any) -> Any:
     in_bytes = pa.Array.from_buffers(pa.int32(), len(blobs) + 1, [None, offsets], offset=blobs.offset)
     numbers = pa.Array.from_buffers(pa.uint32(), content.size // 4, [None, content])
     return pa.ListArray.from_arrays(compute.divide(in_bytes, 4), numbers)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = (
     "ttft_ms",
     "ttfo_ms",
+    "ttfv_ms",
     "ttfb_ms",
     "latency_ms",
     "latency_from_schedule_ms",
@@ -73,9 +74,12 @@ def compute(
             usable_cpus=run["usable_cpus"],
             prompts=(run["dataset"] or {}).get("rows"),
             messages=_messages(connection),
+            sittings=len(run["sittings"]),
             violations=_violations(connection),
             logged=_logged(connection),
+            asked_for_stream=run["stream"],
             **figures(connection, "issuing"),
+            **figures(connection, "shapes"),
         ),
     )
     return Report(
@@ -142,6 +146,8 @@ def _tokens(totals: Mapping[str, Any]) -> Tokens:
     return Tokens(
         input=totals["input"],
         output=totals["output"],
+        reasoning=totals["reasoning"],
+        cached=totals["cached"],
         source="mixed" if len(sources) > 1 else next(iter(sources), None),
     )
 
@@ -163,9 +169,13 @@ def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
 
 
 def _logged(connection: DuckDBPyConnection) -> tuple[Finding, ...]:
-    """The load generator's own findings; a severity that there is none of counts as a warning."""
+    """The load generator's own findings; a severity that there is none of counts as a warning.
+
+    So does what ended a sitting before the last one: the run went on after it.
+    """
     logged = connection.execute(
-        "SELECT coalesce(code, 'unknown'), if(severity IN ('error', 'info'), severity, 'warning'), "
+        "SELECT coalesce(code, 'unknown'), CASE WHEN severity = 'info' OR severity = 'error' AND "
+        "sitting = (SELECT max(sitting) FROM sittings) THEN severity ELSE 'warning' END, "
         "coalesce(message, ''), coalesce(remedy, '') FROM findings",
     ).fetchall()
     return tuple(Finding(*row) for row in logged)

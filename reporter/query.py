@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 VIEWS: Final[Mapping[str, str]] = {
     "session": "one row: settings, environment, how it ended",
-    "phases": "one row a phase: warmup, performance, drain",
+    "phases": "one row a phase of a sitting: warmup, performance, drain",
+    "sittings": "one row a sitting: several where a run was resumed",
     "samples": "one row a request: stamps, latencies, tokens, failure",
     "chunks": "one row a chunk with a token: when it arrived",
     "events": "one row an event, as it was logged",
@@ -28,6 +29,16 @@ VIEWS: Final[Mapping[str, str]] = {
 """The public views, in a few words; docs/sql.md describes each."""
 
 
+_NOTHING_ELSE: Final = (
+    "SET python_enable_replacements = false",
+    "SET allow_persistent_secrets = false",
+    "SET allowed_configs = ['memory_limit', 'threads', 'TimeZone', 'preserve_insertion_order']",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+"""Whoever wrote the SQL, it is about the log: no other file, no network, no variable of this program."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a query answers: the names of its columns, and its rows as Python values."""
@@ -37,7 +48,7 @@ class Answer:
 
 
 def query(run: Path, sql: str) -> Answer:
-    """Ask the log of a run, in DuckDB's SQL.
+    """Ask the log of a run, in DuckDB's SQL. It can neither read nor write any file.
 
     Args:
         run: The run's folder, or the log itself.
@@ -51,6 +62,8 @@ def query(run: Path, sql: str) -> Answer:
 
     connection = open_log(run, also=big_tables_in(sql))
     try:
+        for setting in _NOTHING_ELSE:
+            connection.execute(setting)
         answer = connection.execute(sql)
         columns = [column[0] for column in (answer and answer.description) or ()]
         return Answer(columns, answer.fetchall() if columns else [])

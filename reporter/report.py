@@ -63,13 +63,15 @@ class Validity:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Requests of the measured phase. `in_flight` is not 0 only when a run was cut off.
+    """Requests of the measured phase. `in_flight` is not 0 only when a run is running, or was cut off.
 
     scheduled = issued + what was planned but never issued;
-    issued = completed + failed + cancelled + in_flight.
+    issued = completed + failed + cancelled + in_flight + abandoned.
 
     Of the issued ones, `reused` went over a connection that was open already; `retried` were sent again, over
-    a new one, because the server had closed the one that they were sent over first.
+    a new one, because the server had closed the one that they were sent over first. `retries` are attempts
+    after the first at a request (`--retry`). `abandoned` ones were open when a sitting ended, or ended by the
+    client's own doing, and were asked again when the run was resumed.
     """
 
     scheduled: int
@@ -82,6 +84,8 @@ class Counts:
     warmup: int
     reused: int = 0
     retried: int = 0
+    retries: int = 0
+    abandoned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,15 @@ class Window:
     """The span that throughput is counted over.
 
     Attributes:
-        kind: `duration` (the time that was asked for), `requests` (first issue to last completion), or
-            `cut_off` (first issue to the last event of a run that did not end in order).
-        duration_s: Its length, None when nothing was issued.
+        kind: `duration` (the time that was asked for), `requests` (first issue to last completion), `cut_off`
+            (first issue to the last event of a run that did not end in order), or `running` (that, so far).
+        duration_s: Its length, None when nothing was issued. Of a run that was resumed, the length of all its
+            sittings' windows: shorter than from `start_ns` to `end_ns`.
         start_ns: Where it starts, CLOCK_MONOTONIC.
         end_ns: Where it ends.
     """
 
-    kind: Literal["duration", "requests", "cut_off"]
+    kind: Literal["duration", "requests", "cut_off", "running"]
     duration_s: float | None
     start_ns: int | None
     end_ns: int | None
@@ -113,11 +118,16 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Token totals of the completed requests, and where the counts come from."""
+    """Token totals of the completed requests, and where the counts come from.
+
+    `reasoning` of the output and `cached` of the input are the server's own counts, None where it told none.
+    """
 
     input: int | None
     output: int | None
     source: Literal["server_usage", "client_tokenizer", "chunks", "mixed"] | None
+    reasoning: int | None = None
+    cached: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +157,7 @@ class Report:
     throughput: Throughput
     ttft_ms: Summary | None
     ttfo_ms: Summary | None
+    ttfv_ms: Summary | None = field(default=None, kw_only=True)
     ttfb_ms: Summary | None
     tpot_ms: Summary | None
     itl_ms: Summary | None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from reporter.border import blaming
 from reporter.errors import OptionError
 from reporter.log import load_big_tables, open_log, rows
 from reporter.metrics import TPOTReportingMode, compute
@@ -65,7 +66,8 @@ class MetricsReporter:
         if tokenizer is not None:
             load_big_tables(connection, self._run, ("outputs", "prompts"))
         count_tokens(connection, tokenizer)
-        return compute(connection, tpot_mode=tpot_reporting_mode, percentile_method=method)
+        with blaming(self._run):
+            return compute(connection, tpot_mode=tpot_reporting_mode, percentile_method=method)
 
     def dump_to_json(self, path: str | Path) -> None:
         """Write every event as one JSON object a line: `sample_uuid`, `event_type`, `timestamp_ns`, `data`.

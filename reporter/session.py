@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from recorder.errors import LogError
+from reporter.kinds import members, number, text, whole
 from reporter.log import figures
 
 if TYPE_CHECKING:
@@ -22,31 +23,50 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
     if not sessions:
         raise LogError("the log is damaged: it does not say what was run (its table `session` is empty)")
     session_id, wall_ns, ended, settings_json, environment_json = sessions[0]
-    settings, environment = _members(settings_json), _members(environment_json)
+    settings, environment = members(orjson.loads(settings_json)), members(orjson.loads(environment_json))
     return {
         "session_id": session_id,
         "started_at": _iso(wall_ns),
         "ended": ended,
-        "model": settings.get("model"),
-        "url": settings.get("url"),
-        "protocol": settings.get("protocol"),
+        "sittings": _sittings(connection),
+        "model": text(settings.get("model")),
+        "url": text(settings.get("url")),
+        "protocol": text(settings.get("protocol")),
         "stream": settings.get("stream"),
-        "load": load if isinstance(load := settings.get("load"), dict) else {},
-        "max_tokens": settings.get("max_tokens"),
+        "load": _load(members(settings.get("load"))),
+        "max_tokens": whole(settings.get("max_tokens")),
         "seed": settings.get("seed"),
-        "dataset": settings.get("dataset"),
-        "ruleset": settings.get("ruleset"),
-        "workers": settings.get("workers"),
-        "transport": settings.get("transport"),
-        "timestamp_source": environment.get("timestamp_source"),
-        "usable_cpus": environment.get("usable_cpus", environment.get("cpus")),
+        "dataset": _dataset(members(settings.get("dataset"))),
+        "ruleset": members(settings.get("ruleset")) or None,
+        "workers": whole(settings.get("workers")),
+        "transport": text(settings.get("transport")),
+        "timestamp_source": text(environment.get("timestamp_source")),
+        "usable_cpus": whole(environment.get("usable_cpus", environment.get("cpus"))),
         "versions": {
-            "llm-loadgen": environment.get("version"),
+            "llm-loadgen": text(environment.get("version")),
             "python": environment.get("python"),
             "platform": environment.get("platform"),
-            **(environment.get("packages") or {}),
+            **members(environment.get("packages")),
         },
     }
+
+
+def _sittings(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
+    """What each sitting came to, in measured requests: there are several where the run was resumed."""
+    sittings = connection.execute(
+        "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM sittings JOIN clocks "
+        "USING (sitting) ORDER BY sitting",
+    ).fetchall()
+    return [
+        {
+            "started_at": _iso(wall_ns),
+            "ended": ended,
+            "issued": issued,
+            "completed": completed,
+            "window_s": window_s,
+        }
+        for wall_ns, ended, issued, completed, window_s in sittings
+    ]
 
 
 def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
@@ -54,8 +74,8 @@ def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
     readings = connection.execute(
         "SELECT data FROM telemetry WHERE source = 'recorder' ORDER BY at_ns DESC LIMIT 1",
     ).fetchall()
-    last = orjson.loads(readings[0][0]) if readings else {}
-    return {key: value for key, value in last.items() if key != "source"}
+    last = members(orjson.loads(readings[0][0])) if readings else {}
+    return {key: number(value) for key, value in last.items() if key != "source"}
 
 
 def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
@@ -64,10 +84,14 @@ def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
     return health if health["readings"] else {}
 
 
-def _members(text: str) -> dict[str, Any]:
-    """The members of a JSON object; none where something else stands."""
-    value = orjson.loads(text)
-    return value if isinstance(value, dict) else {}
+def _load(load: dict[str, Any]) -> dict[str, Any]:
+    kinds = {"kind": text, "concurrency": whole, "rate": number}
+    return {name: kinds[name](value) if name in kinds else value for name, value in load.items()}
+
+
+def _dataset(dataset: dict[str, Any]) -> dict[str, Any] | None:
+    kinds = {"name": text, "rows": whole}
+    return {name: kinds[name](value) if name in kinds else value for name, value in dataset.items()} or None
 
 
 def _iso(wall_ns: int) -> str:

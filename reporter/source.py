@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from recorder.errors import LogError
+from recorder.lock import is_held
 from recorder.store import verify
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def readable(log: Path) -> Iterator[str]:
         NotALogError, NewerLogError: As for `recorder.store.verify`.
     """
     real = log.resolve()
-    finished = not _write_ahead(real).exists()
+    # Who holds a run may be about to write ahead.
+    finished = not is_held(real.parent) and not _write_ahead(real).exists()
     if os.access(real.parent, os.W_OK) or not real.is_file():
         verify(log)
         yield _uri(real, "immutable=1" if finished else "mode=ro")

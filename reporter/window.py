@@ -7,9 +7,14 @@ what the window's end interrupted would leave out the slow ones. Rates need a sp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from reporter.report import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Kind = Literal["duration", "requests", "cut_off", "running"]
 
 TIMER_NS: Final = 1_000_000
 """How much too early the timer that ends a duration may go off."""
@@ -17,11 +22,11 @@ TIMER_NS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The moments of a run that the window follows from, in ns of CLOCK_MONOTONIC; None is what never came.
+    """The moments of a sitting that its window follows from, in ns; None is what never came.
 
     Attributes:
-        ended: `completed`, what else ended it (`interrupted`, `worker_lost`), or `cut_off` for a log without
-            TEST_ENDED.
+        ended: `completed`, what else ended it (such as `interrupted`), or, for a log without TEST_ENDED,
+            `running` or `cut_off`.
         started_ns: PHASE_STARTED of the performance phase.
         duration_s: The duration that was asked for.
         stopped_ns: STOP_PERFORMANCE_TRACKING: issuing ended.
@@ -44,7 +49,8 @@ class Timeline:
 def window(run: Timeline) -> Window:
     """Decide the window.
 
-    - A run that was cut off: from the first issue to the last event, or to where its duration ended.
+    - A run that is running or was cut off: from the first issue to the last event, or to where its duration
+      ended.
     - A duration that was used up, or that an interrupt or a lost worker shortened: from the start of the
       performance phase, for that duration, or until issuing stopped.
     - Else, also where the requests ran out before the duration: from the first issue to the last completion
@@ -56,10 +62,27 @@ def window(run: Timeline) -> Window:
     return Window(kind, (end_ns - start_ns) / 1e9, start_ns, end_ns)
 
 
-def _span(run: Timeline) -> tuple[Literal["duration", "requests", "cut_off"], int | None, int | None]:
+def together(windows: Sequence[Window]) -> Window:
+    """The windows of all sittings as one, which lasts as long as they do: what lies between does not count.
+
+    Its kind is that of the last sitting.
+    """
+    kind = windows[-1].kind if windows else "cut_off"
+    spans = [one for one in windows if one.duration_s is not None]
+    if not spans:
+        return Window(kind, None, None, None)
+    duration_s = sum(one.duration_s or 0.0 for one in spans)
+    return Window(kind, duration_s, spans[0].start_ns, spans[-1].end_ns)
+
+
+def _span(run: Timeline) -> tuple[Kind, int | None, int | None]:
     due_ns = _due_ns(run)
-    if run.ended == "cut_off":
-        return "cut_off", run.first_issue_ns, _earliest(run.last_event_ns, due_ns)
+    if run.ended in {"cut_off", "running"}:
+        return (
+            "running" if run.ended == "running" else "cut_off",
+            run.first_issue_ns,
+            _earliest(run.last_event_ns, due_ns),
+        )
     if due_ns is not None and (run.stopped_ns is None or run.stopped_ns >= due_ns - TIMER_NS):
         return "duration", run.started_ns, due_ns
     if due_ns is not None and run.ended != "completed":

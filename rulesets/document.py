@@ -1,14 +1,15 @@
 """A YAML document whose every part knows where it stands, so that an error can say so.
 
 Nodes are read one at a time as the reader asks for them, and never made into anything but text and numbers:
-no tag, alias or merge key of a file can do more than stand in the wrong place.
+no tag, alias or merge key of a file can do more than stand in the wrong place, and an alias of an alias of an
+alias is never multiplied out.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import yaml
 
@@ -18,6 +19,9 @@ from rulesets.nearest import suggestion
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
+
+MOST_BYTES: Final = 256 * 1024
+"""No ruleset is longer, and what is made to be long takes its time."""
 
 _TEXT = "tag:yaml.org,2002:str"
 _NULL = "tag:yaml.org,2002:null"
@@ -118,7 +122,7 @@ class Part:
             raise self.error(f"must be a plain number, without unit or quotes, not {self._shown()}")
         try:
             number = float(yaml.constructor.SafeConstructor().construct_object(self.node))
-        except (ValueError, OverflowError, yaml.YAMLError):
+        except (ValueError, LookupError, OverflowError, yaml.YAMLError):
             number = math.nan
         if not math.isfinite(number):
             raise self.error(f"must be a finite number, not {self._shown()}")
@@ -135,11 +139,11 @@ def read(path: Path) -> Part:
     """Read a YAML file.
 
     Raises:
-        RulesetFileError: There is no such file, it cannot be read, is not YAML, or is empty.
+        RulesetFileError: There is no such file, it cannot be read, is too long, is not YAML, or is empty.
     """
     file = str(path)
     try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root = yaml.compose(_content(path), Loader=yaml.SafeLoader)
     except OSError as error:
         raise RulesetFileError(file, None, "", f"cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
@@ -153,6 +157,16 @@ def read(path: Path) -> Part:
     if root is None:
         raise RulesetFileError(file, None, "", "is empty; a ruleset begins with 'schema: rulesets/1'")
     return Part(root, file, root.start_mark.line + 1)
+
+
+def _content(path: Path) -> str:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise RulesetFileError(str(path), None, "", "is not a file with an end")
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise RulesetFileError(str(path), None, "", f"has more than {MOST_BYTES} bytes, as no ruleset does")
+    return content.decode()
 
 
 def _syntax_error(file: str, error: yaml.MarkedYAMLError) -> RulesetFileError:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+NEAR: Final = 0.6
+"""From this likeness on, of 1, one name may have been meant by another."""
+
+
 def suggestion(wrong: str, right: Iterable[str]) -> str:
     """Say which name was probably meant or, when none is near, which there are."""
     names = list(right)
-    near = get_close_matches(wrong.lower(), names, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
+    likeness = {name: SequenceMatcher(None, name, wrong.lower()).ratio() for name in names}
+    # Of those that are equally near the first, which is the one asked for most.
+    nearest = max(names, key=likeness.__getitem__)
+    if likeness[nearest] >= NEAR:
+        return f"did you mean {nearest!r}?"
     return f"choose one of {listing(names)}" if names[1:] else f"there is only {names[0]!r}"
 
 

@@ -67,7 +67,18 @@ class Ruleset:
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
-        """Make the ruleset that `to_dict` told of."""
+        """Make the ruleset that `to_dict` told of.
+
+        Raises:
+            RulesetError: It told of none.
+        """
+        try:
+            return cls._of_dict(plain)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise RulesetError(f"the log holds rules that are none ({error}); give others") from error
+
+    @classmethod
+    def _of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
         where = [tuple(tuple(pair) for pair in target["where"]) for target in plain["targets"]]
         return cls(
             name=plain["name"],

@@ -68,6 +68,7 @@ COUNT: Final = Quantity("count", ("count",), {"": Decimal(1)}, "", ("<", "<=", "
 METRICS: Final[Mapping[str, Quantity]] = {
     "ttft": LATENCY,
     "ttfo": LATENCY,
+    "ttfv": LATENCY,
     "ttfb": LATENCY,
     "tpot": LATENCY,
     "itl": LATENCY,

@@ -25,7 +25,13 @@ _SOURCES: Final = {
     "chunks": "one chunk taken for one token",
     "mixed": "counted partly by the server, partly here",
 }
-_ENDED: Final = {"cut_off": "CUT OFF", "interrupted": "INTERRUPTED", "worker_lost": "WORKER LOST"}
+_ENDED: Final = {
+    "running": "STILL RUNNING",
+    "cut_off": "CUT OFF",
+    "interrupted": "INTERRUPTED",
+    "worker_lost": "WORKER LOST",
+    "error_budget": "ERROR BUDGET SPENT",
+}
 _UNTOLD: Final = frozenset(
     {
         *("readings", "per_worker", "backlog_events_max", "commits"),
@@ -70,7 +76,7 @@ def _whole(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
 def _head(report: Report) -> Iterator[RenderableType]:
     """The result and what makes the run invalid, then what the run amounts to."""
     errors = [finding for finding in report.findings if finding.severity == "error"]
-    told = {finding.message for finding in errors}
+    told = {finding.message for finding in report.findings}
     others = (text(reason) for reason in report.validity.reasons if reason not in told)
     yield block("Result", _result(report), *others)
     yield from map(_finding, errors)
@@ -82,9 +88,11 @@ def _head(report: Report) -> Iterator[RenderableType]:
 
 
 def _result(report: Report) -> Text:
-    valid = report.validity.valid
+    valid, errors = report.validity.valid, [one for one in report.findings if one.severity == "error"]
+    # A run that is not over is no valid one, but nothing need be wrong with it either.
+    judged = report.run.get("ended") != "running" or errors
     return sentence(
-        text("VALID" if valid else "INVALID", "bold green" if valid else "bold red"),
+        text("VALID" if valid else "INVALID", "bold green" if valid else "bold red") if judged else "",
         text(_ENDED.get(report.run.get("ended", ""), ""), "bold yellow"),
         verdict.headline(report.verdict) if report.verdict else "",
         separator="   ",
@@ -97,8 +105,10 @@ def _requests(report: Report) -> Text:
     return sentence(
         f"{whole(counts.completed)} of {whole(counts.issued)} completed",
         text(f"{failed} ({percent(counts.failed, counts.issued)})", "red") if counts.failed else failed,
+        f"{whole(counts.retries)} further attempts" if counts.retries else "",
         f"{whole(counts.cancelled)} cancelled" if counts.cancelled else "",
         f"{whole(counts.in_flight)} still in flight" if counts.in_flight else "",
+        f"{whole(counts.abandoned)} asked again" if counts.abandoned else "",
         f"{whole(counts.scheduled - counts.issued)} never issued" if counts.scheduled > counts.issued else "",
     )
 
@@ -119,11 +129,14 @@ def _throughput(report: Report) -> Text:
 
 def _tokens(report: Report) -> Text:
     tokens = report.tokens
-    known = [
-        f"{whole(n)} {kind}"
-        for kind, n in (("output", tokens.output), ("input", tokens.input))
-        if n is not None
-    ]
+    kinds = {
+        "output": tokens.output,
+        "of it reasoning": tokens.reasoning,
+        "input": tokens.input,
+        "of it cached": tokens.cached,
+    }
+    parts = {"of it reasoning", "of it cached"}
+    known = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
     return sentence(*known or [NOTHING], _SOURCES.get(tokens.source or "", ""))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reporter.report import Report
+
+
+_LASTED: Final = {"cut_off": "cut off after", "running": "so far"}
+"""How long a run has lasted that did not end in order."""
 
 
 def heading(report: Report) -> list[Text]:
@@ -43,8 +47,10 @@ def _load(report: Report) -> Iterator[str]:
         case other if other:
             yield clean(other)
     if report.window.duration_s is not None:
-        kind = "cut off after" if report.window.kind == "cut_off" else "measured for"
+        kind = _LASTED.get(report.window.kind, "measured for")
         yield f"{kind} {seconds(report.window.duration_s)}"
+    if len(sittings := report.run.get("sittings") or ()) > 1:
+        yield f"in {len(sittings)} sittings"
     if report.counts.warmup:
         yield f"after {whole(report.counts.warmup)} warm-up requests"
 
@@ -63,7 +69,8 @@ def _requests(report: Report) -> Iterator[str]:
 def _measurement(report: Report) -> Iterator[str]:
     run = report.run
     if started_at := run.get("started_at"):
-        yield f"{started_at[:16].replace('T', ' ')} UTC"
+        since = "running since " if run.get("ended") == "running" else ""
+        yield f"{since}{started_at[:16].replace('T', ' ')} UTC"
     if version := (run.get("versions") or {}).get("llm-loadgen"):
         yield f"llm-loadgen {version}"
     if source := run.get("timestamp_source"):

@@ -18,10 +18,15 @@ _UNSAFE: Final = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2
 """What JSON allows as it is, but what moves the cursor or turns the text round where it is printed."""
 
 
-def render(report: Report) -> str:
-    """The report as JSON, two spaces a level. A figure that is not finite is null."""
-    whole = orjson.dumps(_plain(report.to_dict()), option=orjson.OPT_INDENT_2)
-    return _UNSAFE.sub(lambda char: f"\\u{ord(char[0]):04x}", whole.decode()) + "\n"
+def printable(json: str) -> str:
+    """The same JSON, with escapes for what would steer a terminal."""
+    return _UNSAFE.sub(lambda char: f"\\u{ord(char[0]):04x}", json)
+
+
+def render(report: Report, *, indented: bool = True) -> str:
+    """The report as JSON, two spaces a level or in one line. A figure that is not finite is null."""
+    whole = orjson.dumps(_plain(report.to_dict()), option=orjson.OPT_INDENT_2 if indented else None)
+    return printable(whole.decode()) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -46,6 +46,7 @@ SERVER: Final = (
     Line("TTFT", "ttft_ms"),
     Line("from schedule", "ttft_from_schedule_ms", twin="ttft_ms"),
     Line("TTFO", "ttfo_ms", twin="ttft_ms"),
+    Line("TTFV", "ttfv_ms", twin="ttfo_ms"),
     Line("TPOT", "tpot_ms"),
     Line("ITL", "itl_ms"),
     Line("Latency", "latency_ms"),

@@ -3,6 +3,7 @@ CREATE VIEW findings AS
 SELECT
     at_ns,
     wall_time(at_ns) AS at_utc,
+    sitting,
     data ->> '$.code' AS code,
     data ->> '$.severity' AS severity,
     data ->> '$.message' AS message,

@@ -1,2 +1,2 @@
--- One row: the span that throughput is counted over (reporter/window.py decides it).
+-- One row: the span that throughput is counted over, the parts of all sittings together.
 CREATE TABLE measured_window (kind VARCHAR, duration_s DOUBLE, start_ns BIGINT, end_ns BIGINT);

@@ -1,6 +1,7 @@
--- One row a phase; ended_ns is NULL for the one that a run was cut off in.
+-- One row a phase of a sitting; ended_ns is NULL for the one that a sitting was cut off in.
 CREATE VIEW phases AS
 SELECT
+    sitting,
     data ->> '$.phase' AS phase,
     min(at_ns) FILTER (type = 'PHASE_STARTED') AS started_ns,
     max(at_ns) FILTER (type = 'PHASE_ENDED') AS ended_ns,
@@ -8,5 +9,5 @@ SELECT
     max((data ->> '$.requests')::BIGINT) AS requests
 FROM session_events
 WHERE type IN ('PHASE_STARTED', 'PHASE_ENDED')
-GROUP BY phase
+GROUP BY sitting, phase
 ORDER BY started_ns;

@@ -1,12 +1,21 @@
 -- One row a request, as the log tells it; the view `samples` adds what follows from it.
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
+-- `settled`: it ended, and not by the client's own doing; what is not, a further sitting asks again.
 CREATE TABLE requests AS
 SELECT
     sample_uuid,
     prompt_id,
+    sitting,
     phase,
     coalesce(phase = 'performance', false) AS measured,
-    CASE endings.code WHEN 23 THEN 'completed' WHEN 24 THEN 'failed' WHEN 25 THEN 'cancelled' ELSE 'in_flight' END AS status,
+    coalesce(endings.code, 25) <> 25 AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true) AS settled,
+    CASE
+        WHEN NOT settled AND sitting < (SELECT max(sitting) FROM clocks) THEN 'abandoned'
+        WHEN endings.code = 23 THEN 'completed'
+        WHEN endings.code = 24 THEN 'failed'
+        WHEN endings.code = 25 THEN 'cancelled'
+        ELSE 'in_flight'
+    END AS status,
     CASE endings.code WHEN 24 THEN coalesce(error, 'unknown') END AS error,
     coalesce(message, reason) AS error_message,
     endings.status AS http_status,
@@ -16,10 +25,12 @@ SELECT
     first_byte_ns,
     coalesce(first_token_ns, first_chunk_ns) AS first_token_ns,
     first_output_ns,
+    first_visible_ns,
     last_token_ns,
     ended_ns,
     reused,
     coalesce(retried, false) AS retried,
+    attempts,
     connect_ms,
     tls_ms,
     dns_ms,
@@ -28,6 +39,8 @@ SELECT
     reasoning_tokens,
     cached_tokens,
     chunks,
+    silent_chunks,
+    silent_tokens,
     reads,
     coalesced,
     bytes,

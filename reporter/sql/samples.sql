@@ -4,11 +4,11 @@ CREATE VIEW samples AS
 SELECT
     sample_uuid,
     prompt_id,
+    sitting,
     phase,
     measured,
     coalesce(
-        measured AND status = 'completed'
-        AND ended_ns BETWEEN (SELECT start_ns FROM measured_window) AND (SELECT end_ns FROM measured_window),
+        measured AND status = 'completed' AND ended_ns BETWEEN window_start_ns AND window_end_ns,
         false
     ) AS in_window,
     status,
@@ -21,11 +21,13 @@ SELECT
     first_byte_ns,
     first_token_ns,
     first_output_ns,
+    first_visible_ns,
     last_token_ns,
     CASE status WHEN 'completed' THEN ended_ns END AS complete_ns,
     ended_ns,
     (first_token_ns - sent_ns) / 1e6 AS ttft_ms,
     (first_output_ns - sent_ns) / 1e6 AS ttfo_ms,
+    (first_visible_ns - sent_ns) / 1e6 AS ttfv_ms,
     (first_byte_ns - sent_ns) / 1e6 AS ttfb_ms,
     CASE WHEN tokens.output > 1 AND chunks > 1 THEN (last_token_ns - first_token_ns) / 1e6 / (tokens.output - 1) END AS tpot_ms,
     (complete_ns - issued_ns) / 1e6 AS latency_ms,
@@ -33,15 +35,16 @@ SELECT
     (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,
     (last_token_ns - sent_ns) / 1e6 AS last_token_ms,
     (issued_ns - scheduled_ns) / 1e6 AS issue_lag_ms,
-    -- What a retried request waited for on a stale connection is not the client's, and nobody stamps its end.
-    CASE WHEN NOT retried
+    -- What a retried request waited for on a stale connection, or for an attempt that failed, is not the client's.
+    CASE WHEN NOT retried AND attempts = 1
         THEN (sent_ns - issued_ns) / 1e6 - coalesce(dns_ms, 0) - coalesce(connect_ms, 0) - coalesce(tls_ms, 0)
     END AS send_lag_ms,
     -- Where a connection was opened, all from issue to sent is its set-up: also how the event loop shared itself out
     -- among many that were opened at once.
-    issue_lag_ms + CASE WHEN reused IS NOT false AND NOT retried THEN send_lag_ms ELSE 0 END AS own_ms,
+    issue_lag_ms + CASE WHEN reused IS NOT false AND NOT retried AND attempts = 1 THEN send_lag_ms ELSE 0 END AS own_ms,
     reused,
     retried,
+    attempts,
     dns_ms,
     connect_ms,
     tls_ms,
@@ -51,6 +54,8 @@ SELECT
     cached_tokens,
     tokens.source AS token_source,
     chunks,
+    silent_chunks,
+    silent_tokens,
     reads,
     coalesced,
     bytes,
@@ -59,6 +64,8 @@ SELECT
 FROM (
     SELECT
         requests.*,
+        windows.start_ns AS window_start_ns,
+        windows.end_ns AS window_end_ns,
         {
             'input': coalesce(input_tokens, client_tokens.input),
             'output': coalesce(output_tokens, client_tokens.output, CASE WHEN stream IS NOT false THEN chunks END),
@@ -68,5 +75,5 @@ FROM (
                 WHEN stream IS NOT false AND chunks IS NOT NULL THEN 'chunks'
             END
         } AS tokens
-    FROM requests LEFT JOIN client_tokens USING (sample_uuid)
+    FROM requests LEFT JOIN client_tokens USING (sample_uuid) LEFT JOIN windows USING (sitting)
 );

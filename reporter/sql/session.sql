@@ -1,11 +1,11 @@
--- One row: what the log opens with, and how the session ended.
+-- One row: what the log opens with, and how the last sitting ended.
 CREATE TABLE session AS
 SELECT
     session_id::VARCHAR AS session_id,
     started_at_ns,
     started_wall_ns,
     make_timestamp(started_wall_ns // 1000) AS started_at_utc,
-    coalesce((SELECT min(data ->> '$.reason') FROM session_events WHERE type = 'TEST_ENDED'), 'cut_off') AS ended,
+    (SELECT arg_max(ended, sitting) FROM sitting_ends) AS ended,
     settings::JSON AS settings,
     environment::JSON AS environment
 FROM stream;

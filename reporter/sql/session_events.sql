@@ -1,4 +1,4 @@
 -- What happened to the session as a whole, in few rows.
 CREATE TABLE session_events AS
-SELECT seq, type::VARCHAR AS type, at_ns, nullif(data::VARCHAR, '')::JSON AS data
+SELECT seq, sitting_of(seq) AS sitting, type::VARCHAR AS type, at_ns, nullif(data::VARCHAR, '')::JSON AS data
 FROM stream;

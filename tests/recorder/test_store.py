@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from recorder import schema
 from recorder.errors import NewerLogError, NotALogError
 from recorder.event import Event, EventType
-from recorder.store import ROWS_A_STATEMENT, Session, Store, verify
+from recorder.session import Session
+from recorder.store import ROWS_A_STATEMENT, Store, verify
 
 
 def make(path: Path) -> Path:

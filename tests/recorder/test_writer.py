@@ -16,7 +16,7 @@ from recorder.errors import (
     WriterError,
 )
 from recorder.event import Event, EventType
-from recorder.writer import COMMIT_EVENTS, EventRecorder
+from recorder.writer import COMMIT_BYTES, COMMIT_EVENTS, EventRecorder
 
 
 def rows(
@@ -89,6 +89,20 @@ def test_what_waits_is_counted_in_events(tmp_path: Path) -> None:
         assert recorder.waiting == 0
         assert recorder.health.high_water == 1001
         assert recorder.health.longest_wait_ms >= 5000
+
+
+def test_what_waits_is_counted_in_bytes(tmp_path: Path) -> None:
+    """Of what comes in batches, and until it is written; a batch of many bytes is committed at once."""
+    rows_of_a_batch = [schema.row(Event(EventType.FIRST_CHUNK, 1, "a"))]
+    recorder = EventRecorder(path=tmp_path / "events.db")
+    for _ in range(3):
+        recorder.put_rows(rows_of_a_batch, time.monotonic_ns(), COMMIT_BYTES // 2)
+    assert recorder.waiting_bytes == recorder.waiting * COMMIT_BYTES // 2 == 3 * COMMIT_BYTES // 2
+    with recorder:
+        recorder.wait_for_writes()
+        assert recorder.waiting_bytes == 0
+    assert recorder.health.high_water_bytes == 3 * COMMIT_BYTES // 2
+    assert recorder.health.commits == 3  # two, and the last reading of the recorder's health
 
 
 def test_rows_that_cannot_be_written_are_lost_one_by_one(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 
 from recorder import Event, EventType, schema
-from recorder.store import Session, Store
+from recorder.session import Session
+from recorder.store import Store
 from reporter import MetricsReporter
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class Run:
             {
                 "first_token_ns": ns(arrivals[0]),
                 "first_output_ns": ns(arrivals[0]),
+                "first_visible_ns": ns(arrivals[0]),
                 "last_token_ns": ns(arrivals[-1]),
             }
             if arrivals

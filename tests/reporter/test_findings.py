@@ -64,6 +64,8 @@ def test_a_good_run_has_no_findings() -> None:
             {"nothing_completed": "error"},
         ),
         ({"counts": counts(completed=99, failed=1, by_error={"reset": 1})}, {"requests_failed": "warning"}),
+        ({"counts": counts(completed=95, failed=5, by_error={"reset": 5})}, {"requests_failed": "warning"}),
+        ({"counts": counts(completed=94, failed=6, by_error={"reset": 6})}, {"many_failures": "warning"}),
         ({"token_sources": {"chunks": 100}}, {"tokens_from_chunks": "warning"}),
         (
             {"token_sources": {"server_usage": 60, "client_tokenizer": 40}},
@@ -317,7 +319,7 @@ def test_stamps_out_of_order_are_found(a_run: Callable[..., Run], stamps: dict[s
 
 def test_stamps_that_are_missing_break_no_order(a_run: Callable[..., Run]) -> None:
     """A failure that lacks the stamps in the middle is in order."""
-    assert codes(a_run().answers(5, usage=(1, 1)).fails().ends()) == ["requests_failed"]
+    assert codes(a_run().answers(5, usage=(1, 1)).fails().ends()) == ["many_failures"]
 
 
 def test_broken_life_cycles_are_found(a_run: Callable[..., Run]) -> None:

@@ -17,7 +17,8 @@ import pytest
 
 from recorder import Event, EventType, schema
 from recorder.errors import LogError, NewerLogError, NotALogError
-from recorder.store import Session, Store
+from recorder.session import Session
+from recorder.store import Store
 from reporter.log import BIG_TABLES, _reading, _streamed, big_tables_in, open_log, rows
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from recorder import Event, EventType, schema
-from recorder.store import Session, Store
+from recorder.session import Session
+from recorder.store import Store
 store = Store.create(Path(sys.argv[1]), Session())
 store.append([schema.row(Event(EventType.LOADGEN_ISSUE_CALLED, 1, "a", {"phase": "performance"}))])
 print("written", flush=True)
@@ -79,12 +81,13 @@ def log_of(folder: Path, *events: Event) -> Path:
 
 
 def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) -> None:
-    """An empty log opens; everything is empty but the session, which was cut off."""
+    """An empty log opens; everything is empty but the session and its one sitting, which was cut off."""
     with open_log(log_of(tmp_path), BIG_TABLES) as connection:
         tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
         views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
         sizes = {name: len(connection.execute(f'FROM "{name}"').fetchall()) for (name,) in tables + views}
-        assert sizes.pop("session") == sizes.pop("measured_window") == 1
+        for name in ("session", "clocks", "sitting_ends", "sittings", "windows", "measured_window"):
+            assert sizes.pop(name) == 1
         assert set(sizes.values()) == {0}
         assert connection.execute("SELECT ended FROM session").fetchall() == [("cut_off",)]
 

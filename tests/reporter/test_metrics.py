@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SUMMARIES = (
     "ttft_ms",
     "ttfo_ms",
+    "ttfv_ms",
     "ttfb_ms",
     "tpot_ms",
     "itl_ms",
@@ -47,6 +48,7 @@ def test_the_times_of_one_request(a_run: NewRun) -> None:
         usage=(10, 4),
         first_byte_ns=5_000_000_000_045_000_000,
         first_output_ns=5_000_000_000_060_000_000,
+        first_visible_ns=5_000_000_000_090_000_000,
         issue={"scheduled": 1, "sent": 10, "dns_ms": 1.0, "connect_ms": 2.0, "tls_ms": 3.0},
     )
     report = run.ends().report()
@@ -54,6 +56,7 @@ def test_the_times_of_one_request(a_run: NewRun) -> None:
     assert found == {
         "ttft_ms": 40,
         "ttfo_ms": 50,
+        "ttfv_ms": 80,
         "ttfb_ms": 35,
         "tpot_ms": pytest.approx(40 / 3),
         "itl_ms": 20,
@@ -269,6 +272,15 @@ def test_what_was_run(a_run: NewRun) -> None:
         "session_id": "a session",
         "started_at": "2026-01-02T03:04:05.678Z",
         "ended": "interrupted",
+        "sittings": [
+            {
+                "started_at": "2026-01-02T03:04:05.678Z",
+                "ended": "interrupted",
+                "issued": 0,
+                "completed": 0,
+                "window_s": None,
+            }
+        ],
         "model": "m",
         "url": "http://h",
         "protocol": "chat",

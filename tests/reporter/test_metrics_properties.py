@@ -144,6 +144,7 @@ def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, An
     values = {
         "ttft_ms": [r.gaps[0] for r in done],
         "ttfo_ms": [r.gaps[0] for r in done],
+        "ttfv_ms": [r.gaps[0] for r in done],
         "ttfb_ms": [r.gaps[0] for r in done],
         "itl_ms": [gap for r in done for gap in r.gaps[1:]],
         "latency_ms": [r.ended - r.issued for r in done],

@@ -1,4 +1,4 @@
--- What arrived inside the window, of the measured requests that completed, inside it or in the drain after it.
+-- What arrived inside the window (the window of its sitting), of the measured requests that completed, inside it or in the drain after it.
 -- Of a response that straddles the window's end, the share of its chunks that had arrived by then counts, which is
 -- exact up to the tokens of one chunk. A response that is not streamed arrives when it is complete.
 WITH arriving AS (
@@ -9,8 +9,8 @@ WITH arriving AS (
         output_tokens,
         coalesce(first_token_ns, complete_ns) AS first_ns,
         coalesce(last_token_ns, complete_ns) AS last_ns,
-        (SELECT end_ns FROM measured_window) AS end_ns
-    FROM samples
+        windows.end_ns AS end_ns
+    FROM samples JOIN windows USING (sitting)
     WHERE measured AND status = 'completed'
 ),
 

@@ -1,22 +1,31 @@
--- How the load generator's own processes were doing while it issued requests: the worst of its workers, and the sum
--- where one makes sense. A log that names no worker is that of a single one.
+-- How the load generator's own processes were doing while it issued requests, in whichever sitting: the worst of its
+-- workers, and the sum where one makes sense. A log that names no worker is that of a single one.
 --
 -- Where issuing took less than a second (a short run, everything at once), no reading falls into it: then the
 -- readings count until a second after the last request has ended.
 WITH span AS (
-    SELECT
-        (SELECT started_ns FROM phases WHERE phase = 'performance') AS start_ns,
-        (SELECT max(at_ns) FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING') AS issued_ns,
-        (SELECT max(ended_ns) FROM requests) + 1_000_000_000 AS ended_ns
+    SELECT sitting, started_ns AS start_ns, issued_ns, over.ended_ns
+    FROM phases
+    LEFT JOIN (
+        SELECT sitting, max(at_ns) AS issued_ns FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING' GROUP BY sitting
+    ) USING (sitting)
+    LEFT JOIN (
+        SELECT sitting, max(ended_ns) + 1_000_000_000 AS ended_ns FROM requests GROUP BY sitting
+    ) AS over USING (sitting)
+    WHERE phase = 'performance'
 ),
 
 measured_span AS (
     SELECT
+        sitting,
         start_ns,
         CASE
             WHEN EXISTS (
                 SELECT 1 FROM telemetry
-                WHERE source = 'client' AND at_ns BETWEEN span.start_ns AND coalesce(span.issued_ns, at_ns)
+                WHERE
+                    telemetry.sitting = span.sitting
+                    AND source = 'client'
+                    AND at_ns BETWEEN span.start_ns AND coalesce(span.issued_ns, at_ns)
             ) THEN issued_ns
             ELSE ended_ns
         END AS end_ns
@@ -24,7 +33,7 @@ measured_span AS (
 ),
 
 readings AS (
-    SELECT at_ns, source, unnest(from_json(data, '{
+    SELECT at_ns, sitting, source, unnest(from_json(data, '{
         "worker": "BIGINT",
         "loop_lag_p50_ms": "DOUBLE",
         "loop_lag_max_ms": "DOUBLE",
@@ -35,11 +44,8 @@ readings AS (
         "backlog_events": "BIGINT",
         "held_up_ms": "DOUBLE"
     }'))
-    FROM telemetry
-    WHERE
-        source IN ('client', 'parent')
-        AND at_ns >= (SELECT start_ns FROM measured_span)
-        AND at_ns <= coalesce((SELECT end_ns FROM measured_span), at_ns)
+    FROM telemetry JOIN measured_span USING (sitting)
+    WHERE source IN ('client', 'parent') AND at_ns BETWEEN start_ns AND coalesce(end_ns, at_ns)
 ),
 
 -- Sums are taken over sorted lists: fractions add up to the same, in whatever order the readings were written.
@@ -69,14 +75,17 @@ parent AS (
 -- Workers tell at different moments: at each, what all of them told last counts together.
 changes AS (
     SELECT
+        sitting,
         at_ns,
-        in_flight - lag(in_flight, 1, 0) OVER (PARTITION BY coalesce(worker, 0) ORDER BY at_ns, in_flight) AS change
+        in_flight - lag(in_flight, 1, 0) OVER (
+            PARTITION BY sitting, coalesce(worker, 0) ORDER BY at_ns, in_flight
+        ) AS change
     FROM readings
     WHERE source = 'client' AND in_flight IS NOT NULL
 ),
 
 levels AS (
-    SELECT sum(change) OVER (ORDER BY at_ns) AS in_flight FROM changes
+    SELECT sum(change) OVER (PARTITION BY sitting ORDER BY at_ns) AS in_flight FROM changes
 )
 
 SELECT

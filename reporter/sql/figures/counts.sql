@@ -1,15 +1,25 @@
 -- How many requests were scheduled, issued, and ended how (reporter.report.Counts, by_error apart).
+WITH each_sitting AS (
+    SELECT greatest(issued, scheduled) AS scheduled
+    FROM (SELECT sitting, count(*) FILTER (measured) AS issued FROM requests GROUP BY sitting)
+    FULL JOIN (
+        SELECT sitting, max((data ->> '$.scheduled')::BIGINT) AS scheduled
+        FROM session_events
+        WHERE type = 'STOP_PERFORMANCE_TRACKING'
+        GROUP BY sitting
+    ) USING (sitting)
+)
+
 SELECT
-    greatest(
-        count(*) FILTER (measured),
-        (SELECT max((data ->> '$.scheduled')::BIGINT) FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING')
-    ) AS scheduled,
+    (SELECT coalesce(sum(scheduled), 0)::BIGINT FROM each_sitting) AS scheduled,
     count(*) FILTER (measured) AS issued,
     count(*) FILTER (measured AND status = 'completed') AS completed,
     count(*) FILTER (measured AND status = 'failed') AS failed,
     count(*) FILTER (measured AND status = 'cancelled') AS cancelled,
     count(*) FILTER (measured AND status = 'in_flight') AS in_flight,
+    count(*) FILTER (measured AND status = 'abandoned') AS abandoned,
     count(*) FILTER (phase = 'warmup') AS warmup,
     count(*) FILTER (measured AND reused) AS reused,
-    count(*) FILTER (measured AND retried) AS retried
+    count(*) FILTER (measured AND retried) AS retried,
+    coalesce(sum(attempts - 1) FILTER (measured), 0)::BIGINT AS retries
 FROM requests;

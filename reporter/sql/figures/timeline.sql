@@ -1,14 +1,31 @@
--- The moments that the window follows from (reporter.window.Timeline).
+-- For each sitting, in order, the moments that its window follows from (reporter.window.Timeline).
 SELECT
-    (SELECT ended FROM session) AS ended,
-    (SELECT started_ns FROM phases WHERE phase = 'performance') AS started_ns,
-    (SELECT duration_s FROM phases WHERE phase = 'performance') AS duration_s,
-    (SELECT max(at_ns) FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING') AS stopped_ns,
-    min(issued_ns) FILTER (measured) AS first_issue_ns,
-    max(ended_ns) FILTER (measured AND status = 'completed') AS last_completion_ns,
-    max(ended_ns) FILTER (measured) AS last_end_ns,
-    greatest(
-        (SELECT max(at_ns) FROM session_events),
-        max(issued_ns), max(sent_ns), max(first_token_ns), max(ended_ns)
-    ) AS last_event_ns
-FROM requests;
+    ended,
+    performance.started_ns,
+    performance.duration_s,
+    stopped_ns,
+    first_issue_ns,
+    last_completion_ns,
+    last_end_ns,
+    greatest(last_told_ns, last_request_ns) AS last_event_ns
+FROM sitting_ends
+LEFT JOIN (SELECT sitting, started_ns, duration_s FROM phases WHERE phase = 'performance') AS performance USING (sitting)
+LEFT JOIN (
+    SELECT
+        sitting,
+        max(at_ns) FILTER (type = 'STOP_PERFORMANCE_TRACKING') AS stopped_ns,
+        max(at_ns) AS last_told_ns
+    FROM session_events
+    GROUP BY sitting
+) USING (sitting)
+LEFT JOIN (
+    SELECT
+        sitting,
+        min(issued_ns) FILTER (measured) AS first_issue_ns,
+        max(ended_ns) FILTER (measured AND status = 'completed') AS last_completion_ns,
+        max(ended_ns) FILTER (measured) AS last_end_ns,
+        greatest(max(issued_ns), max(sent_ns), max(first_token_ns), max(ended_ns)) AS last_request_ns
+    FROM requests
+    GROUP BY sitting
+) USING (sitting)
+ORDER BY sitting;

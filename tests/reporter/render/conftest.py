@@ -68,6 +68,7 @@ GOOD = Report(
     throughput=Throughput(qps=123.866666, output_tps=15859.266667, total_tps=31204.4),
     ttft_ms=summary(51.83, 1.4),
     ttfo_ms=summary(51.83, 1.4),
+    ttfv_ms=summary(51.83, 1.4),
     ttfb_ms=summary(51.2, 1.4),
     tpot_ms=summary(7.98),
     itl_ms=summary(7.97, 1.3, count=944_245),

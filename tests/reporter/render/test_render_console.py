@@ -154,6 +154,7 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
         counts=Counts(7435, 7435, 7380, 55, 0, 0, {"reset": 2, "http_429": 41, "first_byte_timeout": 12}, 64),
         tokens=Tokens(None, 951_296, "chunks"),
         ttfo_ms=replace(SLOW, count=7380),
+        ttfv_ms=replace(SLOW, count=7380),
         findings=[
             Finding(
                 "tokens_from_chunks",

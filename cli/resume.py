@@ -1,0 +1,96 @@
+"""`loadgen resume`: an interrupted run, finished."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.report import Run
+
+if TYPE_CHECKING:
+    from cli.preparing import Prepared
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResumeSettings:
+    """What can be said to `loadgen resume`; everything else is in the log."""
+
+    run: Run
+    api_key: Annotated[
+        str | None,
+        typer.Option(
+            envvar=["LOADGEN_API_KEY", "OPENAI_API_KEY"],
+            show_envvar=True,
+            help="The key, which is not in the log; better given in the environment, or as @FILE.",
+        ),
+    ] = field(default=None, repr=False)
+    header: Annotated[
+        list[str],
+        typer.Option(
+            metavar="'NAME: VALUE'|@FILE",
+            help="A header that the run had, whose value is not in the log either; repeatable.",
+        ),
+    ] = field(default_factory=list, repr=False)
+    prompts: Annotated[
+        Path | None,
+        typer.Option(help="Where the file of the prompts is now, if it was moved."),
+    ] = None
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print report.json instead of the console report."),
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False
+
+
+def resume(settings: ResumeSettings) -> None:
+    """Finish a run that was interrupted, killed, or given up, without asking again what was answered.
+
+    The run must have had a number of requests, not only a duration. What it was to do is in its log, all but
+    the secrets. A failure counts as a result and is not asked again; the report is of the whole run, and the
+    exit code is that of [bold]loadgen perf[/bold].
+
+    [bold]Example[/bold]
+
+    loadgen resume runs/20260101-120000-llama
+    """
+    from cli.perf import conduct, reported, tell
+    from cli.resuming import prepare_again
+    from cli.run_folder import folder_of
+    from loadgen.workers.staff import Staff
+
+    prepared, folder = prepare_again(settings), folder_of(settings.run)
+    broken = None
+    if prepared.left:
+        if not settings.quiet:
+            sys.stderr.write(_announcement(prepared))
+        with Staff(prepared.given.transport) as staff:
+            broken = conduct(prepared, staff, folder)
+    else:
+        _end_it(folder)
+    tell(reported(folder, prepared.rules, broken), folder, json=settings.json, quiet=settings.quiet)
+
+
+def _announcement(prepared: Prepared) -> str:
+    from cli.errors import printable
+
+    return (
+        f"resuming: {prepared.plan.requests} requests are left to ask of {printable(prepared.target.url)}\n"
+    )
+
+
+def _end_it(folder: Path) -> None:
+    """Close a log that has everything but an end: a sitting in which nothing was left to do."""
+    import time
+
+    from cli.wiring import environment
+    from recorder.event import EventType
+    from recorder.store import LOG_NAME
+    from recorder.writer import EventRecorder
+
+    with EventRecorder(path=folder / LOG_NAME, environment=environment(), resume=True) as recorder:
+        recorder.record_event(EventType.TEST_STARTED, time.monotonic_ns())
+        recorder.record_event(EventType.TEST_ENDED, time.monotonic_ns(), data={"reason": "completed"})

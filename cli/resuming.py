@@ -1,0 +1,142 @@
+"""From the log of a run that was interrupted to a session that finishes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from cli.errors import UsageError
+from cli.kept_options import given_again
+from cli.preparing import Prepared, prepare
+from cli.run_folder import folder_of
+from loadgen.remaining import remaining
+from recorder.errors import BeingWrittenError
+from recorder.schema import encode
+from reporter.so_far import so_far
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cli.resume import ResumeSettings
+    from reporter.so_far import SoFar
+
+MOST_LEFT: Final = 10_000_000
+"""So many requests are looked through one by one."""
+
+_SHORTEST_S: Final = 0.001
+
+
+def prepare_again(given: ResumeSettings) -> Prepared:
+    """Read what the run was to do and what it has done, and prepare the rest.
+
+    Raises:
+        BeingWrittenError: It is still running.
+        UsageError: It is complete, or had no number of requests, or what it needs is not what it was; the
+            message says what, and what to do.
+        LogError: It is not a run.
+    """
+    run = so_far(given.run)
+    _require_resumable(given.run, run)
+    options = {
+        **run.settings["options"],
+        "url": run.settings["url"],
+        "workers": run.settings["workers"],
+        "api_key": given.api_key,
+        "header": given.header,
+        "json": given.json,
+        "quiet": given.quiet,
+    }
+    if given.prompts is not None:
+        options["prompts"] = str(given.prompts)
+    prepared = prepare(_settings(options, run))
+    _require_the_same(prepared, run)
+    return _rest(prepared, run)
+
+
+def _require_resumable(path: Path, run: SoFar) -> None:
+    folder = folder_of(path)
+    if run.ended == "running":
+        raise BeingWrittenError(f"{folder} is still running; `loadgen watch {folder}` shows how it gets on")
+    if run.ended == "completed":
+        raise UsageError(
+            f"{folder} is complete: there is nothing to resume; `loadgen report {folder}` reports it"
+        )
+    if run.settings.get("command") != "perf" or "options" not in run.settings:
+        raise UsageError(
+            f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
+        )
+    if run.settings.get("requests") is None:
+        raise UsageError(
+            f"{folder} was to last {run.settings.get('duration_s'):g} s, and lost time cannot be made up "
+            "for: only a run with a number of --requests can be resumed. Run it anew"
+        )
+
+
+def _settings(options: Mapping[str, Any], run: SoFar) -> Any:
+    """The settings of the run, once its prompts are known to be where they were."""
+    prompts = options.get("prompts")
+    if prompts is not None and not Path(prompts).is_file():
+        name = (run.settings.get("dataset") or {}).get("name")
+        raise UsageError(
+            f"the prompts of the run, {prompts}, are not there: say where {name} is with --prompts"
+        )
+    return given_again(options)
+
+
+def _require_the_same(prepared: Prepared, run: SoFar) -> None:
+    """Make sure that the rest is asked as the beginning was."""
+    had, has = (
+        {name.lower(): name for name in names} for names in (run.settings["headers"], prepared.target.headers)
+    )
+    if missing := [had[name] for name in sorted(had.keys() - has.keys())]:
+        raise UsageError(
+            f"the run sent the header {', '.join(missing)}, whose value is not in its log: give it again, "
+            "with --header 'NAME: VALUE', or --api-key or LOADGEN_API_KEY for the key"
+        )
+    if further := [has[name] for name in sorted(has.keys() - had.keys())]:
+        raise UsageError(
+            f"the run did not send the header {', '.join(further)}: leave it out (a key may come from the "
+            "environment: LOADGEN_API_KEY, OPENAI_API_KEY)"
+        )
+    settings, dataset = orjson.loads(encode(prepared.settings())), run.settings["dataset"]
+    if settings["dataset"]["sha256"] != dataset["sha256"]:
+        raise UsageError(
+            f"the prompts are not those of the run: {dataset['name']} had the checksum "
+            f"{dataset['sha256'][:16]}…, and now it is {prepared.dataset.sha256[:16]}…; say where the "
+            "same file is with --prompts"
+        )
+    for name in run.settings.keys() - _MAY_DIFFER:
+        if settings.get(name) != run.settings[name]:
+            raise UsageError(
+                f"the run had {name} {run.settings[name]}, and now it would be {settings.get(name)}: resume "
+                "it with the version that started it"
+            )
+
+
+_MAY_DIFFER: Final = frozenset({"dataset", "headers", "options", "ruleset"})
+"""What has been looked at; and the rules, which are taken from the log."""
+
+
+def _rest(prepared: Prepared, run: SoFar) -> Prepared:
+    """The same session with only those of its requests that have no result."""
+    plan, questions = prepared.plan, prepared.dataset.samples
+    assert plan.requests is not None  # noqa: S101 (the log has been looked at)
+    if plan.requests > MOST_LEFT:
+        raise UsageError(
+            f"the run was to ask {plan.requests} requests: of more than {MOST_LEFT} none is resumed"
+        )
+    left = remaining(plan.requests, plan.warmup, len(questions), run.settled)
+    warm_up = [number % len(questions) for number in range(plan.warmup)]
+    samples = tuple(questions[number] for number in (*warm_up, *left))
+    duration_s = None if plan.duration_s is None else plan.duration_s - run.measured_s
+    if left and duration_s is not None and duration_s < _SHORTEST_S:
+        raise UsageError(
+            f"the run has used up its duration of {plan.duration_s:g} s with {len(left)} requests left: "
+            "report it as it is, or run it anew"
+        )
+    if not left:
+        return replace(prepared, left=())
+    return replace(prepared, plan=replace(plan, requests=len(left), duration_s=duration_s), left=samples)

@@ -1,0 +1,83 @@
+"""Who writes a run holds it: an advisory lock on the run's folder, which the kernel takes back at any death.
+
+It says two things that the log alone cannot: that nobody else may write now, and whether a log without an end
+still grows or was cut off. Where the folder cannot be locked (NFS and some other network filesystems lock
+files only), a run is written all the same, and a log without an end then counts as cut off.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from recorder.errors import BeingWrittenError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATIENCE_S: Final = 1.0
+"""So long a writer tries: who only looks whether a run is held has it for a moment."""
+
+_TRY_AGAIN_S: Final = 0.005
+
+
+class Hold:
+    """The lock on a run's folder, from its making until `release`.
+
+    Raises:
+        BeingWrittenError: Another writer holds the folder.
+        OSError: There is no such folder, or it cannot be looked into.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._fd: int | None = os.open(folder, os.O_RDONLY)
+        try:
+            _take(self._fd, folder)
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Let go of the folder. Releasing twice is harmless."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+
+def is_held(folder: Path) -> bool:
+    """Tell whether a run is being written now; False also where that cannot be known."""
+    try:
+        fd = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        # This gives the lock back as well.
+        os.close(fd)
+    return False
+
+
+def _take(fd: int, folder: Path) -> None:
+    give_up = time.monotonic() + PATIENCE_S
+    # Whatever else it is that keeps the folder from being locked: nobody can be kept from writing by it.
+    with suppress(OSError):
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= give_up:
+                    break
+                time.sleep(_TRY_AGAIN_S)
+            else:
+                return
+        raise BeingWrittenError(
+            f"{folder}: another process is writing this run; `loadgen watch {folder}` shows how it gets on",
+        )

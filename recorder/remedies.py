@@ -1,0 +1,48 @@
+"""What is said when a log cannot be written any more: what was lost, and what to do."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+from recorder.errors import LogGoneError, WriterError, WriterStalledError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_INTACT: Final = "What was committed before is intact."
+_FULL: Final = f"{_INTACT} Make room on the disk or choose another --out, and run again"
+_LOCKED: Final = f"{_INTACT} Another program has locked the log all the time: end it, and run again"
+_GONE: Final = "Somebody has changed the run's folder while it was written: leave it alone, and run again"
+_OTHER: Final = (
+    f"{_INTACT} Look for a limit on the size of files (`ulimit -f`) and into the system's log for trouble "
+    "with the disk, or choose another --out, and run again"
+)
+
+
+def broken(log: Path, error: Exception) -> WriterError:
+    """The log cannot be written any more, for this reason."""
+    said = WriterError(f"{log}: the log cannot be written any more ({error}). {_remedy(error)}")
+    said.__cause__ = error
+    return said
+
+
+def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:
+    """The log has not taken anything for so long, and so many events are not in it."""
+    return WriterStalledError(
+        f"{log}: the disk has not taken anything for {seconds:.0f} s; about {events} events are not in the "
+        f"log. {_INTACT} Look for what holds up the disk, or for a program that has locked the log, and run "
+        "again; `loadgen report` reads what there is",
+    )
+
+
+def _remedy(error: BaseException) -> str:
+    """What was lost and what to do, in sentences without the last full stop."""
+    if isinstance(error, LogGoneError):
+        return _GONE
+    if isinstance(error, OSError):
+        return _FULL if error.errno in {errno.ENOSPC, errno.EDQUOT} else _OTHER
+    # The code is only there in an error that came from SQLite itself.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return {sqlite3.SQLITE_FULL: _FULL, sqlite3.SQLITE_BUSY: _LOCKED}.get(code, _OTHER)

@@ -1,0 +1,75 @@
+"""What a log opens with: the session, and where its clocks stood when it, or a further sitting, began."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+def boot_id() -> str:
+    """What names the time since the machine was started; empty where the system does not say."""
+    try:
+        return _BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The facts that a log opens with; of a further sitting, its own clocks and environment.
+
+    Attributes:
+        session_id: Names the session.
+        started_at_ns: CLOCK_MONOTONIC at the start; with `started_wall_ns` it anchors every other time.
+        started_wall_ns: The same moment in ns since the epoch.
+        settings: The resolved settings, without secrets: all that is needed to repeat the run.
+        environment: Versions, host, timestamp source.
+        boot_id: Names what the monotonic clock counts from.
+    """
+
+    session_id: str = field(default_factory=lambda: uuid4().hex)
+    started_at_ns: int = field(default_factory=time.monotonic_ns)
+    started_wall_ns: int = field(default_factory=time.time_ns)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    boot_id: str = field(default_factory=boot_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known of the sittings before a further one.
+
+    Attributes:
+        started_at_ns: As of the last of them.
+        started_wall_ns: Likewise.
+        boot_id: Likewise.
+        shift_ns: Of the last of them.
+        last_ns: The latest time in the log, on the last one's own clock.
+    """
+
+    started_at_ns: int
+    started_wall_ns: int
+    boot_id: str
+    shift_ns: int
+    last_ns: int
+
+
+def shift(before: Before, now: Session) -> int:
+    """What to add to the times of a further sitting, so that they follow those of the sittings before.
+
+    While the machine stays on, its monotonic clock goes on. After a restart, or on another machine, the wall
+    clock tells how much time has passed; one that was set back since cannot make the sittings overlap.
+    """
+    if before.boot_id and before.boot_id == now.boot_id:
+        return before.shift_ns
+    passed_ns = now.started_wall_ns - before.started_wall_ns
+    began_ns = max(before.started_at_ns + passed_ns, before.last_ns + 1)
+    return before.shift_ns + began_ns - now.started_at_ns

@@ -1,0 +1,25 @@
+"""Values of a log's JSON where they are of the kind that they should be; else they are as good as missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def text(value: Any) -> str | None:
+    """A text."""
+    return value if isinstance(value, str) else None
+
+
+def whole(value: Any) -> int | None:
+    """A whole number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def number(value: Any) -> float | None:
+    """Any number."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def members(value: Any) -> dict[str, Any]:
+    """The members of an object; none of anything else."""
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,8 @@
+-- One row a sitting: its own clock, and which events are its own (`reporter.clock` has shifted their times).
+CREATE TABLE clocks AS
+SELECT sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment::VARCHAR AS environment
+FROM stream;
+
+-- The sitting that an event belongs to: the last one that began before it was written.
+CREATE MACRO sitting_of(event_seq) AS
+    len(list_filter((SELECT list(first_seq) FROM clocks), lambda began_with: began_with <= event_seq));

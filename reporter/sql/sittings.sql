@@ -1,0 +1,26 @@
+-- One row a sitting: a run that was interrupted and taken up again has several. The counts are of measured requests.
+CREATE VIEW sittings AS
+SELECT
+    sitting,
+    started_at_ns + shift_ns AS started_at_ns,
+    make_timestamp(started_wall_ns // 1000) AS started_at_utc,
+    ended,
+    coalesce(issued, 0) AS issued,
+    coalesce(completed, 0) AS completed,
+    windows.duration_s AS window_s,
+    windows.start_ns AS window_start_ns,
+    windows.end_ns AS window_end_ns,
+    shift_ns,
+    environment::JSON AS environment
+FROM clocks
+JOIN sitting_ends USING (sitting)
+LEFT JOIN windows USING (sitting)
+LEFT JOIN (
+    SELECT
+        sitting,
+        count(*) FILTER (measured) AS issued,
+        count(*) FILTER (measured AND status = 'completed') AS completed
+    FROM requests
+    GROUP BY sitting
+) USING (sitting)
+ORDER BY sitting;

@@ -1,0 +1,206 @@
+"""What `loadgen resume` makes of a log: the rest of its session, or a reason why there is none."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from cli.errors import UsageError
+from cli.resume import ResumeSettings
+from cli.resuming import prepare_again
+from recorder import EventType, schema
+from recorder.errors import BeingWrittenError, NotALogError
+from recorder.session import Session
+from recorder.store import Store
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+KEY = "sk-right-key"
+TEN = list(range(10))
+
+
+def change(run: Path, statement: str, *values: object) -> None:
+    """Change what a log says."""
+    with closing(sqlite3.connect(run / "events.db")) as log, log:
+        log.execute(statement, values)
+
+
+def cut_off(run: Path, prompts: list[int]) -> None:
+    """Let a log be one of a run that was killed when only these prompts had been answered."""
+    change(
+        run,
+        "DELETE FROM events WHERE code > 20 AND sample_uuid NOT IN (SELECT sample_uuid FROM events "
+        "WHERE code = 20 AND json_extract(data, '$.prompt_id') IN (SELECT value FROM json_each(?)))",
+        schema.encode(prompts),
+    )
+    change(run, "DELETE FROM events WHERE code IN (3, 4, 5)")
+
+
+def setting(run: Path, **values: Any) -> None:
+    """Let a log say that the session had other settings; `a__b` is member b of a."""
+    for name, value in values.items():
+        place = "$." + name.replace("__", ".")
+        change(
+            run,
+            "UPDATE session SET settings = json_set(settings, ?, json(?))",
+            place,
+            orjson.dumps(value).decode(),
+        )
+
+
+def left(run: Path, **more: Any) -> list[int]:
+    """The prompts that are left to ask, in their order."""
+    prepared = prepare_again(ResumeSettings(run=run, **({"api_key": KEY} | more)))
+    assert prepared.left is not None
+    return [sample.index for sample in prepared.left]
+
+
+def test_what_has_no_answer_is_left(a_run: Path) -> None:
+    """By its folder or by its log; the plan is that of the first sitting but for its number."""
+    cut_off(a_run, [0, 1, 2, 5])
+    assert left(a_run) == left(a_run / "events.db") == [3, 4, 6, 7, 8, 9]
+    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    assert (prepared.plan.requests, prepared.plan.load.concurrency, prepared.workers) == (6, 2, 1)
+    assert prepared.target.headers["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("code", "data", "again"),
+    [
+        (EventType.ERROR, {"error": "http_500"}, False),
+        (EventType.ERROR, {"error": "total_timeout"}, False),
+        (EventType.ERROR, {"error": "worker_lost"}, True),
+        (EventType.ERROR, {"error": "client_bug"}, True),
+        (EventType.CANCELLED, {"reason": "given up"}, True),
+    ],
+)
+def test_a_failure_is_a_result_unless_it_is_our_own(
+    a_run: Path, code: EventType, data: dict[str, str], *, again: bool
+) -> None:
+    """What the server or the network did stands; what we gave up is asked again."""
+    cut_off(a_run, TEN)
+    change(a_run, "UPDATE events SET code = ?, data = ? WHERE code = 23", code, schema.encode(data))
+    assert left(a_run) == (TEN if again else [])
+
+
+def test_a_warm_up_is_done_again(a_run: Path) -> None:
+    """Nothing cold is measured in any sitting; the prompts of the warm-up are those of the first one."""
+    cut_off(a_run, [3, 4])
+    setting(a_run, warmup=2, requests=8, options__warmup=2, options__requests=8)
+    assert left(a_run) == [0, 1, 2, 5, 6, 7, 8, 9]
+
+
+def test_a_duration_goes_on_where_it_stopped(a_run: Path) -> None:
+    """Of a number of requests in a limited time, the time that has passed has passed."""
+    cut_off(a_run, [3])
+    setting(a_run, duration_s=60.0, options__duration=60.0)
+    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    assert prepared.plan.duration_s is not None
+    assert 50.0 < prepared.plan.duration_s < 60.0
+    setting(a_run, duration_s=0.002, options__duration=0.002)
+    with pytest.raises(UsageError, match=r"has used up its duration of 0\.002 s with 9 requests left"):
+        prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+
+
+def test_a_complete_run_is_not_resumed(a_run: Path) -> None:
+    """There is nothing to do; the message says what can be done."""
+    with pytest.raises(UsageError, match=r"is complete: there is nothing to resume; `loadgen report "):
+        left(a_run)
+
+
+def test_a_run_that_is_limited_by_time_alone_is_not_resumed(a_run: Path) -> None:
+    """Half a duration twice is not a duration."""
+    cut_off(a_run, [0])
+    setting(a_run, requests=None, duration_s=60)
+    with pytest.raises(UsageError, match=r"was to last 60 s.*only a run with a number of --requests"):
+        left(a_run)
+
+
+def test_a_running_run_is_not_resumed(a_run: Path) -> None:
+    """Somebody is at it."""
+    cut_off(a_run, [0])
+    store = Store.reopen(a_run / "events.db", Session())
+    with pytest.raises(BeingWrittenError, match="is still running; `loadgen watch "):
+        left(a_run)
+    store.close()
+
+
+def test_a_log_of_something_else_is_not_resumed(tmp_path: Path) -> None:
+    """A log that was written from Python says nothing of how to go on."""
+    Store.create(tmp_path / "events.db", Session()).close()
+    with pytest.raises(UsageError, match="only a run of `loadgen perf` can be resumed"):
+        left(tmp_path)
+    with pytest.raises(NotALogError):
+        left(tmp_path / "nowhere")
+
+
+def test_a_header_that_the_run_had_is_asked_for_by_name(a_run: Path) -> None:
+    """Its value is a secret, and not in the log; one that the run did not have is not sent either."""
+    cut_off(a_run, [0])
+    with pytest.raises(UsageError, match=r"sent the header Authorization, .* give it again, with --header"):
+        left(a_run, api_key=None)
+    assert left(a_run, api_key=None, header=[f"authorization: Bearer {KEY}"])
+    with pytest.raises(UsageError, match="did not send the header X-Team: leave it out"):
+        left(a_run, header=["X-Team: us"])
+
+
+def test_prompts_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
+    """Where the file was, or where it is now; and with the same bytes in it."""
+    cut_off(a_run, [0, 1])
+    sample = '{"prompt": "why?"}\n' * 10
+    setting(
+        a_run,
+        options__prompts=str(tmp_path / "why.jsonl"),
+        dataset__name="why.jsonl",
+        dataset__sha256="c6f8d0" + 58 * "0",
+    )
+    with pytest.raises(UsageError, match=r"why.jsonl, are not there: say where why.jsonl is with --prompts"):
+        left(a_run)
+    moved = tmp_path / "moved.jsonl"
+    moved.write_text(sample)
+    with pytest.raises(UsageError, match=r"not those of the run: why.jsonl had the checksum c6f8d0"):
+        left(a_run, prompts=moved)
+    from hashlib import sha256
+
+    setting(a_run, dataset__sha256=sha256(sample.encode()).hexdigest())
+    assert left(a_run, prompts=moved) == [2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_another_version_does_not_finish_it_differently(a_run: Path) -> None:
+    """An option that is not known, or that comes to something else, is told."""
+    cut_off(a_run, [0])
+    setting(a_run, temperature=0.5)
+    with pytest.raises(
+        UsageError, match=r"had temperature 0.5, and now it would be None: resume it with the version"
+    ):
+        left(a_run)
+    setting(a_run, options__teleport=True)
+    with pytest.raises(UsageError, match=r"options that this version does not have \(teleport\)"):
+        left(a_run)
+
+
+def test_a_log_that_only_lacks_its_end_gets_one(
+    a_run: Path, loadgen: Callable[..., subprocess.CompletedProcess[str]], mock: MockProcess
+) -> None:
+    """Nothing is asked; the run is complete, and cannot be resumed again."""
+    cut_off(a_run, TEN)
+    asked = len(mock.truth())
+    answer = loadgen("resume", "run", "--json", LOADGEN_API_KEY=KEY)
+    assert answer.returncode == 0, answer.stderr
+    report = orjson.loads(answer.stdout)
+    assert report["run"]["ended"] == "completed"
+    assert [sitting["ended"] for sitting in report["run"]["sittings"]] == ["cut_off", "completed"]
+    assert report["counts"]["completed"] == 10
+    assert len(mock.truth()) == asked
+    again = loadgen("resume", "run", LOADGEN_API_KEY=KEY)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr.startswith("error: run is complete")

@@ -1,0 +1,176 @@
+"""`loadgen watch`: a run is shown while it goes on, and reported when it is over."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import sys
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from cli import watch
+from cli.watch_view import line
+from recorder import EventRecorder, EventType
+from recorder.errors import NotALogError
+from recorder.lock import is_held
+from reporter import MetricsReporter
+from reporter.report import Summary
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+SETTINGS = {"command": "perf", "model": "llama", "load": {"kind": "closed", "concurrency": 1}}
+MS = 1_000_000
+
+
+def begin(recorder: EventRecorder) -> None:
+    """A session begins, and one of its requests is answered."""
+    record = recorder.record_event
+    record(EventType.TEST_STARTED, 0)
+    record(EventType.PHASE_STARTED, 0, data={"phase": "performance", "requests": 1})
+    record(EventType.LOADGEN_ISSUE_CALLED, MS, "a", data={"phase": "performance", "scheduled_ns": MS})
+    record(EventType.REQUEST_SENT, 2 * MS, "a", data={"reused": True})
+    data = {"first_byte_ns": 9 * MS, "output_tokens": 1, "input_tokens": 1, "stream": False}
+    record(EventType.COMPLETE, 9 * MS, "a", data=data)
+    recorder.wait_for_writes()
+
+
+def end(recorder: EventRecorder) -> None:
+    """The session ends in order."""
+    record = recorder.record_event
+    record(EventType.STOP_PERFORMANCE_TRACKING, 10 * MS, data={"scheduled": 1, "reason": "requests"})
+    record(EventType.PHASE_ENDED, 10 * MS, data={"phase": "performance"})
+    record(EventType.TEST_ENDED, 10 * MS, data={"reason": "completed"})
+
+
+def test_a_run_is_watched_until_it_is_over(
+    start_loadgen: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    """A report as JSON for each reading, also of a run that begins later; then the last, and its exit."""
+    watcher = start_loadgen("watch", "run", "--interval", "50ms", "--json")
+    assert watcher.stdout is not None
+    with EventRecorder(path=tmp_path / "run" / "events.db", settings=SETTINGS) as recorder:
+        begin(recorder)
+        running = orjson.loads(watcher.stdout.readline())
+        while running["counts"]["completed"] < 1:
+            running = orjson.loads(watcher.stdout.readline())
+        end(recorder)
+    out, err = watcher.communicate(timeout=30)
+    assert (watcher.returncode, err) == (0, "")
+    assert running["run"]["ended"] == "running"
+    last = orjson.loads(out.splitlines()[-1])
+    assert last["run"]["ended"] == "completed"
+    assert last["counts"]["completed"] == last["recorder"]["events"] - 7 == 1
+
+
+def test_an_interrupt_ends_the_watching_and_not_the_run(
+    start_loadgen: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    """Elsewhere than on a terminal there is a line for each reading."""
+    with EventRecorder(path=tmp_path / "run" / "events.db", settings=SETTINGS) as recorder:
+        begin(recorder)
+        watcher = start_loadgen("watch", "run", "--interval", "50ms")
+        assert watcher.stdout is not None
+        assert watcher.stdout.readline().startswith("running  0 s  1 of 1 completed  0 in flight  0 failed")
+        watcher.send_signal(signal.SIGINT)
+        _, err = watcher.communicate(timeout=30)
+        assert (watcher.returncode, err) == (130, "")
+        assert is_held(tmp_path / "run")
+    assert recorder.failure is None
+
+
+def test_a_terminal_gets_a_page_that_is_redrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a screen of its own, which is left before the report is printed."""
+    ours, theirs = pty.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    with (
+        EventRecorder(path=tmp_path / "events.db", settings=SETTINGS) as recorder,
+        os.fdopen(theirs, "w") as terminal,
+    ):
+        begin(recorder)
+        monkeypatch.setattr(sys, "stdout", terminal)
+        shown: list[bytes] = []
+        finals: list[Any] = []
+        watching = threading.Thread(target=lambda: finals.append(watch._watched(tmp_path, 0.05, json=False)))
+        watching.start()
+        while b"STILL RUNNING" not in b"".join(shown):
+            shown.append(os.read(ours, 65536))
+        end(recorder)
+        recorder.close()
+        while b"milliseconds" not in b"".join(shown).partition(b"\x1b[?1049l")[2]:
+            shown.append(os.read(ours, 65536))
+        watching.join()
+        monkeypatch.undo()
+    os.close(ours)
+    page, _, after = b"".join(shown).partition(b"\x1b[?1049l")
+    assert page.startswith(b"\x1b[?1049h")
+    assert b"Ctrl-C ends the watching" in page
+    assert b"STILL RUNNING" not in after
+    assert finals[0].run["ended"] == "completed"
+
+
+def test_a_run_that_never_begins_is_told(tmp_path: Path) -> None:
+    """After as long as it was to be waited for."""
+    with pytest.raises(NotALogError, match="there is no such file"):
+        watch._await_log(tmp_path / "run", 0.0)
+
+
+def test_a_log_that_is_just_being_made_is_waited_for(tmp_path: Path) -> None:
+    """A file that is no log yet is none that is wrong."""
+    (tmp_path / "events.db").touch()
+    with pytest.raises(NotALogError):
+        watch._await_log(tmp_path, 0.0)
+    waiting = threading.Thread(target=watch._await_log, args=(tmp_path, 30.0))
+    waiting.start()
+    (tmp_path / "events.db").unlink()
+    with EventRecorder(path=tmp_path / "events.db"):
+        waiting.join()
+
+
+def test_a_log_that_takes_long_to_read_is_read_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading and showing never take more than a quarter of the time."""
+    now_s, slept = [0.0], []
+
+    def read(*_: object) -> None:
+        now_s[0] += 2.0
+
+    def sleep(seconds: float) -> None:
+        now_s[0] += seconds
+        slept.append(seconds)
+
+    monkeypatch.setattr(watch.time, "monotonic", lambda: now_s[0])
+    monkeypatch.setattr(watch.time, "sleep", sleep)
+    monkeypatch.setattr("cli.judging.make_report", read)
+    monkeypatch.setattr("recorder.lock.is_held", lambda _: True)
+    readings = watch._while_it_runs(tmp_path, 1.0)
+    for _ in range(3):
+        next(readings)
+    assert sum(slept) == pytest.approx(2 * 6.0)
+    assert now_s[0] == pytest.approx(3 * 2.0 + 2 * 6.0)
+
+
+def test_a_line_says_how_far_how_fast_and_how_well(made_run: Path) -> None:
+    """Whatever there is to say."""
+    with MetricsReporter(made_run) as reporter:
+        report = reporter.create_report()
+    told = line(report)
+    assert told.startswith("completed  0 s  10 of 10 completed  0 in flight  0 failed")
+    assert "requests/s  TTFT p50 " in told
+    figures = Summary(1, 1, None, 1, 12.5, 1, 1, 99.0, 1, 1)
+    failing = replace(
+        report,
+        counts=replace(report.counts, failed=3, by_error={"http_500": 3}),
+        throughput=replace(report.throughput, qps=None),
+        ttft_ms=None,
+        latency_ms=figures,
+    )
+    assert line(failing).endswith("3 failed (http_500)  latency p50 12.5 p99 99.0 ms")

@@ -1,0 +1,87 @@
+"""Responses in an unusual form: what the report says of them, and what its figures count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reporter import Report
+    from tests.reporter.conftest import Run
+
+    NewRun = Callable[..., Run]
+
+
+def findings(report: Report) -> dict[str, Any]:
+    """What the report found about the form of the responses, by its name."""
+    return {one.code: one for one in report.findings if one.code in {"not_streamed", "silent_chunks"}}
+
+
+def silent(a_run: NewRun, **rules: int) -> Report:
+    """A run of so many requests with three silent chunks each, tokens or not, and of one without any."""
+    run = a_run().answers(20, 25, 30, usage=(5, 3))
+    for rule, requests in rules.items():
+        for _ in range(requests):
+            run.answers(20, 25, 30, usage=(5, 3), silent_chunks=3, silent_tokens=rule == "tokens")
+    return run.ends().report()
+
+
+def test_no_silence_no_word(a_run: NewRun) -> None:
+    """Nor where a log of an older version says nothing of it."""
+    assert findings(silent(a_run)) == {}
+    run = a_run().answers(20, 30, silent_chunks=0, silent_tokens=False)
+    assert findings(run.ends().report()) == {}
+
+
+def test_which_rule_was_used_is_said(a_run: NewRun) -> None:
+    """For silent chunks that are tokens, for those that are none, and for both."""
+    both = findings(silent(a_run, tokens=2, nothing=1))["silent_chunks"]
+    assert both.severity == "info"
+    assert both.message.startswith("9 chunks had a content, but an empty one.")
+    assert "In 2 requests they are counted as tokens" in both.message
+    assert "In 1 requests they are not counted" in both.message
+    assert "not counted" not in findings(silent(a_run, tokens=1))["silent_chunks"].message
+    assert "are counted" not in findings(silent(a_run, nothing=1))["silent_chunks"].message
+
+
+@pytest.mark.parametrize("asked", [True, False, None])
+def test_json_where_a_stream_was_asked_for(a_run: NewRun, asked: bool | None) -> None:  # noqa: FBT001 (a case)
+    """A warning with the share; none where no stream was wanted."""
+    run = a_run().answers(20, 30, usage=(5, 2)).answers(complete=40, usage=(5, 2), stream=False)
+    run.settings["stream"] = asked
+    report = run.ends().report()
+    assert report.counts.completed == 2
+    assert report.ttft_ms is not None
+    assert report.ttft_ms.count == 1
+    assert list(findings(report)) == ["not_streamed"] * bool(asked)
+    if asked:
+        found = findings(report)["not_streamed"]
+        assert found.severity == "warning"
+        assert found.message.startswith("1 of 2 responses came as one JSON text")
+
+
+def test_what_is_seen_first_has_its_own_figure(a_run: NewRun) -> None:
+    """Of the requests that showed something; a log of an older version has none."""
+    visible_ns = 5_000_000_000_030_000_000
+    run = a_run().answers(20, 30, first_visible_ns=visible_ns).answers(20, 30, first_visible_ns=None)
+    report = run.ends().report()
+    assert report.ttfv_ms is not None
+    assert (report.ttfv_ms.count, report.ttfv_ms.p50) == (1, 30)
+    assert report.ttft_ms is not None
+    assert report.ttft_ms.count == 2
+
+
+def test_totals_of_reasoning_and_of_the_cache(a_run: NewRun) -> None:
+    """The server's own counts, and None where it told none."""
+    run = a_run().answers(20, 30, usage=(9, 7), reasoning_tokens=5, cached_tokens=4).answers(20, usage=(9, 7))
+    report = run.ends().report()
+    tokens = report.tokens
+    assert (tokens.output, tokens.reasoning, tokens.input, tokens.cached) == (14, 5, 18, 4)
+    shown: list[str] = []
+    report.display(shown.append)
+    assert "14 output, 5 of it reasoning, 18 input, 4 of it cached, counted by the server" in shown[0]
+    bare = a_run().answers(20, 30, usage=(9, 7)).ends().report().tokens
+    assert (bare.reasoning, bare.cached) == (None, None)

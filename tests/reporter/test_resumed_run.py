@@ -1,0 +1,244 @@
+"""A run of several sittings: one timeline, the union of their windows, and counts that add up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from recorder import Event, EventType, schema
+from recorder.session import Session
+from recorder.store import Store
+from reporter import MetricsReporter
+from reporter.log import open_log
+from reporter.query import query
+from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reporter import Report
+
+LATER_MS = 60_000.0
+"""When the second sitting begins, a minute after the first."""
+
+
+def on_another_clock(event: Event, by_ns: int) -> Event:
+    """The same event, as a clock has it that is so much ahead."""
+    data = {
+        name: value + by_ns if name.endswith("_ns") and isinstance(value, int) else value
+        for name, value in (event.data or {}).items()
+    }
+    return event._replace(at_ns=event.at_ns + by_ns, data=data)
+
+
+def resumed(first: Run, second: Run, *, ahead_ns: int = 0, boot: str = "this boot") -> Path:
+    """The log of two sittings; the second one's clock is ahead by so much, after a restart."""
+    folder = first.folder
+    session = Session("s", BASE_NS, WALL_NS, first.settings, {}, "this boot")
+    store = Store.create(folder / "events.db", session)
+    store.append([schema.row(event) for event in first.events])
+    store.close()
+    later_ns = ns(LATER_MS)
+    sitting = Session("", later_ns + ahead_ns, WALL_NS + later_ns - BASE_NS, {}, {}, boot)
+    store = Store.reopen(folder / "events.db", sitting)
+    store.append([schema.row(on_another_clock(event, ahead_ns)) for event in second.events])
+    store.close()
+    return folder
+
+
+def report_of(folder: Path) -> Report:
+    """What the reporter makes of it."""
+    with MetricsReporter(folder) as reporter:
+        return reporter.create_report()
+
+
+@pytest.fixture
+def sittings(a_run: Callable[..., Run]) -> tuple[Run, Run]:
+    """A run that was cut off with one of three requests in flight, and what was done a minute later."""
+    first, second = a_run(), a_run()
+    first.answers(10, 20, at=0, complete=30, usage=(2, 2)).fails("http_500", at=30, failed=40).issues(40)
+    first.session(EventType.TELEMETRY, 60, source="parent", cpu_share=0.5)
+    second.events.clear()
+    second.begins(LATER_MS)
+    second.answers(
+        *(LATER_MS + 110, LATER_MS + 130),
+        at=LATER_MS + 100,
+        complete=LATER_MS + 140,
+        usage=(2, 2),
+        uuid="again",
+    )
+    second.requests = 1
+    second.stops(LATER_MS + 140).ends(LATER_MS + 150)
+    return first, second
+
+
+def test_the_window_is_that_of_all_sittings(sittings: tuple[Run, Run]) -> None:
+    """Rates count the time of the sittings and what completed in them, not the minute between."""
+    report = report_of(resumed(*sittings))
+    assert report.window.duration_s == pytest.approx(0.060 + 0.040)
+    assert (report.window.start_ns, report.window.end_ns) == (ns(0), ns(LATER_MS + 140))
+    assert report.window.kind == "requests"
+    assert report.throughput.qps == pytest.approx(2 / 0.1)
+    assert report.throughput.output_tps == pytest.approx(4 / 0.1)
+
+
+def test_counts_add_up_over_sittings(sittings: tuple[Run, Run]) -> None:
+    """What was in flight when a sitting was cut off is not any more: it was abandoned, and asked again."""
+    counts = report_of(resumed(*sittings)).counts
+    assert (counts.scheduled, counts.issued) == (4, 4)
+    assert (counts.completed, counts.failed, counts.abandoned) == (2, 1, 1)
+    assert counts.in_flight == counts.cancelled == 0
+
+
+def test_a_report_says_that_the_run_was_resumed(sittings: tuple[Run, Run]) -> None:
+    """In what it says of the run, as a finding, and in the heading; the run is valid once it is complete."""
+    report = report_of(resumed(*sittings))
+    assert report.run["ended"] == "completed"
+    assert report.run["sittings"] == [
+        {
+            "started_at": "2026-01-02T03:04:05.678Z",
+            "ended": "cut_off",
+            "issued": 3,
+            "completed": 1,
+            "window_s": 0.06,
+        },
+        {
+            "started_at": "2026-01-02T03:05:05.678Z",
+            "ended": "completed",
+            "issued": 1,
+            "completed": 1,
+            "window_s": 0.04,
+        },
+    ]
+    found = {finding.code: finding for finding in report.findings}
+    assert found["resumed"].severity == "warning"
+    assert "2 sittings" in found["resumed"].message
+    assert "1 requests had been given up" in found["resumed"].message
+    assert "cut_off" not in found
+    assert report.validity.valid
+    shown: list[str] = []
+    report.display(shown.append)
+    assert "in 2 sittings" in shown[0]
+    assert "1 asked again" in shown[0]
+
+
+@pytest.mark.parametrize("ahead_s", [-4_000_000_000, 86_400])
+def test_a_restart_between_sittings_changes_no_figure(a_run: Callable[..., Run], ahead_s: int) -> None:
+    """The monotonic clock begins anew: every view shows times as if it had gone on."""
+
+    def answers(run: Run, since: float) -> Run:
+        for number in range(3):
+            at = since + 40 * number
+            run.answers(
+                at + 10, at + 20.5, at + 25, at=at, complete=at + 30, usage=(1, 3), uuid=f"{since} {number}"
+            )
+        return run.session(EventType.TELEMETRY, since + 50, source="client", in_flight=1, loop_lag_max_ms=0.5)
+
+    folders = []
+    for ahead_ns, boot in ((0, "this boot"), (ahead_s * 1_000_000_000, "another boot")):
+        first, second = a_run(), a_run()
+        second.events.clear()
+        answers(first, 0)
+        answers(second.begins(LATER_MS), LATER_MS).stops(LATER_MS + 200).ends(LATER_MS + 200)
+        folders.append(resumed(first, second, ahead_ns=ahead_ns, boot=boot))
+    reports = [replace(report_of(folder), run={}) for folder in folders]
+    assert reports[0] == reports[1]
+    with open_log(folders[0], ("events",)) as one, open_log(folders[1], ("events",)) as other:
+        for view in ("samples", "events", "chunks", "phases", "telemetry", "measured_window"):
+            whole, shifted = (sorted(map(str, log.table(view).fetchall())) for log in (one, other))
+            assert shifted == whole, view
+        assert other.execute("FROM violations").fetchall() == []
+        shifts = other.execute("SELECT shift_ns FROM sittings ORDER BY sitting").fetchall()
+    assert shifts == [(0,), (-ahead_s * 1_000_000_000,)]
+
+
+def test_a_dump_is_on_one_clock_as_well(sittings: tuple[Run, Run], tmp_path: Path) -> None:
+    """All of its times, those in the payloads too; nothing else of them changes."""
+    sittings[1].events[-1] = (
+        sittings[1]
+        .events[-1]
+        ._replace(
+            data={
+                "reason": "completed",
+                "a": [1, {"b_ns": 5}],
+                "c_ns": None,
+                "d_ns": "x",
+                "e": 0.1,
+                "f": 'ü"\n',
+                "g": True,
+            }
+        )
+    )
+    folder = resumed(*sittings, ahead_ns=7_000_000_000, boot="another boot")
+    with MetricsReporter(folder) as reporter:
+        reporter.dump_to_json(tmp_path / "dump.jsonl")
+    lines = [orjson.loads(line) for line in (tmp_path / "dump.jsonl").read_bytes().splitlines()]
+    ended = lines[-1]
+    assert ended["timestamp_ns"] == ns(LATER_MS + 150)
+    assert ended["data"] == sittings[1].events[-1].data
+    complete = next(
+        line for line in lines if line["event_type"] == "COMPLETE" and line["sample_uuid"] == "again"
+    )
+    assert complete["data"]["first_token_ns"] == ns(LATER_MS + 110)
+
+
+def test_what_ended_an_earlier_sitting_does_not_make_the_run_invalid(sittings: tuple[Run, Run]) -> None:
+    """A worker that was lost then is a warning now; and what it had is asked again, and no failure."""
+    first, second = sittings
+    first.happens(EventType.ERROR, 50, error="worker_lost", message="it was lost")
+    finding: dict[str, Any] = {
+        "code": "worker_lost",
+        "severity": "error",
+        "message": "A worker.",
+        "remedy": "",
+    }
+    first.session(EventType.FINDING, 55, **finding)
+    report = report_of(resumed(first, second))
+    assert {"worker_lost": "warning", "resumed": "warning"}.items() <= {
+        found.code: found.severity for found in report.findings
+    }.items()
+    assert report.validity.valid
+    assert report.counts.by_error == {"http_500": 1}
+    assert report.counts.abandoned == 1
+
+
+def test_an_error_of_the_last_sitting_counts(sittings: tuple[Run, Run]) -> None:
+    """As it does where there is only one."""
+    finding: dict[str, Any] = {
+        "code": "worker_lost",
+        "severity": "error",
+        "message": "A worker.",
+        "remedy": "",
+    }
+    sittings[1].session(EventType.FINDING, LATER_MS + 120, **finding)
+    assert not report_of(resumed(*sittings)).validity.valid
+
+
+def test_what_is_open_in_the_last_sitting_is_in_flight(sittings: tuple[Run, Run]) -> None:
+    """A run that was cut off again has requests of both kinds."""
+    first, second = sittings
+    del second.events[-2:]
+    second.requests += 1
+    second.issues(LATER_MS + 150, uuid="once more")
+    report = report_of(resumed(first, second))
+    assert (report.run["ended"], report.window.kind) == ("cut_off", "cut_off")
+    assert (report.counts.abandoned, report.counts.in_flight) == (1, 1)
+    assert query(first.folder, "FROM violations").rows == []
+
+
+def test_a_sitting_that_did_nothing(sittings: tuple[Run, Run]) -> None:
+    """One that only closed the log has no window, and takes none from the other."""
+    first, second = sittings
+    del first.events[-3:]
+    second.events = [
+        Event(EventType.TEST_STARTED, ns(LATER_MS)),
+        Event(EventType.TEST_ENDED, ns(LATER_MS), data={"reason": "completed"}),
+    ]
+    report = report_of(resumed(first, second))
+    assert report.run["ended"] == "completed"
+    assert report.window.duration_s == pytest.approx(0.040)
+    assert [sitting["issued"] for sitting in report.run["sittings"]] == [2, 0]
