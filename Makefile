@@ -2,8 +2,11 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+FUZZ_SECONDS ?= 60
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# As many tests at once as there are cores: most of them wait for something.
+TESTS := -m pytest -n auto --maxprocesses 8
 
 define LOWEST
 import tomllib
@@ -13,7 +16,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-lowest check format bench real-server-demo clean
+.PHONY: help setup demo test test-lowest check format bench kill soak chaos real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,26 +32,39 @@ demo: setup ## Measure a mock endpoint and hold the report against its truth (10
 	$(BIN)/loadgen demo
 
 test: setup ## Run the test suite
-	$(BIN)/python -m pytest
+	$(BIN)/python $(TESTS)
 
 test-lowest: ## Run the test suite with the oldest dependencies that pyproject.toml allows
 	$(MAKE) VENV=.venv-lowest .venv-lowest/.ready
 	$(PYTHON) -c "$$LOWEST" > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/lowest.txt
-	.venv-lowest/bin/python -m pytest
+	.venv-lowest/bin/python $(TESTS)
 
 check: setup ## Lint, type-check and test: the whole truth
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python $(TESTS)
 
 format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each; installs atheris where there is a wheel of it
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
+	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+
 bench: setup ## Run the benchmarks
 	$(BIN)/python benchmarks/run.py
+
+kill: setup ## Kill it at 100 random moments under load: nothing is lost, nobody is left (12 min)
+	$(BIN)/python benchmarks/kill.py
+
+soak: setup ## Ten minutes at a steady rate: memory, lag and descriptors are flat
+	$(BIN)/python benchmarks/soak.py
+
+chaos: setup ## 10,000 requests, a fifth of which meet faults: each ends once and as it must (30 s)
+	$(BIN)/python benchmarks/chaos.py
 
 real-server-demo: setup ## Measure a real model server on the CPU (installs PyTorch into .venv-real)
 	LOADGEN=$(BIN)/loadgen PYTHON=$(PYTHON) examples/real_server/demo.sh

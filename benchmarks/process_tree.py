@@ -94,18 +94,18 @@ class Watch:
                 self.samples.append(self._look())
 
     def _look(self) -> Usage:
-        pids = list(_tree(self._pid))
+        pids = list(tree(self._pid))
         cpu_s = sum(map(_cpu_s, pids))
-        memory_mb = sum(map(_memory_mb, pids)) if self._memory else 0.0
+        memory_mb = sum(map(memory_of, pids)) if self._memory else 0.0
         return Usage(time.monotonic_ns(), cpu_s, memory_mb)
 
 
-def _tree(pid: int) -> Iterator[int]:
+def tree(pid: int) -> Iterator[int]:
     """A process and its descendants."""
     yield pid
     for children in PROC.joinpath(str(pid), "task").glob("*/children"):
         for child in children.read_text().split():
-            yield from _tree(int(child))
+            yield from tree(int(child))
 
 
 def _cpu_s(pid: int) -> float:
@@ -114,7 +114,8 @@ def _cpu_s(pid: int) -> float:
     return sum(map(int, fields[11:15])) / _TICKS_S
 
 
-def _memory_mb(pid: int) -> float:
+def memory_of(pid: int) -> float:
+    """The proportional set size of a process, in MB."""
     for line in PROC.joinpath(str(pid), "smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024 / _MB

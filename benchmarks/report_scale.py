@@ -20,7 +20,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from recorder import Event, EventType, schema
-from recorder.store import Session, Store
+from recorder.session import Session
+from recorder.store import Store
 from reporter import MetricsReporter
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 """`python -m cli`: the same as `loadgen`."""
 
-from cli.app import main
+from cli.start import main
 
 main()

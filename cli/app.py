@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,7 +20,12 @@ from cli.options import command
 from cli.perf import perf
 from cli.perf_settings import PerfSettings
 from cli.report import report
+from cli.resume import ResumeSettings, resume
+from cli.secrets import redacted
+from cli.selftest import selftest
 from cli.sql import sql
+from cli.streams import mend_streams
+from cli.watch import watch
 
 app = typer.Typer(
     name="loadgen",
@@ -36,13 +40,16 @@ _READING = "Read a run"
 _TRYING = "Try it"
 
 app.command("perf", rich_help_panel=_RUNNING)(command(PerfSettings, perf))
+app.command("resume", rich_help_panel=_RUNNING)(command(ResumeSettings, resume))
 app.command("check", rich_help_panel=_RUNNING)(command(CheckSettings, check))
 app.command("calibrate", rich_help_panel=_RUNNING)(command(CalibrateSettings, calibrate))
 app.command(rich_help_panel=_READING)(report)
+app.command(rich_help_panel=_READING)(watch)
 app.command(rich_help_panel=_READING)(sql)
 app.command(rich_help_panel=_READING)(gate)
 app.command(rich_help_panel=_TRYING)(demo)
 app.command(rich_help_panel=_TRYING)(mock)
+app.command(rich_help_panel=_TRYING)(selftest)
 app.command("list", rich_help_panel=_TRYING)(listing)
 
 
@@ -83,7 +90,7 @@ def about(
 
 def main() -> None:
     """Run the command line; errors that explain themselves get their exit code instead of a traceback."""
-    _mend_streams()
+    mend_streams()
     code = _run()
     try:
         sys.stdout.flush()
@@ -99,19 +106,18 @@ def _run() -> int:
     try:
         app(prog_name="loadgen")
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):
+            # That nobody reads the report is not what the report says.
+            sys.stderr.write("error: the output cannot be written (nobody reads it)\n")
+            return errors.SETUP
         return end.code if isinstance(end.code, int) else errors.PASS
     except Exception as error:  # noqa: BLE001 (whatever it is, it must not end like a gate that failed)
+        if errors.is_interrupt(error):
+            return errors.INTERRUPTED
         code = errors.exit_code(error)
         if code is not None:
-            sys.stderr.write(f"error: {errors.printable(str(error))}\n")
+            sys.stderr.write(f"error: {errors.printable(redacted(errors.told(error)))}\n")
             return code
-        traceback.print_exc()
+        sys.stderr.write(errors.printable(redacted(traceback.format_exc()), longest=None))
         return errors.BUG
     return errors.PASS
-
-
-def _mend_streams() -> None:
-    """A process may be started with its output closed (`2>&-`): then it goes nowhere."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (until the end)

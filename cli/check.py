@@ -43,23 +43,26 @@ def check(settings: CheckSettings) -> None:
     import asyncio
 
     from cli import errors
+    from loadgen.stop import unless_interrupted
 
-    lines = asyncio.run(_ask(settings))
+    lines = asyncio.run(unless_interrupted(_ask(settings)))
     _print(lines, json=settings.json)
     if any(line.status == "failed" for line in lines):
         raise typer.Exit(errors.INVALID)
 
 
 async def _ask(settings: CheckSettings) -> list[Line]:
-    from cli.preparing import target_of
+    from cli.preparing import target_of, timeouts_of
+    from cli.protocol_options import options_of
     from loadgen.client.codec import Generation
     from loadgen.client.http_transport import HttpTransport
     from loadgen.probe import Prober
-    from loadgen.workers.parts import CODECS
+    from loadgen.workers.parts import codec_of
 
     target = target_of(settings)
-    transport = HttpTransport(target, min(settings.timeout, MOST_PATIENCE_S))
-    prober = Prober(transport, CODECS[settings.protocol], Generation(settings.model))
+    transport = HttpTransport(target, timeouts_of(settings).within(MOST_PATIENCE_S))
+    codec = codec_of(settings.protocol, options_of(settings))
+    prober = Prober(transport, codec, Generation(settings.model, stream=settings.protocol != "json"))
     try:
         models, probe = await prober.require_ready()
         probe = probe or await prober.completion()
@@ -67,7 +70,9 @@ async def _ask(settings: CheckSettings) -> list[Line]:
         await transport.close()
     lines = [Line("reachable", "ok", target.url), _model(models, settings.model), _answer(probe)]
     # What does not answer cannot be asked how.
-    return lines if lines[-1].status == "failed" else [*lines, _stream(probe), _usage(probe)]
+    if lines[-1].status == "failed":
+        return lines
+    return [*lines, *([] if settings.protocol == "json" else [_stream(probe)]), _usage(probe)]
 
 
 def _model(models: list[str] | None, model: str) -> Line:
@@ -105,7 +110,9 @@ def _print(lines: list[Line], *, json: bool) -> None:
     if json:
         import orjson
 
-        print(orjson.dumps(lines, option=orjson.OPT_INDENT_2).decode())
+        from reporter.render.json import printable
+
+        print(printable(orjson.dumps(lines, option=orjson.OPT_INDENT_2).decode()))
         return
     from rich.console import Console
     from rich.text import Text

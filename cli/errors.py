@@ -7,7 +7,8 @@
     ├── loadgen.probe.RejectedError                 │   .MockSetupError
     ├── loadgen.mock_endpoint.errors                ├── recorder.errors.LogNotMadeError
     │   .MockOptionsError                           └── OSError about a file or a full disk
-    ├── recorder.errors.LogError, .LogExistsError
+    ├── recorder.errors.LogError, .LogExistsError,
+    │   .BeingWrittenError, .OldLogError
     ├── reporter.errors.ReporterError
     ├── rulesets.errors.RulesetError
     └── workloads.errors.WorkloadError
@@ -27,6 +28,8 @@ INVALID: Final = 4
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
+_NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
 _LONGEST: Final = 4000
 
 
@@ -44,7 +47,14 @@ def exit_code(error: BaseException) -> int | None:
     from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
     from loadgen.plan import PlanError
     from loadgen.probe import RejectedError, UnreachableError
-    from recorder.errors import LogError, LogExistsError, LogNotMadeError, WriterError
+    from recorder.errors import (
+        BeingWrittenError,
+        LogError,
+        LogExistsError,
+        LogNotMadeError,
+        OldLogError,
+        WriterError,
+    )
     from reporter.errors import ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
@@ -62,19 +72,38 @@ def exit_code(error: BaseException) -> int | None:
         RulesetError: USAGE,
         LogError: USAGE,
         LogExistsError: USAGE,
+        BeingWrittenError: USAGE,
+        OldLogError: USAGE,
         UnreachableError: SETUP,
         MockSetupError: SETUP,
         SetupError: SETUP,
     }
-    if isinstance(error, OSError) and (error.filename is not None or error.errno == errno.ENOSPC):
+    if isinstance(error, OSError) and (error.filename is not None or error.errno in _NO_ROOM):
         return SETUP
     return next((code for kind, code in codes.items() if isinstance(error, kind)), None)
 
 
-def printable(text: str) -> str:
+def is_interrupt(error: BaseException) -> bool:
+    """Tell whether an error is an interrupt, or what a library has made of one."""
+    from loadgen.stop import StoppedEarlyError
+
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, (KeyboardInterrupt, StoppedEarlyError)):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
+
+
+def told(error: BaseException) -> str:
+    """What an error says for itself. One of a file without a name is of standard output."""
+    if isinstance(error, OSError) and error.filename is None and error.strerror:
+        return f"the output cannot be written ({error.strerror})"
+    return str(error)
+
+
+def printable(text: str, longest: int | None = _LONGEST) -> str:
     """A message that may quote a server or a file, fit for a terminal: no control sequences, not endless."""
     shown = "".join(
         char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
         for char in text
     )
-    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
+    return shown if longest is None or len(shown) <= longest else shown[:longest] + "…"

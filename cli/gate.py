@@ -46,7 +46,9 @@ def gate(
     if json:
         import orjson
 
-        print(orjson.dumps(report.verdict, option=orjson.OPT_INDENT_2).decode())
+        from reporter.render.json import printable
+
+        print(printable(orjson.dumps(report.verdict, option=orjson.OPT_INDENT_2).decode()))
     else:
         from cli.show import show_verdict
 

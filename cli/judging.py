@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cli.errors import UsageError
+from cli.errors import UsageError, printable
 from cli.run_folder import REPORT, folder_of
 
 if TYPE_CHECKING:
@@ -64,8 +64,13 @@ def make_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
     from rulesets.ruleset import Ruleset
     from rulesets.verdict import judge
 
-    rules = rules or Ruleset.of_dict(report.run["ruleset"])
-    return replace(report, verdict=judge(rules, report.to_dict()).to_dict())
+    if rules is not None:
+        return replace(report, verdict=judge(rules, report.to_dict()).to_dict())
+    from reporter.border import blaming
+
+    with blaming(log):
+        rules = Ruleset.of_dict(report.run["ruleset"])
+        return replace(report, verdict=judge(rules, report.to_dict()).to_dict())
 
 
 def write_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
@@ -80,10 +85,12 @@ def write_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
     path = folder_of(log) / REPORT
     unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     try:
-        unfinished.write_text(render(report), encoding="utf-8")
+        # Whatever lies there is not written through: a link could lead out of the folder.
+        with unfinished.open("x", encoding="utf-8") as file:
+            file.write(render(report))
         unfinished.replace(path)
     except OSError as error:
-        sys.stderr.write(f"note: {path} was not written ({error.strerror})\n")
+        sys.stderr.write(f"note: {printable(str(path))} was not written ({error.strerror})\n")
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
     return report

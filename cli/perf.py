@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cli.perf_settings import PerfSettings
+    from cli.preparing import Prepared
     from loadgen.workers.staff import Staff
+    from recorder.errors import WriterError
     from reporter.report import Report
+    from rulesets.ruleset import Ruleset
 
 
 def perf(settings: PerfSettings) -> None:
@@ -31,17 +34,22 @@ def perf(settings: PerfSettings) -> None:
 
     loadgen perf --url $URL --model llama --prompts gsm8k.jsonl.gz --prompt-column question --offline
     """
+    tell(*run(settings), json=settings.json, quiet=settings.quiet)
+
+
+def tell(report: Report, folder: Path, *, json: bool, quiet: bool) -> NoReturn:
+    """Print the report of a session that is over, and exit with its outcome."""
     from cli.show import program, show
 
-    report, folder = run(settings)
-    if settings.json:
+    if json:
         from reporter.render.json import render
 
         sys.stdout.write(render(report))
     else:
         show(report)
-    if not settings.quiet:
-        print(f"\nThe run is in {folder}; again: {program()} report {folder}", file=sys.stderr)
+    if not quiet:
+        shown = errors.printable(str(folder))
+        print(f"\nThe run is in {shown}; again: {program()} report {shown}", file=sys.stderr)
     raise typer.Exit(outcome(report))
 
 
@@ -55,30 +63,67 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
         from cli.preparing import prepare, workers_of
 
         _hire(staff, workers_of(settings, settings.requests))
-        import asyncio
-
         from cli.run_folder import new_run_folder
-        from cli.wiring import measure
-        from recorder.errors import WriterError
 
         prepared = prepare(settings)
         folder = new_run_folder(settings.out, settings.model)
-        _hire(staff, prepared.workers)
-        try:
-            asyncio.run(measure(prepared, staff, folder))
-        except WriterError as error:
-            # What was committed before can be reported, and its report says that the run has no end.
-            sys.stderr.write(f"error: {error}\n")
+        broken = conduct(prepared, staff, folder)
+    return reported(folder, prepared.rules, broken), folder
+
+
+def conduct(prepared: Prepared, staff: Staff, folder: Path) -> WriterError | None:
+    """Have the workers do what is prepared; return what broke the log, if anything did.
+
+    Raises:
+        WriterStalledError: The disk takes nothing; it may give nothing either.
+    """
+    import asyncio
+
+    from cli.wiring import measure
+    from loadgen.collector import recover
+    from recorder.errors import WriterError, WriterStalledError
+
+    _hire(staff, prepared.workers)
+    try:
+        asyncio.run(measure(prepared, staff, folder))
+    except WriterStalledError:
+        raise
+    except WriterError as error:
+        # What was committed before can be reported, and its report says that the run has no end.
+        return error
+    finally:
+        recover()
+    return None
+
+
+def reported(folder: Path, rules: Ruleset | None, broken: WriterError | None) -> Report:
+    """Report what is in the log, which is not everything when it broke.
+
+    Raises:
+        WriterError: It broke, and nothing of it can be read.
+    """
+    from cli.interrupt import require_none
+    from recorder.errors import LogError
+
     # Reading the log takes libraries that measuring does not need: they are loaded when it is over.
     try:
         from cli.judging import write_report
 
-        return write_report(folder, prepared.rules), folder
-    except KeyboardInterrupt:
+        report = write_report(folder, rules)
+        require_none()
+    except BaseException as error:
+        if broken is not None and isinstance(error, LogError):
+            raise broken from None
+        if not errors.is_interrupt(error):
+            raise
         from cli.show import program
 
-        sys.stderr.write(f"\nThe run is whole, in {folder}; report it with: {program()} report {folder}\n")
-        raise
+        whole = "whole" if broken is None else f"not whole ({broken})"
+        sys.stderr.write(f"\nThe run is {whole}, in {folder}; report it with: {program()} report {folder}\n")
+        raise KeyboardInterrupt from error
+    if broken is not None:
+        sys.stderr.write(f"error: {broken}\n")
+    return report
 
 
 def _hire(staff: Staff, workers: int) -> None:

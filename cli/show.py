@@ -20,14 +20,14 @@ def show(report: Report, *, summary_only: bool = False) -> None:
     """Print the console report on standard output."""
     from reporter.render.console import render
 
-    sys.stdout.write(render(report, summary_only=summary_only, **_page()))
+    sys.stdout.write(render(report, summary_only=summary_only, **page()))
 
 
 def show_verdict(verdict: Mapping[str, Any]) -> None:
     """Print a verdict on standard output."""
     from reporter.render.verdict import render
 
-    sys.stdout.write(render(verdict, **_page()))
+    sys.stdout.write(render(verdict, **page()))
 
 
 def program() -> str:
@@ -35,7 +35,7 @@ def program() -> str:
     return "loadgen" if shutil.which("loadgen") else sys.argv[0]
 
 
-def _page() -> dict[str, Any]:
+def page() -> dict[str, Any]:
     """Width and colour for where the output goes."""
     if not sys.stdout.isatty():
         return {"width": PLAIN_WIDTH, "color": False}

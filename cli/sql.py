@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
@@ -19,6 +22,8 @@ MAX_ROWS: Final = 50
 """A table shows so many; csv and json everything."""
 
 _PLAIN_WIDTH: Final = 200
+_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_NUMBER: Final = re.compile(r"[+-]\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def sql(
@@ -32,6 +37,13 @@ def sql(
         typer.Option("--format", "-f", help="table, csv, or json (one object a line)."),
     ] = "table",
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="csv: leave texts as they are that a spreadsheet would take for formulas (docs/sql.md).",
+        ),
+    ] = False,
 ) -> None:
     """Ask the log by SQL.
 
@@ -50,7 +62,8 @@ def sql(
     end_with_the_reader()
     text = sys.stdin.read() if query == "-" else query
     answer = ask(run, text.encode(errors="replace").decode())
-    writers: dict[str, Callable[[Answer], None]] = {"table": _table, "csv": _csv, "json": _json}
+    csv = _csv_raw if raw else _csv
+    writers: dict[str, Callable[[Answer], None]] = {"table": _table, "csv": csv, "json": _json}
     writers["json" if json else output](answer)
 
 
@@ -76,15 +89,40 @@ def _table(answer: Answer) -> None:
 
 
 def _csv(answer: Answer) -> None:
+    """Write what any program can open: no text in it is a formula, and none steers a terminal."""
+    from reporter.render.page import clean
+
+    harmless = (lambda cell: clean(_no_formula(cell))) if sys.stdout.isatty() else _no_formula
+    _csv_raw(
+        replace(
+            answer,
+            columns=[harmless(name) for name in answer.columns],
+            rows=[tuple(harmless(v) if isinstance(v, str) else v for v in row) for row in answer.rows],
+        )
+    )
+
+
+def _csv_raw(answer: Answer) -> None:
     import csv
 
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    # With its own line ends, Python quotes texts that hold either half of them.
+    writer = csv.writer(SimpleNamespace(write=lambda row: sys.stdout.write(row.removesuffix("\r\n") + "\n")))
     writer.writerow(answer.columns)
     writer.writerows(answer.rows)
 
 
+def _no_formula(text: str) -> str:
+    """A text that a spreadsheet would calculate gets an apostrophe before it; a number stays one.
+
+    The characters are those of OWASP's page on CSV injection.
+    """
+    return f"'{text}" if text.startswith(_FORMULAS) and not _NUMBER.fullmatch(text) else text
+
+
 def _json(answer: Answer) -> None:
     import json
+
+    from reporter.render.json import printable
 
     # DuckDB has integers of 128 bits: the standard library writes them, quicker encoders do not.
     for row in answer.rows:
@@ -94,7 +132,7 @@ def _json(answer: Answer) -> None:
         except TypeError:
             # A map may have keys that JSON does not know.
             line = json.dumps({name: str(value) for name, value in plain.items()}, ensure_ascii=False)
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(printable(line) + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -6,14 +6,16 @@ import asyncio
 import os
 import platform
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from cli.calibration.kept import warn_beyond
 from cli.errors import SetupError
 from cli.live import LiveView
+from cli.recording import recording
 from loadgen import own_health
+from loadgen.budget import REASON
 from loadgen.client.arrival import timestamp_source
 from loadgen.clock import system_clock
 from loadgen.collector import calm
@@ -24,7 +26,7 @@ from loadgen.session import Session
 from loadgen.share import Share
 from loadgen.stop import Stop
 from loadgen.workers.crew import ProcessCrew, WorkerLostError
-from loadgen.workers.parts import CODECS, load_transport
+from loadgen.workers.parts import codec_of, load_transport
 from loadgen.workers.sizing import usable_cpus
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from cli.preparing import Prepared
     from loadgen.plan import Plan
-    from loadgen.progress import Progress
     from loadgen.workers.staff import Staff
 
 PROBE_TIMEOUT_S: Final = 15.0
@@ -54,6 +55,7 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
     Raises:
         SetupError: This machine cannot put on that load.
         UnreachableError, RejectedError: The endpoint is not ready; there is no log then.
+        StoppedEarlyError: Somebody asked to stop before the session; there is no log then.
         WriterError: The log could not be written to its end.
     """
     plan, given, stop, clock = prepared.plan, prepared.given, Stop(), system_clock()
@@ -61,23 +63,22 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
     recorder = EventRecorder(
         path=folder / LOG_NAME,
         settings=prepared.settings(),
-        environment=_environment(),
+        environment=environment(),
+        resume=prepared.left is not None,
         on_failure=_stopper(stop),
     )
-    try:
+    with closing(clock), stop.on_signals():
         crew = ProcessCrew(staff, plan, recorder, clock, stop)
-        crew.begin(prepared.target, prepared.dataset.samples, given.connect_ahead)
+        crew.begin(prepared.target, prepared.samples, given.connect_ahead)
         calm()
-        if given.probe:
-            await _require_ready(prepared)
-        await _require_workers(crew)
-        with stop.on_signals(), recorder:
+        await stop.unless_asked(_require_all_ready(prepared, crew))
+        async with recording(recorder, stop):
             if not prepared.target.verify:
                 recorder.put(_insecure_finding(clock.now_ns()))
             warn_beyond(plan, recorder.put, clock.now_ns(), quiet=given.quiet)
             beside = [
                 asyncio.create_task(own_health.watch_parent(recorder.put)),
-                asyncio.create_task(_tell_of_stopping(stop, crew.progress)),
+                asyncio.create_task(_tell_of_stopping(stop, crew)),
             ]
             with LiveView(crew.progress, plan, quiet=given.quiet):
                 await Session(plan, crew, recorder.put, clock, stop).run()
@@ -85,17 +86,22 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
-    finally:
-        clock.close()
+
+
+async def _require_all_ready(prepared: Prepared, crew: ProcessCrew) -> None:
+    if prepared.given.probe:
+        await _require_ready(prepared)
+    await _require_workers(crew)
 
 
 async def _require_ready(prepared: Prepared) -> None:
     """Ask the endpoint about itself; one that takes its time gets the benefit of the doubt."""
     plan = prepared.plan
     make_transport = load_transport(prepared.given.transport)
-    transport = make_transport(prepared.target, min(PROBE_TIMEOUT_S, plan.timeout_s))
+    transport = make_transport(prepared.target, plan.timeouts.within(PROBE_TIMEOUT_S))
     try:
-        await Prober(transport, CODECS[plan.protocol], plan.generation).require_ready()
+        codec = codec_of(plan.protocol, plan.protocol_options)
+        await Prober(transport, codec, plan.generation).require_ready()
     finally:
         await transport.close()
 
@@ -107,14 +113,16 @@ async def _require_workers(crew: ProcessCrew) -> None:
         raise SetupError(str(error)) from error
 
 
-async def _tell_of_stopping(stop: Stop, progress: Progress) -> None:
+async def _tell_of_stopping(stop: Stop, crew: ProcessCrew) -> None:
     """Say what is awaited, and how not to await it."""
     await stop.draining.wait()
     if not stop.aborting.is_set():
-        sys.stderr.write(f"\nstopping: {progress.in_flight} requests in flight; Ctrl-C again gives them up\n")
+        how = "Ctrl-C gives" if stop.reason == REASON else "Ctrl-C again gives"
+        sys.stderr.write(f"\nstopping: {crew.in_flight} requests in flight; {how} them up\n")
 
 
-def _environment() -> dict[str, Any]:
+def environment() -> dict[str, Any]:
+    """What the log says of this program and of this machine."""
     packages = {}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):

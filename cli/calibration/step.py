@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -99,8 +97,9 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
     from cli.perf import run
     from cli.perf_settings import PerfSettings
     from loadgen.mock_endpoint.process import start_mock
+    from loadgen.signals import scratch_folder
 
-    with TemporaryDirectory(prefix="loadgen-calibrate-") as folder:
+    with scratch_folder("loadgen-calibrate-") as folder:
         with start_mock(**_pace(work)) as mock:
             report, path = run(
                 PerfSettings(
@@ -109,7 +108,7 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
                     rate=work.rate(load),
                     duration=work.settled_s + seconds,
                     warmup=_WARMUP,
-                    out=Path(folder) / "run",
+                    out=folder / "run",
                     quiet=True,
                     **settings,
                 ),

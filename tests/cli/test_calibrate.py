@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -132,3 +133,19 @@ def test_a_calibration_that_makes_no_sense_is_refused(loadgen: Loadgen, wrong: t
     run = loadgen("calibrate", *wrong)
     assert run.returncode == 2
     assert wrong[0] in run.stderr
+
+
+def test_an_interrupt_between_two_steps(
+    start_loadgen: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends with 130, and leaves neither a folder nor a mock endpoint behind."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    process = start_loadgen("calibrate", "--quick", "--step", "0.1s", "--max-streams", 1, "--within", "1s")
+    assert "250 requests/s" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert list(scratch.iterdir()) == []

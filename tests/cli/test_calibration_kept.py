@@ -14,6 +14,7 @@ from cli.calibration.capacity import Calibration, Capacity, Machine, exceeds
 from cli.calibration.kept import calibration_file, save, saved, this_machine, warn_beyond
 from cli.calibration.verdict import Limit, LimitedBy
 from loadgen.client.codec import Generation
+from loadgen.client.timeouts import Timeouts
 from loadgen.plan import Load, LoadKind, Plan
 from recorder.event import Event, EventType
 
@@ -55,7 +56,7 @@ def calibration(requests_s: int = 1000, streams: int = 500) -> Calibration:
 
 def plan(load: Load, requests: int | None = 100) -> Plan:
     """A plan of nothing but a load."""
-    return Plan(load, requests, None, 0, Generation("m"), "chat", 0, 60.0)
+    return Plan(load, requests, None, 0, Generation("m"), "chat", 0, Timeouts(60.0))
 
 
 def findings(load: Load, *, quiet: bool = False) -> list[Event]:

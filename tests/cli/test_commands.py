@@ -246,7 +246,13 @@ def test_tokens_are_counted_by_a_tokenizer_where_the_server_does_not(
         *("--extra-body", '{"stream_options": null}', "--out", "uncounted", "--json"),
     )
     report = orjson.loads(run.stdout)
-    assert report["tokens"] == {"input": None, "output": 12, "source": "chunks"}
+    assert report["tokens"] == {
+        "input": None,
+        "output": 12,
+        "source": "chunks",
+        "reasoning": None,
+        "cached": None,
+    }
     assert "tokens_from_chunks" in {finding["code"] for finding in report["findings"]}
     counted = loadgen("report", "uncounted", "--tokenizer", "tokenizer", "--json")
     assert counted.returncode == 0, counted.stderr

@@ -38,6 +38,6 @@ def test_a_shell_completes_commands_and_options(
 ) -> None:
     """What bash asks when the user presses tab."""
     ask = {"_LOADGEN_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
-    assert loadgen(COMP_WORDS="loadgen re", **ask).stdout.split() == ["report"]
+    assert loadgen(COMP_WORDS="loadgen rep", **ask).stdout.split() == ["report"]
     ask["COMP_CWORD"] = "2"
     assert loadgen(COMP_WORDS="loadgen perf --conc", **ask).stdout.split() == ["--concurrency"]

@@ -6,6 +6,7 @@ import pytest
 
 from cli.live import line
 from loadgen.client.codec import Generation
+from loadgen.client.timeouts import Timeouts
 from loadgen.plan import Load, LoadKind, Plan
 from loadgen.progress import Progress
 
@@ -14,7 +15,9 @@ SECOND = 1_000_000_000
 
 def plan(requests: int | None = None, duration_s: float | None = None) -> Plan:
     """A plan with these limits."""
-    return Plan(Load(LoadKind.OFFLINE), requests or 1, duration_s, 0, Generation("m"), "chat", 0, 60.0)
+    return Plan(
+        Load(LoadKind.OFFLINE), requests or 1, duration_s, 0, Generation("m"), "chat", 0, Timeouts(60.0)
+    )
 
 
 def progress(**counters: object) -> Progress:

@@ -1,0 +1,204 @@
+"""Many requests, a share of which meet faults: each ends exactly once, and as the server knows it must.
+
+`loadgen perf` against `loadgen mock --scenario chaos`, which writes down what it did to each request and what
+a client must have seen of it. Every request must have one terminal event, of a name that the server expects;
+the counts must add up to the server's own; and neither descriptors nor memory of the workers may grow.
+
+    python benchmarks/chaos.py [--requests N] [--fault-share F] [--workers N] [--seed N] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sqlite3
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import under_load
+from soak import watch
+from trend import trend
+
+from loadgen.mock_endpoint.process import start_mock
+from recorder.event import EventType
+from recorder.lifecycle import TERMINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from subprocess import Popen
+
+    from soak import Samples
+
+CONCURRENCY: Final = 32
+
+SPARE_FILES: Final = 16
+"""What a worker has open beside its connections."""
+
+GROWTH_MB: Final = 5.0
+"""What memory may grow by, once a run has settled."""
+
+SETTLED_S: Final = 5.0
+"""Of a shorter run nobody can say whether its memory grows."""
+
+MOST_TOLD: Final = 20
+_TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
+_PLAIN: Final = {EventType.COMPLETE.value: "completed", EventType.CANCELLED.value: "cancelled"}
+_INVALID: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of the campaign.
+
+    Attributes:
+        requests: How many were issued.
+        faults: How many met a fault, by the server's own word.
+        seen: How they ended, by name.
+        scenarios: What the server played, by name.
+        wrong: What is wrong, in sentences; empty when everything is right.
+        requests_s: How many there were a second.
+    """
+
+    requests: int
+    faults: int
+    seen: Mapping[str, int]
+    scenarios: Mapping[str, int]
+    wrong: tuple[str, ...]
+    requests_s: float
+
+
+def chaos(requests: int, fault_share: float, workers: int, seed: int) -> Outcome:
+    """Ask so many requests.
+
+    Raises:
+        RuntimeError: The run failed; the message is its own.
+    """
+    with (
+        TemporaryDirectory(prefix="loadgen-chaos-") as folder,
+        start_mock(scenario="chaos", fault_share=fault_share, seed=seed) as mock,
+    ):
+        run = Path(folder) / "run"
+        load = ("-c", CONCURRENCY, "--requests", requests, "--workers", workers, "--no-probe")
+        process = under_load.start(mock.url, run, *load)
+        try:
+            samples = _watched(process, run)
+        finally:
+            under_load.end(process, ())
+        if process.returncode not in (0, _INVALID):
+            raise RuntimeError(f"the run failed: {run.with_name('said').read_text()}")
+        report = json.loads((run / "report.json").read_bytes())
+        truth = {one.request_id: one for one in mock.truth(requests) if one.request_id}
+        issued, endings = _endings(run / "events.db")
+        wrong = [
+            *_once(issued, endings),
+            *_as_expected(endings, truth),
+            *_counted(report, endings),
+            *_grown(samples, workers),
+        ]
+        return Outcome(
+            requests=len(issued),
+            faults=sum(one.scenario != "short" for one in truth.values()),
+            seen=dict(Counter(name for names in endings.values() for name in names).most_common()),
+            scenarios=dict(Counter(one.scenario for one in truth.values()).most_common()),
+            wrong=tuple(wrong),
+            requests_s=report["counts"]["issued"] / report["window"]["duration_s"],
+        )
+
+
+def _watched(process: Popen[bytes], run: Path) -> Samples:
+    """Look at the processes while they work; the run ends by itself."""
+    while process.poll() is None and not under_load.events_of(run / "events.db", EventType.REQUEST_SENT):
+        time.sleep(0.02)
+    return watch(process, under_load.workers_of(process.pid), interval_s=0.1)
+
+
+def _endings(log: Path) -> tuple[set[str], dict[str, list[str]]]:
+    """The requests that were issued, and the name of each ending of each request."""
+    endings: dict[str, list[str]] = {}
+    with closing(sqlite3.connect(log)) as connection:
+        rows = connection.execute(
+            "SELECT code, sample_uuid, json_extract(data, '$.error') FROM events WHERE sample_uuid <> ''",
+        ).fetchall()
+    for code, uuid, error in rows:
+        if code in _TERMINAL:
+            endings.setdefault(uuid, []).append(error or _PLAIN.get(code, "?"))
+    return {uuid for code, uuid, _ in rows if code == EventType.LOADGEN_ISSUE_CALLED}, endings
+
+
+def _once(issued: set[str], endings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Every request ends exactly once."""
+    for uuid in issued | endings.keys():
+        if uuid not in issued or len(endings.get(uuid, ())) != 1:
+            yield f"request {uuid} ended as {endings.get(uuid, [])}"
+
+
+def _as_expected(endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any]) -> Iterator[str]:
+    """And as the server knows that it must."""
+    if endings.keys() != truth.keys():
+        yield f"the client knows {len(endings)} requests, the server {len(truth)}"
+    for uuid in endings.keys() & truth.keys():
+        known = truth[uuid]
+        if endings[uuid][-1] not in known.expect:
+            yield f"{known.scenario} ended as {endings[uuid][-1]}, not as {' or '.join(known.expect)}"
+
+
+def _counted(report: Mapping[str, Any], endings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The report's counts are those of the log."""
+    counts, found = report["counts"], Counter(names[-1] for names in endings.values())
+    told = Counter(counts["by_error"])
+    told["completed"] += counts["completed"]
+    told["cancelled"] += counts["cancelled"]
+    if +told != +found:
+        yield f"the report counts {dict(+told)}, the log {dict(+found)}"
+    if counts["issued"] != len(endings) or counts["in_flight"]:
+        yield f"of {counts['issued']} requests {len(endings)} ended, {counts['in_flight']} are in flight"
+
+
+def _grown(samples: Samples, workers: int) -> Iterator[str]:
+    """Memory is flat, threads are, and no worker has more sockets than requests in flight."""
+    for name, seen in samples.items():
+        process, _, what = name.partition(": ")
+        if what == "descriptors" and process != "parent":
+            most, allowed = max(value for _, value in seen), CONCURRENCY // workers + SPARE_FILES
+            if most > allowed:
+                yield f"{name}: {most:.0f}, more than the {allowed} of its requests in flight"
+        elif what == "memory" and seen[-1][0] - seen[0][0] > SETTLED_S:
+            grown = trend(name, "MB", seen, least=GROWTH_MB)
+            if not grown.flat:
+                yield f"{name}: grew by {grown.growth:.1f} MB, more than {grown.limit:.1f}"
+        elif what == "threads" and process != "parent" and seen[-1][1] > seen[0][1]:
+            yield f"{name}: {seen[0][1]:.0f} at first, {seen[-1][1]:.0f} in the end"
+
+
+def main() -> int:
+    """Ask, and print what came of it; 0 when everything was right."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--requests", type=int, default=10_000, help="how many; 10,000 by default")
+    parser.add_argument("--fault-share", type=float, default=0.2, help="of them; 0.2 by default")
+    parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
+    parser.add_argument("--seed", type=int, default=0, help="of the faults")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    options = parser.parse_args()
+    found = chaos(options.requests, options.fault_share, options.workers, options.seed)
+    if options.json:
+        print(json.dumps(asdict(found), indent=2))
+        return 1 if found.wrong else 0
+    for what, counts in (("scenario", found.scenarios), ("ended as", found.seen)):
+        print(under_load.table({what: name, "requests": count} for name, count in counts.items()), end="\n\n")
+    met = f"{found.requests} requests, {found.faults} of them met a fault, {found.requests_s:,.0f}/s"
+    print(f"{'FAIL' if found.wrong else 'PASS'}: {met}")
+    for wrong in found.wrong[:MOST_TOLD]:
+        print(f"  {wrong}")
+    return 1 if found.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,227 @@
+"""Kill it at random moments under load: nothing that was answered is lost, and nobody is left.
+
+A round starts `loadgen perf` with several workers against `loadgen mock --fast`, which writes down what it
+has answered, and at a random moment kills (SIGKILL) the parent, whose workers must then end by themselves, or
+everybody at once, or one worker. What the mock endpoint had finished longer than 100 ms before the kill must
+be in the log, no process may be left a second later, and `loadgen report` must work. On a machine that is
+busy with other things 100 ms cannot be kept: what a killed log says of its own writer stands beside it.
+
+    python benchmarks/kill.py [--rounds N] [--seed N] [--rate N] [--workers N] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import under_load
+
+from loadgen.mock_endpoint.process import start_mock
+from recorder.event import EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from subprocess import Popen
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+KINDS: Final = ("parent", "everybody", "parent", "worker")
+"""Who is killed, round by round."""
+
+GRACE_NS: Final = 100_000_000
+SETTLED_S: Final = 1.0
+MOMENTS_S: Final = (0.0, 2.5)
+ORPHANS_END_WITHIN_S: Final = 1.0
+GIVE_UP_S: Final = 60.0
+_INVALID: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What came of a round.
+
+    Attributes:
+        killed: Who.
+        after_s: When, counted from when the load had settled.
+        per_s: Requests a second that had been answered until then, by the mock endpoint.
+        finished: Requests that had finished 100 ms before the kill.
+        missing: How many of them the log does not have.
+        oldest_ms: How long before the kill the oldest answer was finished that the log does not have; 0 when
+            it has all.
+        wait_ms: The longest that an event had waited for its commit, as the log says.
+        lag_ms: The latest that the event loop of a worker was, likewise.
+        left: Processes that were left a second later.
+        reported: Whether `loadgen report` worked, said that the run is invalid, and why.
+    """
+
+    killed: str
+    after_s: float
+    per_s: int
+    finished: int
+    missing: int
+    oldest_ms: float
+    wait_ms: float
+    lag_ms: float
+    left: int
+    reported: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether all promises were kept."""
+        return not self.missing and not self.left and self.reported
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether only answers are missing, and the log says that writer or worker was kept waiting."""
+        late = max(self.wait_ms, self.lag_ms) > GRACE_NS / 1e6
+        return bool(self.missing) and late and not self.left and self.reported
+
+
+def play(kind: str, after_s: float, mock: MockProcess, rate: float, workers: int) -> Round:
+    """Play one round."""
+    before = len(mock.truth())
+    with TemporaryDirectory(prefix="loadgen-kill-") as folder:
+        run = Path(folder) / "run"
+        load = ("--rate", rate, "--duration", 60, "--workers", workers)
+        process = under_load.start(mock.url, run, *load)
+        pids: list[int] = []
+        try:
+            _await_answers(run / "events.db", process)
+            started_ns = time.monotonic_ns()
+            time.sleep(SETTLED_S + after_s)
+            pids = under_load.workers_of(process.pid)
+            killed_ns = time.monotonic_ns()
+            _kill(kind, process, pids)
+            if kind == "worker":
+                process.wait(GIVE_UP_S)
+            left = under_load.still_there([*pids, process.pid], ORPHANS_END_WITHIN_S)
+        finally:
+            under_load.end(process, pids)
+        truth = [one for one in mock.truth()[before:] if one.outcome == "completed" and one.request_id]
+        done_ns = {one.request_id: one.done_ns for one in truth if one.done_ns < killed_ns}
+        known = _completed(run / "events.db")
+        lost = {uuid: at_ns for uuid, at_ns in done_ns.items() if uuid not in known}
+        answered = sum(at_ns >= started_ns for at_ns in done_ns.values())
+        return Round(
+            killed=kind,
+            after_s=round(after_s, 3),
+            per_s=round(answered / ((killed_ns - started_ns) / 1e9)),
+            finished=sum(at_ns < killed_ns - GRACE_NS for at_ns in done_ns.values()),
+            missing=sum(at_ns < killed_ns - GRACE_NS for at_ns in lost.values()),
+            oldest_ms=round(max(((killed_ns - at_ns) / 1e6 for at_ns in lost.values()), default=0.0), 1),
+            wait_ms=_told_most(run / "events.db", "longest_wait_ms"),
+            lag_ms=_told_most(run / "events.db", "loop_lag_max_ms"),
+            left=len(left),
+            reported=_reported(run, "worker_lost" if kind == "worker" else "cut_off"),
+        )
+
+
+def _await_answers(log: Path, process: Popen[bytes]) -> None:
+    give_up = time.monotonic() + GIVE_UP_S
+    while not under_load.events_of(log, EventType.COMPLETE):
+        if process.poll() is not None or time.monotonic() > give_up:
+            raise RuntimeError(f"the run did not begin: {log.parent.with_name('said').read_text()}")
+        time.sleep(0.02)
+
+
+def _kill(kind: str, process: Popen[bytes], workers: Sequence[int]) -> None:
+    if kind == "everybody":
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    elif kind == "parent":
+        process.kill()
+        process.wait()
+    else:
+        os.kill(workers[0], signal.SIGKILL)
+
+
+def _completed(log: Path) -> set[str]:
+    with closing(sqlite3.connect(log)) as connection:
+        query = "SELECT sample_uuid FROM events WHERE code = ?"
+        return {uuid for (uuid,) in connection.execute(query, [EventType.COMPLETE])}
+
+
+def _told_most(log: Path, reading: str) -> float:
+    """The greatest reading in the telemetry of a log."""
+    with closing(sqlite3.connect(log)) as connection:
+        query = "SELECT max(json_extract(data, ?)) FROM events WHERE code = ?"
+        (most,) = connection.execute(query, [f"$.{reading}", EventType.TELEMETRY]).fetchone()
+    return float(most or 0.0)
+
+
+def _reported(run: Path, ended: str) -> bool:
+    answer = under_load.loadgen("report", run, "--json")
+    if answer.returncode != _INVALID:
+        return False
+    report = json.loads(answer.stdout)
+    counts = report["counts"]
+    parts = sum(counts[part] for part in ("completed", "failed", "cancelled", "in_flight"))
+    return report["run"]["ended"] == ended and counts["issued"] == parts
+
+
+def main() -> int:
+    """Play the rounds and print what came of them; 0 when every promise was kept."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=100, help="how many; 100 by default")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments")
+    parser.add_argument("--rate", type=float, default=2200.0, help="requests a second; 2,200 by default")
+    parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    options = parser.parse_args()
+    draw = random.Random(options.seed)  # noqa: S311 (moments, not secrets)
+    rounds: list[Round] = []
+    for number in range(options.rounds):
+        # A mock endpoint of its own for every few rounds: what it has written down is read in every round.
+        with start_mock(fast=True, models=("bench",), ttft="10ms", itl="2ms", tokens="4") as mock:
+            kind = KINDS[number % len(KINDS)]
+            rounds.append(play(kind, draw.uniform(*MOMENTS_S), mock, options.rate, options.workers))
+        print(f"round {number + 1}: {rounds[-1]}", file=sys.stderr, flush=True)
+    if options.json:
+        print(json.dumps([asdict(one) for one in rounds], indent=2))
+    else:
+        print(_told(rounds))
+    return 0 if all(one.passed for one in rounds) else 1
+
+
+def _told(rounds: Sequence[Round]) -> str:
+    """The rounds by who was killed, and the worst of each."""
+    rows: list[dict[str, Any]] = []
+    for kind in sorted({one.killed for one in rounds}):
+        some = [one for one in rounds if one.killed == kind]
+        rows.append(
+            {
+                "killed": kind,
+                "rounds": len(some),
+                "answers/s, least": min(one.per_s for one in some),
+                "finished": sum(one.finished for one in some),
+                "missing": sum(one.missing for one in some),
+                "oldest not in the log, ms": max(one.oldest_ms for one in some),
+                "commit wait, ms": max(one.wait_ms for one in some),
+                "worker lag, ms": max(one.lag_ms for one in some),
+                "left": sum(one.left for one in some),
+                "not reported": sum(not one.reported for one in some),
+            },
+        )
+    passed, doubtful = sum(one.passed for one in rounds), sum(one.in_doubt for one in rounds)
+    verdict = "PASS" if passed == len(rounds) else "IN DOUBT" if passed + doubtful == len(rounds) else "FAIL"
+    told = f"{under_load.table(rows)}\n\n{verdict}: {passed} of {len(rounds)} rounds kept every promise"
+    if doubtful:
+        told += f"; in {doubtful} the log says itself that it was late: keep the machine free of other work"
+    return told
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""Ten minutes at a steady rate: memory, descriptors, threads, lag and what waits stay what they are.
+
+`loadgen perf` with two workers against `loadgen mock --fast`, looked at once a second from outside (/proc),
+and through its own telemetry. It passes when nothing grows by more than stated, over the whole time, along a
+robust slope (Theil-Sen) through all but the first fifth of the samples.
+
+    python benchmarks/soak.py [--minutes N] [--rate N] [--workers N] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sqlite3
+import sys
+import time
+from contextlib import closing, suppress
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import under_load
+from process_tree import POSSIBLE, PROC, memory_of
+from trend import Trend, trend
+
+from loadgen.mock_endpoint.process import start_mock
+from recorder.event import EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from subprocess import Popen
+
+    Samples = dict[str, list[tuple[float, float]]]
+
+INTERVAL_S: Final = 1.0
+
+LONGEST_STALL_S: Final = 0.6
+"""For requests of so many seconds there are connections from the start."""
+
+OUTSIDE: Final = {"memory": ("MB", 2.0, 0.02), "descriptors": ("", 2.0, 0.0), "threads": ("", 0.5, 0.0)}
+"""What is looked at from outside, of each process: unit, and what it may grow by (so much, or a part)."""
+
+INSIDE: Final = {
+    ("client", "loop_lag_p50_ms"): ("ms", 0.2, 0.25),
+    ("client", "loop_lag_max_ms"): ("ms", 5.0, 0.5),
+    ("client", "in_flight"): ("", 3.0, 0.1),
+    ("client", "backlog_events"): ("", 50.0, 0.1),
+    ("recorder", "waiting"): ("", 50.0, 0.1),
+    ("recorder", "waiting_bytes"): ("B", 50_000.0, 0.1),
+}
+"""What the run tells of itself, by source: likewise. Requests in flight are tasks, and sockets."""
+
+
+def watch(process: Popen[bytes], workers: Sequence[int], interval_s: float = INTERVAL_S) -> Samples:
+    """Look at the parent and its workers now and then until the run ends."""
+    samples: Samples = {}
+    names = {process.pid: "parent"} | {pid: f"worker {number}" for number, pid in enumerate(workers)}
+    started_s = time.monotonic()
+    while process.poll() is None:
+        for pid, name in names.items():
+            # A process that ends while it is looked at is not looked at any more.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                looked_s = time.monotonic() - started_s
+                for what, value in _look(pid).items():
+                    samples.setdefault(f"{name}: {what}", []).append((looked_s, value))
+        time.sleep(interval_s)
+    return samples
+
+
+def _look(pid: int) -> Mapping[str, float]:
+    return {
+        "memory": memory_of(pid),
+        "descriptors": float(sum(1 for _ in PROC.joinpath(str(pid), "fd").iterdir())),
+        "threads": float(sum(1 for _ in PROC.joinpath(str(pid), "task").iterdir())),
+    }
+
+
+def told(log: Path) -> Samples:
+    """What the run tells of itself, second by second."""
+    samples: Samples = {}
+    query = "SELECT at_ns, data FROM events WHERE code = ? ORDER BY seq"
+    with closing(sqlite3.connect(log)) as connection:
+        readings = connection.execute(query, [EventType.TELEMETRY]).fetchall()
+    for at_ns, data in readings:
+        reading = json.loads(data)
+        source = reading["source"]
+        name = f"worker {reading['worker']}" if "worker" in reading else source
+        for of, key in INSIDE:
+            if of == source and reading.get(key) is not None:
+                samples.setdefault(f"{name}: {key}", []).append((at_ns / 1e9, float(reading[key])))
+    return samples
+
+
+def trends(samples: Samples) -> Iterator[Trend]:
+    """How each quantity has gone; its limits follow from its name."""
+    limits = OUTSIDE | {key: bounds for (_, key), bounds in INSIDE.items()}
+    for name, seen in samples.items():
+        unit, least, share = limits[name.partition(": ")[2]]
+        yield trend(name, unit, seen, least=least, share=share)
+
+
+def soak(minutes: float, rate: float, workers: int) -> tuple[list[Trend], Mapping[str, Any]]:
+    """Run for so long; return what came of every quantity, and the report.
+
+    Raises:
+        RuntimeError: The run failed; the message is its own.
+    """
+    with (
+        TemporaryDirectory(prefix="loadgen-soak-") as folder,
+        start_mock(fast=True, models=("bench",), ttft="20ms", itl="5ms", tokens="16") as mock,
+    ):
+        run = Path(folder) / "run"
+        load = ("--rate", rate, "--arrival", "constant", "--duration", 60 * minutes, "--workers", workers)
+        # A stall takes connections that are kept from then on: with those open, one more is a leak.
+        load += ("--connect-ahead", round(rate * LONGEST_STALL_S))
+        process = under_load.start(mock.url, run, *load)
+        pids: list[int] = []
+        try:
+            while process.poll() is None and not under_load.events_of(run / "events.db", EventType.COMPLETE):
+                time.sleep(0.05)
+            pids = under_load.workers_of(process.pid)
+            seen = watch(process, pids)
+        finally:
+            under_load.end(process, pids)
+        if not (run / "report.json").exists():
+            raise RuntimeError(f"the run failed: {run.with_name('said').read_text()}")
+        report = json.loads((run / "report.json").read_bytes())
+        # What the report takes comes after the run.
+        end_s = report["window"]["duration_s"] - INTERVAL_S
+        seen = {name: [one for one in samples if one[0] <= end_s] for name, samples in seen.items()}
+        return list(trends(seen | told(run / "events.db"))), report
+
+
+def main() -> int:
+    """Soak, and print how everything has gone; 0 when everything was flat and every request completed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=10.0, help="10 by default; below 2 it has not settled"
+    )
+    parser.add_argument("--rate", type=float, default=500.0, help="requests a second; 500 by default")
+    parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    options = parser.parse_args()
+    if not POSSIBLE:
+        print("this needs /proc", file=sys.stderr)
+        return 2
+    found, report = soak(options.minutes, options.rate, options.workers)
+    counts = report["counts"]
+    passed = all(one.flat for one in found) and counts["completed"] == counts["scheduled"] > 0
+    if options.json:
+        told_all = {"passed": passed, "counts": counts, "trends": [asdict(one) for one in found]}
+        print(json.dumps(told_all, indent=2))
+        return 0 if passed else 1
+    print(under_load.table(_row(one) for one in found))
+    done = f"{counts['completed']} of {counts['scheduled']} requests completed"
+    print(f"\n{'PASS' if passed else 'FAIL'}: {done}")
+    for finding in report["findings"]:
+        print(f"  {finding['severity']}: {finding['message']}")
+    return 0 if passed else 1
+
+
+def _row(one: Trend) -> Mapping[str, str]:
+    return {
+        "what": one.name,
+        "unit": one.unit,
+        "typical": f"{one.typical:,.3f}",
+        "most": f"{one.most:,.3f}",
+        "growth": f"{one.growth:+,.3f}",
+        "may grow": f"{one.limit:,.3f}",
+        "": "flat" if one.flat else "GROWS",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

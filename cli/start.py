@@ -1,0 +1,65 @@
+"""Where the program begins: secrets leave the command line, and an interrupt finds the program prepared.
+
+Whenever an interrupt comes, the program ends with 130 and without a traceback; SIGTERM and SIGHUP mean the
+same. While the commands are being imported there is nothing to tidy up, and an exception could be lost in the
+import machinery: the process ends on the spot. From then on they raise KeyboardInterrupt, until a session
+hears them itself (`loadgen.stop`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from cli.interrupt import interrupt, require_none
+from cli.secrets import conceal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def main() -> NoReturn:
+    """Run the command line, and end the process with its exit code."""
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    _hear(heard, _end)
+    conceal()
+    from cli.app import main as run
+
+    sys.unraisablehook = _unless_interrupted(sys.unraisablehook)
+    try:
+        _hear(heard, interrupt)
+        try:
+            run()
+        finally:
+            require_none()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    finally:
+        # Nothing is left to be tidied up: who cannot wait for the interpreter's own end need not.
+        _hear(heard, signal.SIG_DFL)
+    sys.exit()
+
+
+def _hear(numbers: list[signal.Signals], handler: Any) -> None:
+    for number in numbers:
+        signal.signal(number, handler)
+
+
+def _end(*_: object) -> NoReturn:
+    os._exit(_INTERRUPTED)
+
+
+def _unless_interrupted(report: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An interrupt that comes where no exception gets out of, such as a destructor, must not get lost."""
+
+    def hook(lost: Any) -> None:
+        if isinstance(lost.exc_value, KeyboardInterrupt):
+            _end()
+        report(lost)
+
+    return hook

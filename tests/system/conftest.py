@@ -1,0 +1,123 @@
+"""A run that is watched from outside: what stands in its log, who works for it, how it ends."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import time
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+GIVE_UP_S = 30.0
+"""Far more than anything here takes."""
+
+
+class WatchedRun:
+    """A `loadgen perf` that is under way.
+
+    Attributes:
+        process: Its process, which leads a group of its own.
+        log: Its log.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
+        self.process = process
+        self.log = log
+
+    def events(self) -> list[Event]:
+        """The events of the log, as they were written; none where there is no log yet."""
+        found: list[Any] = []
+        if self.log.exists():
+            query = "SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq"
+            with closing(sqlite3.connect(self.log)) as connection, suppress(sqlite3.OperationalError):
+                found = connection.execute(query).fetchall()
+        return [
+            Event(EventType(code), at_ns, uuid, orjson.loads(data) if data else {})
+            for code, at_ns, uuid, data in found
+        ]
+
+    def count(self, kind: EventType) -> int:
+        """How often an event stands in the log."""
+        return sum(event.type is kind for event in self.events())
+
+    def wait_for(self, kind: EventType, times: int = 1) -> None:
+        """Wait until an event stands so many times in the log."""
+        self.wait_until(lambda: self.count(kind) >= times, kind.name)
+
+    def wait_until(self, happened: Callable[[], bool], what: str) -> None:
+        """Wait until something has happened, while the run goes on."""
+        give_up = time.monotonic() + GIVE_UP_S
+        while not happened():
+            assert time.monotonic() < give_up, what
+            time.sleep(0.005)
+
+    def workers(self) -> list[int]:
+        """Its worker processes."""
+        listed = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid=,args="],  # noqa: S607 (wherever it is)
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        rows = [line.split(maxsplit=2) for line in listed]
+        mine = [row for row in rows if int(row[1]) == self.process.pid]
+        return [int(pid) for pid, _, args in mine if "loadgen.workers.process" in args]
+
+    def signal(self, *numbers: int) -> None:
+        """Send signals to the parent alone, each when the one before was heard."""
+        for place, number in enumerate(numbers):
+            if place:
+                self.wait_for(EventType.STOP_PERFORMANCE_TRACKING)
+            self.process.send_signal(number)
+
+    def end(self) -> tuple[int, str, str]:
+        """Await its end: exit code, standard output, standard error. Nobody who worked for it is left."""
+        workers = self.workers()
+        out, err = self.process.communicate(timeout=GIVE_UP_S)
+        assert "Traceback" not in (err or "")
+        self.await_end_of(workers)
+        return self.process.returncode, out, err
+
+    def await_end_of(self, pids: list[int]) -> None:
+        """Wait until there are no such processes any more."""
+        self.wait_until(lambda: not any(map(_is_there, pids)), f"the end of {pids}")
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture
+def start_run(
+    start_loadgen: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> Iterator[Callable[..., WatchedRun]]:
+    """Start `loadgen perf` against a URL into the folder `run`: `start_run(mock.url, "-c", 4)`."""
+    started: list[WatchedRun] = []
+
+    def start(url: str, *arguments: object, out: Path | None = None, **options: Any) -> WatchedRun:
+        folder = out or tmp_path / "run"
+        process = start_loadgen(
+            *("perf", "--url", url, "--model", "mock", "--out", folder, "--json", *arguments), **options
+        )
+        started.append(WatchedRun(process, folder / "events.db"))
+        return started[-1]
+
+    yield start
+    for run in started:
+        if run.process.poll() is None:
+            run.process.kill()
+            run.process.communicate()

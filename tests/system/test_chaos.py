@@ -1,0 +1,93 @@
+"""Faults by the thousand: every request ends once, as the server knows it must, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loadgen.client.codec import Generation
+from loadgen.client.endpoint import endpoint
+from loadgen.client.timeouts import Timeouts
+from loadgen.clock import system_clock
+from loadgen.issuing import Issuer
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.phase import Phase
+from loadgen.plan import Load, LoadKind, Plan
+from loadgen.turn import Asker
+from loadgen.workers.parts import CODECS, load_transport
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from recorder.event import Event
+
+ROOT = Path(__file__).parents[2]
+FILES = Path("/proc/self/fd")
+REQUESTS = 300
+
+
+@pytest.fixture(scope="module")
+def chaos_mock() -> Iterator[MockProcess]:
+    """An endpoint half of whose answers are faults."""
+    with start_mock(scenario="chaos", fault_share=0.5, seed=5) as mock:
+        yield mock
+
+
+def test_the_campaign() -> None:
+    """`make chaos`, shorter: two workers, and what they ended with beside the server's own truth."""
+    run = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "chaos.py", "--requests", "1500", "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    found = json.loads(run.stdout)
+    assert found["wrong"] == []
+    assert found["requests"] == sum(found["seen"].values()) == 1500
+    assert found["faults"] > 150
+    assert len(found["seen"]) > 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="open files are listed in /proc here")
+@pytest.mark.parametrize("transport", ["native", "aiohttp"])
+def test_nothing_is_left(chaos_mock: MockProcess, transport: str) -> None:
+    """When the transport is closed there is no task, no socket and no thread more than before."""
+    load, timeouts = Load(LoadKind.CLOSED, concurrency=16), Timeouts(30.0, 10.0)
+    plan = Plan(load, REQUESTS, None, 0, Generation("mock"), "chat", 3, timeouts)
+    events: list[Event] = []
+    left: list[tuple[int, int, int]] = []
+
+    def look() -> None:
+        left.append((len(asyncio.all_tasks()), len(os.listdir(FILES)), threading.active_count()))  # noqa: PTH208 (a count)
+
+    async def scenario() -> None:
+        clock = system_clock()
+        look()
+        client = load_transport(transport)(endpoint(chaos_mock.url, {}), timeouts)
+        asker = Asker(client, CODECS["chat"], plan.generation, events.append)
+        issuer = Issuer(plan, [Sample(0, "a")], asker, clock)
+        await issuer.issue(Phase("performance", clock.now_ns(), REQUESTS))
+        await issuer.settle()
+        await client.close()
+        await asyncio.sleep(0)
+        look()
+        clock.close()
+
+    asyncio.run(scenario())
+    ended = [event for event in events if event.type.name in {"COMPLETE", "ERROR"}]
+    assert len(ended) == REQUESTS
+    assert {event.type.name for event in ended} == {"COMPLETE", "ERROR"}
+    before, after = left
+    assert after == before

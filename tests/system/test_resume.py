@@ -1,0 +1,99 @@
+"""A run that is killed and interrupted is finished, and nobody is asked again what has an answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import orjson
+
+from loadgen.mock_endpoint.process import start_mock
+from recorder.event import Event, EventType
+from recorder.lifecycle import violations
+from reporter.log import rows
+from tests.system.conftest import WatchedRun
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+REQUESTS = 200
+ALL = set(range(REQUESTS))
+
+
+def settled(log: Path) -> dict[str, int]:
+    """The prompts that the log has a result of, by request."""
+    with closing(sqlite3.connect(log)) as connection:
+        return dict(
+            connection.execute(
+                "SELECT sample_uuid, json_extract(issued.data, '$.prompt_id') FROM events AS issued "
+                "JOIN events AS ended USING (sample_uuid) WHERE issued.code = 20 AND ended.code IN (23, 24)",
+            ),
+        )
+
+
+def prompts(log: Path) -> dict[str, int]:
+    """What each request that the log knows of asked."""
+    with closing(sqlite3.connect(log)) as connection:
+        issued = "SELECT sample_uuid, json_extract(data, '$.prompt_id') FROM events WHERE code = 20"
+        return dict(connection.execute(issued))
+
+
+def test_a_run_is_finished_after_a_kill_and_an_interrupt(
+    start_run: Callable[..., WatchedRun],
+    start_loadgen: Callable[..., subprocess.Popen[str]],
+    tmp_path: Path,
+) -> None:
+    """`kill -9`, then Ctrl-C, then to the end: in each sitting the endpoint is asked what was left."""
+    log = tmp_path / "run" / "events.db"
+    with start_mock(ttft="10ms", itl="1ms", tokens="4") as mock:
+        load = ("-c", 8, "-n", REQUESTS, "--workers", 2)
+        run = start_run(mock.url, *load, "--require", "error<1%", "-q")
+        run.wait_for(EventType.COMPLETE, times=50)
+        os.killpg(run.process.pid, signal.SIGKILL)
+        run.process.communicate()
+        first, before = settled(log), prompts(log)
+        assert len(first) >= 50
+
+        run = WatchedRun(start_loadgen("resume", "run", "-q"), log)
+        run.wait_for(EventType.COMPLETE, times=len(first) + 50)
+        run.signal(signal.SIGINT)
+        code, _, err = run.end()
+        assert code == 130, err
+        second = settled(log)
+
+        code, out, err = WatchedRun(start_loadgen("resume", "run", "--json"), log).end()
+        assert code == 0, err
+        assert f"resuming: {REQUESTS - len(second)} requests are left" in err
+        truth = mock.truth()
+
+    known = prompts(log)
+    asked = {record.request_id for record in truth}
+    later = [prompt for request, prompt in known.items() if request not in before]
+    assert asked >= known.keys() - before.keys()
+    assert not set(later) & set(first.values())
+    assert max(Counter(later).values()) == 1
+    assert set(settled(log).values()) == set(first.values()) | set(later) == ALL
+
+    report = orjson.loads(out)
+    counts = report["counts"]
+    assert counts["completed"] == REQUESTS
+    assert counts["issued"] == REQUESTS + counts["abandoned"]
+    assert [sitting["ended"] for sitting in report["run"]["sittings"]] == [
+        "cut_off",
+        "interrupted",
+        "completed",
+    ]
+    assert sum(sitting["completed"] for sitting in report["run"]["sittings"]) == REQUESTS
+    assert {finding["code"] for finding in report["findings"]} >= {"resumed"}
+    assert report["verdict"]["status"] == "PASS"
+    events = (
+        Event(EventType[row["type"]], row["at_ns"], row["sample_uuid"] or None)
+        for row in rows(tmp_path / "run")
+    )
+    assert violations(events) == []
