@@ -10,8 +10,9 @@ import typer
 
 from cli.app import app
 from cli.listing import events, failures, loads, metrics, protocols, views
+from loadgen.client.failure import Failure
 from recorder.event import EventType
-from recorder.lifecycle import REQUEST, SESSION, diagram
+from recorder.lifecycle import REQUEST, SESSION, SITTINGS, diagram
 from reporter.report import Report
 
 ROOT = Path(__file__).parents[1]
@@ -125,6 +126,15 @@ def test_every_word_of_the_log_and_the_report_is_documented(word: str) -> None:
     assert described(word)
 
 
+@pytest.mark.parametrize("failure", Failure)
+def test_the_log_page_defines_every_failure(failure: Failure) -> None:
+    """As the taxonomy does: whom it blames, and what it is; and there is a word on what to do about it."""
+    row = f"| `{failure}` | the {failure.blames} | {failure.meaning} |"
+    assert row in (ROOT / "docs" / "log.md").read_text().splitlines()
+    advice = rf"^\| `{failure}` \| the {failure.blames} \| \w"
+    assert re.search(advice, (ROOT / "docs" / "failures.md").read_text(), re.MULTILINE)
+
+
 @pytest.mark.parametrize("event", events())
 def test_the_log_page_lists_every_event(event: str) -> None:
     """With its code, and what happened."""
@@ -132,10 +142,18 @@ def test_the_log_page_lists_every_event(event: str) -> None:
     assert re.search(rf"^\| `{event}` \| {EventType[event].value} \| \w", page, re.MULTILINE)
 
 
-@pytest.mark.parametrize("table", [REQUEST, SESSION], ids=["request", "session"])
+@pytest.mark.parametrize("table", [REQUEST, SESSION, SITTINGS], ids=["request", "session", "sittings"])
 def test_the_diagrams_are_drawn_from_the_tables(table: Any) -> None:
     """docs/log.md shows what the lifecycle tables say."""
     assert diagram(table) in (ROOT / "docs" / "log.md").read_text()
+
+
+def test_every_test_that_holds_a_promise_is_there() -> None:
+    """docs/durability.md names one for each."""
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "durability.md").read_text()))
+    written = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py"))
+    assert len(named) > 20
+    assert {name for name in named if f"def {name}(" not in written} == set()
 
 
 LINKS = [

@@ -2,6 +2,8 @@
 
 The suffix names the format; a `.gz` after it is passed over, because the first bytes tell whether a file is
 gzipped. Text is UTF-8, with or without a byte order mark. Every error names the file and the place in it.
+
+A file may come from anywhere: how much of it is read, and how much may come out of it, has bounds.
 """
 
 from __future__ import annotations
@@ -23,6 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+MOST_BYTES: Final = 2**30
+"""A file of more bytes, as it is stored or decompressed, is not read."""
+
+MOST_TIMES: Final = 200
+"""gzip makes text a tenth of its size at best: what grows to more than so many times its size is no text."""
+
+ALWAYS_BYTES: Final = 64 * 2**20
+"""But up to so many bytes it may grow whatever its size."""
+
+_AT_ONCE: Final = 2**20
+_BATCH_ROWS: Final = 1024
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _LONGEST_CELL: Final = 2**31 - 1
 _KINDS: Final[Mapping[type, str]] = {
@@ -53,18 +66,22 @@ def read_stored(path: Path) -> bytes:
     """Read the bytes of a file as they are stored.
 
     Raises:
-        SourceError: It is missing, a folder, empty, or may not be read.
+        SourceError: It is missing, a folder, empty, too large, or may not be read.
     """
     try:
-        if not (stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)):
+        about = path.stat()
+        if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
             raise SourceError(f"{path}: not a file with an end; write the prompts to one and name that")
-        stored = path.read_bytes()
+        with path.open("rb") as file:
+            stored = b"" if about.st_size > MOST_BYTES else file.read(MOST_BYTES + 1)
     except FileNotFoundError as error:
         raise SourceError(f"{path}: there is no such file{_nearest_file(path)}") from error
     except IsADirectoryError as error:
         raise SourceError(f"{path}: a folder; name one of the files in it") from error
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror})") from error
+    if max(about.st_size, len(stored)) > MOST_BYTES:
+        raise SourceError(f"{path}: more than {MOST_BYTES} bytes, which is too large; name a part of it")
     if not stored:
         raise SourceError(f"{path}: the file is empty")
     return stored
@@ -118,8 +135,17 @@ def _nearest_file(path: Path) -> str:
 def _plain(path: Path, stored: bytes) -> bytes:
     if not stored.startswith(_GZIP_MAGIC):
         return stored
+    most = min(MOST_BYTES, max(ALWAYS_BYTES, MOST_TIMES * len(stored)))
+    pieces, count = [], 0
     try:
-        return gzip.decompress(stored)
+        with gzip.GzipFile(fileobj=io.BytesIO(stored)) as file:
+            while piece := file.read(_AT_ONCE):
+                pieces.append(piece)
+                if (count := count + len(piece)) > most:
+                    raise MalformedError(
+                        f"{path}: the gzip data becomes more than {most} bytes; name a part of it"
+                    )
+        return b"".join(pieces)
     except EOFError as error:
         raise MalformedError(f"{path}: the gzip data ends too early; copy the file again") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -142,7 +168,7 @@ def _text(path: Path, content: bytes) -> str:
 
 def _json_lines(path: Path, content: bytes) -> Iterator[Row]:
     # Not splitlines(): JSON strings may hold U+2028 and its like as they are.
-    for number, line in enumerate(_text(path, content).split("\n"), start=1):
+    for number, line in enumerate(_lines(_text(path, content)), start=1):
         if line.strip():
             place = f"{path}, line {number}"
             try:
@@ -153,6 +179,15 @@ def _json_lines(path: Path, content: bytes) -> Iterator[Row]:
                     "every line must be one JSON object or string"
                 ) from error
             yield _row(place, value)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines one by one: a list of them would take many times what short lines do."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def _json(path: Path, content: bytes) -> Iterator[Row]:
@@ -238,9 +273,15 @@ def _parquet(path: Path, content: bytes) -> Iterator[Row]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    number = 0
+    number = size = 0
     try:
-        for batch in parquet.ParquetFile(pa.BufferReader(content)).iter_batches():
+        file = parquet.ParquetFile(pa.BufferReader(content))
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        if sum(group.total_byte_size for group in groups) > MOST_BYTES:
+            raise SourceError(f"{path}: more than {MOST_BYTES} bytes when decompressed")
+        for batch in file.iter_batches(_BATCH_ROWS):
+            if (size := size + batch.nbytes) > MOST_BYTES:
+                raise SourceError(f"{path}: more than {MOST_BYTES} bytes when decompressed")
             for value in batch.to_pylist():
                 number += 1
                 yield Row(f"{path}, row {number}", value)

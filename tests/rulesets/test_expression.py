@@ -81,7 +81,7 @@ HOW = (
     "for example 'ttft:p(99)<500ms' or 'error<1%'"
 )
 ALL = (
-    "ttft, ttfo, ttfb, tpot, itl, latency, latency_from_schedule, ttft_from_schedule, last_token, "
+    "ttft, ttfo, ttfv, ttfb, tpot, itl, latency, latency_from_schedule, ttft_from_schedule, last_token, "
     "issue_lag, send_lag, connect, qps, output_tps, total_tps, error, issued, completed, failed, cancelled, "
     "e2e, tps or rps"
 )

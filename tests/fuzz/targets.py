@@ -1,0 +1,474 @@
+"""What is fuzzed: each target takes any bytes, and fails when a law is broken that hostile input could break.
+
+`make fuzz` feeds them by coverage, the suite with what Hypothesis draws and with the corpus. The first byte
+says where the rest is cut into pieces, so that one file is one whole case.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import tempfile
+from contextlib import closing
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.client import sse
+from loadgen.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
+from loadgen.client.connection import Connection
+from loadgen.client.failure import Failure, RequestFailedError
+from loadgen.client.redaction import hide, without_a_part
+from loadgen.client.sse import SSEDecoder
+from loadgen.client.stream import ResponseStream
+from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
+from loadgen.workers.framing import Frames, framed
+from loadgen.workers.parts import PROTOCOLS, codec_of
+from recorder import EventType, schema
+from recorder.event import Event
+from recorder.session import Session
+from recorder.store import Store
+from rulesets.errors import RulesetError
+from rulesets.expression import parse, unparse
+from rulesets.ruleset import load
+from workloads.errors import WorkloadError
+from workloads.sources import read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from loadgen.client.codec import Codec
+    from loadgen.client.head import Head
+
+SMALL: Final = 8 * 1024
+"""The bounds of the fuzzed decoders: a few bytes of input reach beyond them."""
+
+NAMES: Final = frozenset(Failure)
+
+
+def pieces_of(data: bytes) -> list[bytes]:
+    """The rest of the bytes, cut as the first one says; each seed cuts another way."""
+    seed, rest = data[:1] or b"\0", data[1:]
+    if seed == b"\0":
+        return [rest]
+    rng = random.Random(seed[0])  # noqa: S311 (a split, not a secret)
+    places = sorted(rng.randint(0, len(rest)) for _ in range(seed[0] % 32)) if rest else []
+    return [rest[a:b] for a, b in zip([0, *places], [*places, len(rest)], strict=True)]
+
+
+def named(error: RequestFailedError) -> str:
+    """The failure, which has a name, and is no bug."""
+    assert error.failure in NAMES, error.failure
+    assert error.failure != Failure.CLIENT_BUG, str(error)
+    return error.failure
+
+
+# Streams…
+
+
+def decode_sse(data: bytes) -> None:
+    """Any split gives the same frames; what is kept is bounded."""
+    pieces = pieces_of(data)
+    assert _frames(pieces) == _frames([b"".join(pieces)])
+
+
+def _frames(pieces: Iterable[bytes]) -> Any:
+    decoder, frames = SSEDecoder(), []
+    try:
+        for piece in pieces:
+            frames += decoder.feed(piece)
+            assert len(decoder._line) + sum(map(len, decoder._data)) <= sse.MAX_FRAME_BYTES  # type: ignore[attr-defined]  # a bound of it
+        frames += decoder.close()
+    except RequestFailedError as error:
+        return named(error)
+    return frames
+
+
+def read_response(codec: Codec, data: bytes) -> None:
+    """An answer that fits into the log, or a failure with a name, whatever the split."""
+    event_stream, pieces = not data.startswith(b"\xff"), pieces_of(data)
+    said = _answer(codec, pieces, event_stream=event_stream)
+    whole = _answer(codec, [b"".join(pieces)], event_stream=event_stream)
+    # Many pieces take more to keep than one.
+    assert said == whole or Failure.TOO_LARGE in (said, whole)
+
+
+def _answer(codec: Codec, pieces: list[bytes], *, event_stream: bool, lessons: int | None = None) -> Any:
+    allowance = Allowance(each=SMALL)
+    response = ResponseStream(codec, allowance)
+    if lessons is not None:
+        response._lessons = lessons
+    response.start(event_stream=event_stream)
+    failure = None
+    try:
+        for at_ns, piece in enumerate(pieces, 1):
+            if piece:
+                response.receive([piece], [at_ns])
+            assert response._held <= SMALL
+        for _ in response.decode():
+            pass
+    except RequestFailedError as error:
+        failure = named(error)
+    assert (
+        sum(len(piece) + PIECE_BYTES for piece in response._pieces)
+        <= SMALL + max(map(len, pieces)) + PIECE_BYTES
+    )
+    response.release()
+    assert allowance.held == 0
+    assert isinstance(response.error_text(), str)
+    return failure or _told(response)
+
+
+def _told(response: ResponseStream) -> Any:
+    """What the log would keep, times aside."""
+    answer = response.answer
+    texts = ("".join(answer.content), "".join(answer.reasoning), answer.tool_calls)
+    told = (
+        *texts,
+        answer.finish_reason,
+        answer.error,
+        tuple(answer.usage),
+        answer.done,
+        len(answer.token_ns),
+    )
+    orjson.dumps(told, option=orjson.OPT_NON_STR_KEYS)
+    assert isinstance(answer.finish_reason, str | None)
+    assert isinstance(answer.error, str | None)
+    assert list(answer.arrivals) == sorted(answer.arrivals)
+    return told
+
+
+def template(codec: Codec, data: bytes) -> None:
+    """The quick way gives what the slow way gives: every line that begins a frame is a read of its own."""
+    parts = data.split(b"data: ")
+    reads = [parts[0], *(b"data: " + part for part in parts[1:])]
+    assert _answer(codec, reads, event_stream=True) == _answer(codec, reads, event_stream=True, lessons=0)
+
+
+# HTTP…
+
+
+class Socket:
+    """Hands out pieces; then the connection is at its end."""
+
+    arrival_ns = 1
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = [piece for piece in pieces if piece]
+        self.open = True
+
+    def fileno(self) -> int:
+        """A descriptor while it is open."""
+        return 7 if self.open else -1
+
+    def receive(self, buffers: Any) -> int:
+        """The next piece."""
+        if not self._pieces:
+            return 0
+        piece = self._pieces.pop(0)
+        taken, rest = piece[: len(buffers[0])], piece[len(buffers[0]) :]
+        if rest:
+            self._pieces.insert(0, rest)
+        buffers[0][: len(taken)] = taken
+        return len(taken)
+
+    def send(self, data: bytes) -> int:
+        """Everything."""
+        return len(data)
+
+    def acknowledged(self) -> int | None:
+        """Nobody knows."""
+        return None
+
+    def close(self) -> None:
+        """No more."""
+        self.open = False
+
+
+class Ready:
+    """Nobody waits: what is put off is done at once."""
+
+    def watch(self, *_: Any) -> None:
+        """Nothing to watch."""
+
+    watch_writing = forget = watch
+
+    def put_off(self, work: Callable[[], None]) -> None:
+        """Do it."""
+        work()
+
+
+class Told:
+    """Checks what a connection tells, and in which order."""
+
+    def __init__(self) -> None:
+        self.head_: Head | None = None
+        self.body_ = b""
+        self.end: str | None = None
+
+    def sent(self, at_ns: int) -> None:
+        """The first."""
+        assert at_ns
+
+    def head(self, head: Head, at_ns: int) -> None:
+        """Once, and before the body."""
+        assert self.head_ is None
+        assert at_ns
+        self.head_ = head
+
+    def body(self, pieces: Sequence[bytes], moments: Sequence[int]) -> bool:
+        """After the head, before the end."""
+        assert self.head_ is not None
+        assert self.end is None
+        assert len(pieces) == len(moments)
+        self.body_ += b"".join(pieces)
+        return bool(len(self.body_) % 2)
+
+    def ended(self, at_ns: int, *, framed: bool) -> None:
+        """Once."""
+        assert self.end is None
+        assert self.head_ is not None
+        assert at_ns
+        self.end = f"ended {framed}"
+
+    def failed(self, failure: str, message: str, at_ns: int) -> None:
+        """Once, by a name."""
+        assert self.end is None
+        assert at_ns
+        self.end = named(RequestFailedError(failure, message))
+
+
+def parse_http(data: bytes) -> None:
+    """Any bytes are a response or a failure; a head is bounded; the split makes no difference."""
+    pieces = pieces_of(data)
+    one, other = _response(pieces), _response([b"".join(pieces)])
+    if Failure.TOO_LARGE not in (one[-1], other[-1]):
+        assert one == other
+
+
+def _response(pieces: list[bytes]) -> tuple[Any, ...]:
+    sock, told = Socket(pieces), Told()
+    connection = Connection(sock, None, Ready())  # type: ignore[arg-type]  # as much of them as it uses
+    connection.request(b"GET / HTTP/1.1\r\n\r\n", told)
+    size = sum(map(len, pieces))
+    for _ in range(len(pieces) + size // 1000 + 2):
+        if told.end is not None or not sock.open:
+            break
+        connection._on_readable()
+        if connection._head is None:
+            assert sum(len(n) + len(v) for n, v in connection._headers) <= 2 * MAX_HEAD_BYTES
+    assert told.end is not None
+    status = told.head_.status if told.head_ else None
+    connection.close()
+    return status, told.body_, told.end
+
+
+# What people and programs write…
+
+
+def frames_of_workers(data: bytes) -> None:
+    """What is put together is what was taken apart."""
+    pieces = pieces_of(data)
+    frames = Frames()
+    wire = b"".join(map(framed, pieces))
+    whole = [one for piece in pieces_of((data[:1] or b"\0") + wire) for one in frames.feed(piece)]
+    assert whole == pieces
+    Frames().feed(data)
+
+
+def ruleset(data: bytes) -> None:
+    """A file is a ruleset or an error that names it; an expression is a target or an error."""
+    path = _folder() / "rules.yaml"
+    path.write_bytes(data)
+    try:
+        load(path)
+    except RulesetError as error:
+        assert str(error).startswith(str(path))  # noqa: PT017 (it may also be right)
+    try:
+        target = parse(data.decode(errors="replace"))
+    except RulesetError:
+        return
+    assert parse(unparse(target)) == target
+
+
+def ask(data: bytes) -> None:
+    """The mock reads a request or refuses it."""
+    for read in (read_chat, read_completion):
+        try:
+            asked = read(data, ())
+        except Refusal as refusal:
+            assert 400 <= refusal.status < 500  # noqa: PT017 (it may also be right)
+            orjson.loads(refusal.body())
+        else:
+            assert asked.input_tokens >= 0
+
+
+def dataset(data: bytes) -> None:
+    """A file has rows, or an error that names it."""
+    suffix = (".jsonl", ".json", ".csv", ".parquet")[(data[:1] or b"\0")[0] % 4]
+    try:
+        for row in read_rows(Path(f"q{suffix}"), data[1:] or b" "):
+            assert row.place.startswith(f"q{suffix}")
+    except WorkloadError as error:
+        assert str(error).startswith(f"q{suffix}")  # noqa: PT017 (it may also be right)
+
+
+def secret(data: bytes) -> None:
+    """What is hidden is not there any more, nor its beginning where the text was cut off."""
+    length = 6 + (data[:1] or b"\0")[0] % 30
+    key, text = (part.decode("latin-1") for part in (data[1:length], data[length:]))
+    if len(key) < 6 or "*" in key:
+        return
+    found = hide(text + key + text, [key])
+    assert key not in found
+    cut = without_a_part(hide(text + key[:-1], [key]), [key])
+    assert not cut.endswith(key[:6])
+
+
+# The log…
+
+
+def read_log(data: bytes) -> None:
+    """A log in which anything stands anywhere is reported, or said to be damaged; nothing else happens."""
+    from cli.judging import make_report
+    from recorder.errors import LogError
+    from reporter.errors import ReporterError
+    from reporter.query import VIEWS, query
+    from reporter.render import console, json
+    from rulesets.errors import RulesetError
+
+    path = _folder() / "events.db"
+    path.write_bytes(_whole_log())
+    _spoil(path, data)
+    try:
+        report = make_report(path, None)
+        console.render(report)
+        json.render(report)
+        query(path, "; ".join(f"FROM {view}" for view in VIEWS))
+    except (LogError, ReporterError, RulesetError) as error:
+        assert str(error)  # noqa: PT017 (it may also be right)
+
+
+_VALUES: Final[tuple[Any, ...]] = (
+    *(
+        None,
+        "",
+        "x",
+        0,
+        -1,
+        2**63 - 1,
+        -(2**63),
+        1.5,
+        float("inf"),
+        b"",
+        b"\xff\xfe",
+        "[]",
+        "{}",
+        "7",
+        "null",
+        '{"a":',
+    ),
+    *("\x00", "[1,2]", "completed", 20, 23, 26, 99, "request 1", b"\1\0\0\0"),
+    '{"reason":7,"phase":[],"severity":"odd","code":null,"message":{},"status":"x","chunks":-1,"load":7}',
+    '{"source":"client","loop_lag_max_ms":"x","cpu_share":[],"first_token_ns":9223372036854775807,"error":{"x":1}}',
+    '{"model":[1],"dataset":"d","packages":7,"ruleset":{"a":1},"load":{"kind":{},"concurrency":"x","rate":"y"}}',
+    '{"dataset":{"rows":"x","name":5},"max_tokens":"x","seed":{},"workers":[],"ruleset":{"targets":7},"stream":"x"}',
+)
+
+
+def _spoil(path: Path, data: bytes) -> None:
+    """Each four bytes put another value somewhere, or another byte."""
+    if data[:1] == b"\xff":
+        stored = bytearray(path.read_bytes())
+        for at in range(1, len(data) - 3, 4):
+            stored[int.from_bytes(data[at : at + 3], "big") % (len(stored) - 100) + 100] = data[at + 3]
+        path.write_bytes(stored)
+        return
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for table, column, row, value in zip(*[iter(data[:40])] * 4, strict=False):
+            name = ("events", "events", "events", "session", "sittings", "event_types")[table % 6]
+            columns = [told[1] for told in connection.execute(f"PRAGMA table_info({name})")]
+            where = f"WHERE seq = {row}" if name == "events" and row < 200 else ""
+            try:
+                held = (_VALUES[value % len(_VALUES)],)
+                change = f"UPDATE {name} SET {columns[column % len(columns)]} = ? {where}"  # noqa: S608 (ours)
+                connection.execute(change, held)
+            except sqlite3.Error:
+                continue
+
+
+@cache
+def _whole_log() -> bytes:
+    """A log with an event of each kind."""
+    path = _folder() / "whole.db"
+    settings = {
+        "model": "m",
+        "url": "u",
+        "load": {"kind": "closed", "concurrency": 1},
+        "dataset": {"name": "d", "rows": 1},
+    }
+    store = Store.create(path, Session(settings=settings, environment={"packages": {"a": "1"}, "cpus": 2}))
+    gaps = b"\1\0\0\0\2\0\0\0"
+    answer = {
+        "status": 200,
+        "first_byte_ns": 5,
+        "first_token_ns": 5,
+        "last_token_ns": 7,
+        "chunks": 2,
+        "chunk_gaps_us": gaps,
+    }
+    client = {"source": "client", "worker": 0, "loop_lag_p50_ms": 1.0, "cpu_share": 0.1, "in_flight": 1}
+    finding = {"code": "c", "severity": "warning", "message": "m", "remedy": "r"}
+    told: list[tuple[EventType, str | None, dict[str, Any] | None]] = [
+        (EventType.TEST_STARTED, None, {}),
+        (EventType.PHASE_STARTED, None, {"phase": "performance", "requests": 2}),
+        (EventType.LOADGEN_ISSUE_CALLED, "a", {"scheduled_ns": 1, "phase": "performance", "prompt_id": 0}),
+        (EventType.REQUEST_SENT, "a", {"reused": False, "connect_ms": 1.0}),
+        (EventType.FIRST_CHUNK, "a", None),
+        (EventType.COMPLETE, "a", {**answer, "output_tokens": 2, "texts": {"output": "x"}}),
+        (EventType.LOADGEN_ISSUE_CALLED, "b", {"scheduled_ns": 2, "phase": "performance", "prompt_id": 1}),
+        (EventType.REQUEST_SENT, "b", {"reused": True}),
+        (EventType.ERROR, "b", {"error": "reset", "message": "m"}),
+        (EventType.TELEMETRY, None, client),
+        (EventType.TELEMETRY, None, {"source": "recorder", "events": 3, "lost": 0, "slowest_commit_ms": 1.0}),
+        (EventType.FINDING, None, finding),
+        (EventType.STOP_PERFORMANCE_TRACKING, None, {"scheduled": 2, "reason": "requests"}),
+        (EventType.PHASE_ENDED, None, {"phase": "performance"}),
+        (EventType.TEST_ENDED, None, {"reason": "completed"}),
+    ]
+    store.append([schema.row(Event(kind, at, uuid, data)) for at, (kind, uuid, data) in enumerate(told, 1)])
+    store.close()
+    return path.read_bytes()
+
+
+@cache
+def _folder() -> Path:
+    """Where the targets write, until the process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="loadgen-fuzz-")
+    _kept.append(folder)
+    return Path(folder.name)
+
+
+_kept: Final[list[tempfile.TemporaryDirectory[str]]] = []
+
+
+_PLACES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "sse": {"text_at": "a.0.text", "tokens_at": "n", "finish_at": "end", "cumulative": True},
+    "json": {"text_at": "a.0.text", "tokens_at": "n", "finish_at": "end"},
+}
+
+TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = {
+    "sse": decode_sse,
+    **{f"stream_{name}": partial(read_response, codec_of(name, _PLACES.get(name, {}))) for name in PROTOCOLS},
+    "template": partial(template, codec_of("chat", {})),
+    "http": parse_http,
+    "framing": frames_of_workers,
+    "ruleset": ruleset,
+    "ask": ask,
+    "dataset": dataset,
+    "secret": secret,
+    "log": read_log,
+}
+"""Every target by its name: that of its corpus."""
