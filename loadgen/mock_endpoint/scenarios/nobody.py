@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from loadgen.client.timeouts import Timeouts
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
 
 _CONNECT: Final = Timeouts(total_s=20.0, connect_s=0.3)
+_VERIFIED: Final = "verified unless --insecure"
 
 
 def _nobody(_: Dialect) -> Script:
@@ -19,69 +21,43 @@ def _nobody(_: Dialect) -> Script:
     return Script((), counted=False)
 
 
+_unmet: Final = partial(Scenario, script=_nobody, protocols=OPENAI, requests=2, fast=False)
+
 NOBODY: Final = (
-    Scenario(
+    _unmet(
         name="refused",
         about="nobody listens on the port",
-        script=_nobody,
         protocols=ALL,
         sees=("refused",),
-        requests=2,
-        fast=False,
         place="closed_port",
     ),
-    Scenario(
-        name="no_host",
-        about="the host's name has no address",
-        script=_nobody,
-        protocols=OPENAI,
-        sees=("dns",),
-        requests=2,
-        fast=False,
-        place="no_host",
-    ),
-    Scenario(
+    _unmet(name="no_host", about="the host's name has no address", sees=("dns",), place="no_host"),
+    _unmet(
         name="no_connection",
         about="the server's queue is full: no answer to a SYN",
         right="ends after --connect-timeout",
-        script=_nobody,
-        protocols=OPENAI,
         sees=("connect_timeout",),
-        requests=2,
-        fast=False,
         timeouts=_CONNECT,
         place="full_queue",
     ),
-    Scenario(
+    _unmet(
         name="tls_self_signed",
         about="a certificate that nobody vouches for",
-        right="verified unless --insecure",
-        script=_nobody,
-        protocols=OPENAI,
+        right=_VERIFIED,
         sees=("tls",),
-        requests=2,
-        fast=False,
         place="tls_self_signed",
     ),
-    Scenario(
+    _unmet(
         name="tls_expired",
         about="a certificate that has expired",
-        right="verified unless --insecure",
-        script=_nobody,
-        protocols=OPENAI,
+        right=_VERIFIED,
         sees=("tls",),
-        requests=2,
-        fast=False,
         place="tls_expired",
     ),
-    Scenario(
+    _unmet(
         name="tls_plain",
         about="plain HTTP where TLS was asked for",
-        script=_nobody,
-        protocols=OPENAI,
         sees=("tls",),
-        requests=2,
-        fast=False,
         place="plain_for_tls",
     ),
 )
