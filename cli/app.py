@@ -20,7 +20,8 @@ from cli.options import command
 from cli.perf import perf
 from cli.perf_settings import PerfSettings
 from cli.report import report
-from cli.resume import ResumeSettings, resume
+from cli.resume import resume
+from cli.resume_settings import ResumeSettings
 from cli.secrets import redacted
 from cli.selftest import selftest
 from cli.sql import sql

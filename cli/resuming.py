@@ -20,7 +20,7 @@ from reporter.so_far import so_far
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cli.resume import ResumeSettings
+    from cli.resume_settings import ResumeSettings
     from reporter.so_far import SoFar
 
 MOST_LEFT: Final = 10_000_000

@@ -39,7 +39,7 @@ _UNTOLD: Final = frozenset(
     },
 )
 """What the client and the recorder say of themselves that nobody needs at a glance."""
-_TOLD_IF_ANY: Final = frozenset({"held_up_ms"})
+_TOLD_IF_ANY: Final = frozenset({"held_up_ms", "waiting", "waiting_bytes"})
 """What is only worth a word when it is not 0."""
 _NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from cli.errors import UsageError
-from cli.resume import ResumeSettings
+from cli.resume_settings import ResumeSettings
 from cli.resuming import prepare_again
 from recorder import EventType, schema
 from recorder.errors import BeingWrittenError, NotALogError

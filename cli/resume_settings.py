@@ -1,0 +1,42 @@
+"""The options of `loadgen resume`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.report import Run
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResumeSettings:
+    """What can be said to `loadgen resume`; everything else is in the log."""
+
+    run: Run
+    api_key: Annotated[
+        str | None,
+        typer.Option(
+            envvar=["LOADGEN_API_KEY", "OPENAI_API_KEY"],
+            show_envvar=True,
+            help="The key, which is not in the log; better given in the environment, or as @FILE.",
+        ),
+    ] = field(default=None, repr=False)
+    header: Annotated[
+        list[str],
+        typer.Option(
+            metavar="'NAME: VALUE'|@FILE",
+            help="A header that the run had, whose value is not in the log either; repeatable.",
+        ),
+    ] = field(default_factory=list, repr=False)
+    prompts: Annotated[
+        Path | None,
+        typer.Option(help="Where the file of the prompts is now, if it was moved."),
+    ] = None
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print report.json instead of the console report."),
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False
