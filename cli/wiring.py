@@ -15,7 +15,6 @@ from cli.errors import SetupError
 from cli.live import LiveView
 from cli.recording import recording
 from loadgen import own_health
-from loadgen.budget import REASON
 from loadgen.client.arrival import timestamp_source
 from loadgen.clock import system_clock
 from loadgen.collector import calm
@@ -117,7 +116,7 @@ async def _tell_of_stopping(stop: Stop, crew: ProcessCrew) -> None:
     """Say what is awaited, and how not to await it."""
     await stop.draining.wait()
     if not stop.aborting.is_set():
-        how = "Ctrl-C gives" if stop.reason == REASON else "Ctrl-C again gives"
+        how = "Ctrl-C again gives" if stop.reason == "interrupted" else "Ctrl-C gives"
         sys.stderr.write(f"\nstopping: {crew.in_flight} requests in flight; {how} them up\n")
 
 

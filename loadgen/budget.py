@@ -46,7 +46,7 @@ def finding(spent: str, progress: Progress, at_ns: int) -> Event:
     data: dict[str, Any] = {
         "code": REASON,
         "severity": "error",
-        "message": f"The run was ended because too much failed: {spent}. Most frequent: {most}.",
+        "message": f"Too much failed to go on: {spent}. Most frequent: {most}.",
         "remedy": "`loadgen check` tells whether the endpoint answers; put on less load, or allow more.",
     }
     return Event(EventType.FINDING, at_ns, data=data)

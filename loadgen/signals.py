@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """A terminal sends them to everybody, but only the parent says what they mean."""
@@ -45,22 +44,3 @@ def deferred() -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
         for number in came:
             signal.raise_signal(number)
-
-
-@contextmanager
-def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A folder for a while that no interrupt leaves behind, also while it is made or removed.
-
-    Args:
-        prefix: What its name begins with.
-    """
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
-    with deferred():
-        folder = TemporaryDirectory(prefix=prefix)
-    try:
-        yield Path(folder.name)
-    finally:
-        with deferred():
-            folder.cleanup()

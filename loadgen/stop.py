@@ -34,7 +34,7 @@ class Stop:
         self.aborting = asyncio.Event()
 
     def ask(self) -> None:
-        """Ask to stop; asking again means at once."""
+        """Ask to stop; while it stops already, at once."""
         if self.draining.is_set():
             self.aborting.set()
         self.drain("interrupted")

@@ -16,7 +16,6 @@ import orjson
 from loadgen.client.bounds import Allowance
 from loadgen.client.exchange import Exchange
 from loadgen.client.failure import Failure, RequestFailedError, http
-from loadgen.client.retry_after import retry_after_s
 from loadgen.client.stream import ResponseStream
 from loadgen.client.transport import Request
 from loadgen.retrying import Retries
@@ -109,13 +108,16 @@ class Asker:
             while (failure := await self._carry(request, exchange)) is not None:
                 if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
                     break
+                exchange.stream.release()
                 exchange, attempt = self._exchange(sample_uuid, due_s), attempt + 1
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
-            data = self._told(exchange, attempt) | {"reason": "given up by a second interrupt"}
+            data = self._told(exchange, attempt) | {"reason": "interrupted while the session was stopping"}
             self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
             raise
+        finally:
+            exchange.stream.release()
         self._emit_end(sample_uuid, exchange, attempt, failure)
         return _outcome(exchange, failure)
 
@@ -133,7 +135,7 @@ class Asker:
         self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError, due_s: float
     ) -> bool:
         """Wait after an attempt that failed, and tell of it if another one follows."""
-        asked_s, left_s = retry_after_s(exchange.response), due_s - asyncio.get_running_loop().time()
+        asked_s, left_s = exchange.retry_after_s, due_s - asyncio.get_running_loop().time()
         wait_s = self._retries.wait_s(attempt, failure.failure, asked_s, left_s)
         if wait_s is None or not await self._retries.pause(wait_s):
             return False
@@ -160,8 +162,6 @@ class Asker:
             return error
         except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
             return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")
-        finally:
-            exchange.stream.release()
         return None
 
     def _issue_data(self, sample: Sample, scheduled_ns: int, phase: str) -> dict[str, Any]:
@@ -210,8 +210,8 @@ class Asker:
         data = _evidence(exchange)
         if attempt > 1:
             data["attempts"] = attempt
-        if (asked_s := retry_after_s(exchange.response)) is not None:
-            data["retry_after_s"] = asked_s
+        if exchange.retry_after_s is not None:
+            data["retry_after_s"] = exchange.retry_after_s
         endpoint = self._transport.endpoint
         if not endpoint.has_secrets:
             return data
@@ -246,7 +246,7 @@ async def _require_success(exchange: Exchange) -> None:
         raise RequestFailedError(Failure.ERROR_FRAME, answer.error)
     if exchange.failure is not None and not answer.done:
         raise RequestFailedError(exchange.failure, exchange.message)
-    if exchange.stream.lacks_end or not (exchange.framed or answer.finish_reason or answer.done):
+    if exchange.stream.lacks_end(framed=exchange.framed):
         raise RequestFailedError(
             Failure.TRUNCATED, "the response stops without a finish reason and without the protocol's end"
         )

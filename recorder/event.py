@@ -44,7 +44,7 @@ class EventType(IntEnum):
     ERROR = 24
     """The request failed; data: `error` (a stable name) and what had arrived."""
     CANCELLED = 25
-    """We gave the request up (a second interrupt); data: what had arrived."""
+    """We gave the request up (an interrupt while the session was stopping); data: what had arrived."""
     RETRY = 26
     """An attempt at the request failed, and another follows; data: `attempt` (from 1), `error`, `wait_ms`."""
     SCORED = 30

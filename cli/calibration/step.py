@@ -96,8 +96,8 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
     from cli.calibration.beside_truth import lateness, lay_beside
     from cli.perf import run
     from cli.perf_settings import PerfSettings
+    from cli.scratch_folder import scratch_folder
     from loadgen.mock_endpoint.process import start_mock
-    from loadgen.signals import scratch_folder
 
     with scratch_folder("loadgen-calibrate-") as folder:
         with start_mock(**_pace(work)) as mock:

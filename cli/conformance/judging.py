@@ -133,14 +133,13 @@ def _facts(row: Row, expected: Expectation, one: Measured) -> Iterable[Miss]:
     else:
         yield from _failed(row, one)
     if one.seen == expected.sees[0]:
-        # How much a client had read before a failure is a matter of time as well.
         yield from _differences(
             ("chunks", one.chunks or 0, expected.chunks),
             ("silent chunks", one.silent_chunks or 0, expected.silent_chunks),
             ("output", one.output, expected.output),
             ("reasoning", one.reasoning, expected.reasoning),
             ("tool call", one.arguments, expected.arguments),
-            only_time=one.seen != COMPLETED,
+            only_time=row.scenario.races or expected.depends,
         )
 
 

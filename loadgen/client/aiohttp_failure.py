@@ -15,10 +15,11 @@ from loadgen.client.tls import explained
 if TYPE_CHECKING:
     from loadgen.client.endpoint import Endpoint
     from loadgen.client.observed_socket import Passage
+    from loadgen.client.timeouts import Timeouts
 
 
 def failure_of(
-    error: Exception, endpoint: Endpoint, passage: Passage, connect_timeout_s: float
+    error: Exception, endpoint: Endpoint, passage: Passage, timeouts: Timeouts
 ) -> RequestFailedError:
     """What an error of aiohttp's is called everywhere else."""
     where = f"{endpoint.host}:{endpoint.port}"
@@ -26,8 +27,7 @@ def failure_of(
         case aiohttp.ClientConnectorError():
             return _unconnected(error, encrypted=endpoint.scheme == "https")
         case aiohttp.ConnectionTimeoutError():
-            message = f"no connection to {where} within {connect_timeout_s:g} s (--connect-timeout)"
-            return RequestFailedError(Failure.CONNECT_TIMEOUT, message)
+            return RequestFailedError(Failure.CONNECT_TIMEOUT, timeouts.unconnected(where))
         case aiohttp.ClientHttpProxyError():
             message = f"no connection to {where} (the proxy says {error.status} {error.message})"
             return RequestFailedError(Failure.REFUSED, message)

@@ -29,6 +29,7 @@ from loadgen.client.bounds import MAX_HEAD_BYTES
 from loadgen.client.exchange import Setup
 from loadgen.client.failure import Failure, RequestFailedError
 from loadgen.client.head import head
+from loadgen.client.observed_body import ObservedBody
 from loadgen.client.observed_socket import ObservedSocket, Passage
 from loadgen.client.patience import Patience, Silence
 from loadgen.client.tls import tls_context
@@ -36,7 +37,7 @@ from loadgen.client.tls import tls_context
 if TYPE_CHECKING:
     import ssl
 
-    from aiohttp.abc import AbstractStreamWriter, ResolveResult
+    from aiohttp.abc import ResolveResult
     from aiohttp.client_proto import ResponseHandler
     from aiohttp.connector import Connection
     from aiohttp.tracing import Trace
@@ -84,9 +85,8 @@ class AiohttpTransport:
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         except TimeoutError:
-            message = f"no complete response within {self._timeouts.total_s:g} s (--timeout)"
             # The event loop's clock is CLOCK_MONOTONIC.
-            errand.give_up(Silence(Failure.TOTAL_TIMEOUT, message, round(due_s * _SECOND)))
+            errand.give_up(Silence(Failure.TOTAL_TIMEOUT, self._timeouts.too_late, round(due_s * _SECOND)))
         finally:
             del self._errands[exchange]
             self._patience.stop(exchange)
@@ -124,7 +124,7 @@ class AiohttpTransport:
         response = body = None
         if request.body:
             headers["Content-Type"] = "application/json"
-            body = _Body(request.body, errand)
+            body = ObservedBody(request.body, errand)
         # Without a body the head is the last of it.
         errand.last = body is None
         try:
@@ -133,7 +133,7 @@ class AiohttpTransport:
             )
             await self._receive(response, errand)
         except (aiohttp.ClientError, UnicodeError) as error:
-            raise failure_of(error, self.endpoint, errand, self._timeouts.connect_s) from error
+            raise failure_of(error, self.endpoint, errand, self._timeouts) from error
         finally:
             if response is not None:
                 response.close()
@@ -148,8 +148,12 @@ class AiohttpTransport:
         framed = not received.until_close or response.status in _WITHOUT_BODY
         errand.answered(response.content, framed=framed)
         exchange.head(received, sock.arrival_ns if encrypted else errand.first_ns)
-        while data := await response.content.readany():
-            exchange.body((data,), (sock.arrival_ns,))
+        try:
+            while data := await response.content.readany():
+                exchange.body((data,), (sock.arrival_ns,))
+        except Exception:
+            errand.catch_up()
+            raise
         if errand.broken is not None and not framed:
             # For aiohttp any end is the end of a body without a length.
             raise cut(errand.broken, began=True)
@@ -179,7 +183,7 @@ class AiohttpTransport:
         try:
             return await handler(request)
         except (aiohttp.ClientError, OSError) as error:
-            raise failure_of(error, self.endpoint, _errand.get(), self._timeouts.connect_s) from error
+            raise failure_of(error, self.endpoint, _errand.get(), self._timeouts) from error
 
 
 class _Errand(Passage):
@@ -238,15 +242,22 @@ class _Errand(Passage):
     def read_on(self) -> None:
         """Nothing: asyncio reads before it looks at the time."""
 
+    def catch_up(self) -> None:
+        """Take what had arrived before a body broke: aiohttp keeps it to itself from then on."""
+        content, sock = self._content, self.sock
+        if content is not None and sock is not None:
+            content._exception = None  # noqa: SLF001 (nothing public hands out what was read)
+            with suppress(RequestFailedError):
+                if data := content.read_nowait():
+                    self.exchange.body((data,), (sock.arrival_ns,))
+
     def give_up(self, silence: Silence) -> None:
         """End the request, whose time is over; what had arrived counts, and may be a whole response."""
         exchange, content, sock = self.exchange, self._content, self.sock
         failure, message, due_ns = self.silence or silence
         exchange.deadline_ns = due_ns
         if content is not None and sock is not None and content.exception() is None:
-            with suppress(RequestFailedError):
-                if data := content.read_nowait():
-                    exchange.body((data,), (sock.arrival_ns,))
+            self.catch_up()
             if content.is_eof() and self._framed:
                 exchange.ended(sock.arrival_ns, framed=True)
         exchange.failed(failure, message, due_ns)
@@ -351,28 +362,6 @@ class _Resolver(aiohttp.ThreadedResolver):
         found = await super().resolve(host, port, family)
         _errand.get().dns_ms = (time.monotonic_ns() - started_ns) / 1e6
         return found
-
-
-class _Body(aiohttp.Payload):
-    """A request's body, which is written in one piece and says when."""
-
-    def __init__(self, body: bytes, passage: Passage) -> None:
-        super().__init__(body, content_type="application/json")
-        self._passage = passage
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-        return len(self._value)
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """The body as a text."""
-        return str(self._value, encoding, errors)
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        """Write it; the head goes before it, in the same piece or in another."""
-        self._passage.last = True
-        await writer.write(self._value)
 
 
 def _proxy(endpoint: Endpoint) -> URL | None:

@@ -42,6 +42,7 @@ class Answer:
     done: bool = False
     error: str | None = None
     _calls: dict[int | None, dict[str, Any]] = field(default_factory=dict)
+    _opened: bool = False
     _first_output_ns: int | None = None
     _first_hush_ns: int | None = None
 
@@ -81,7 +82,9 @@ class Answer:
                 self.first_visible_ns = at_ns
             self.token_ns.append(at_ns)
         elif at_ns is not None and delta.silent:
-            self.silent_ns.append(at_ns)
+            if self._opened or self.token_ns or not delta.opens:
+                self.silent_ns.append(at_ns)
+            self._opened = self._opened or delta.opens
         if delta.content:
             self.content.append(delta.content)
         if delta.reasoning:

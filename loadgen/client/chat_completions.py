@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import (
-    Delta,
-    Generation,
-    MalformedError,
-    bearer,
-    first_choice,
-    objects,
-    read_error,
-    read_usage,
-    request_body,
-    text,
-    written,
-)
+from loadgen.client.codec import Delta, Generation, MalformedError, bearer, read_error
+from loadgen.client.json_shape import objects, text, written
+from loadgen.client.openai import first_choice, read_usage, request_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,9 +33,13 @@ def asked(sample: Sample) -> dict[str, Any]:
 def chunk(payload: Any) -> Delta:
     """Read one frame of a stream."""
     delta = _read(payload, "delta")
-    if delta.content or delta.carries_token or not _is_silent(payload, delta):
+    if delta.content or delta.carries_token or delta.finish_reason or delta.error:
         return delta
-    return delta._replace(silent=True)
+    choice = first_choice(payload)
+    said = (choice or {}).get("delta") or {}
+    if said.get("content") != "" or any(said[name] for name in said if name != "role"):
+        return delta
+    return delta._replace(silent=True, opens=bool(said.get("role")))
 
 
 def whole(payload: Any) -> Delta:
@@ -74,15 +68,6 @@ def _read(payload: Any, member: str) -> Delta:
         usage,
         error,
     )
-
-
-def _is_silent(payload: Any, delta: Delta) -> bool:
-    """Whether a frame without a token says no more than that the content is empty, without a role."""
-    choice = first_choice(payload)
-    if choice is None or delta.finish_reason or delta.error:
-        return False
-    said = choice.get("delta") or {}
-    return said.get("content") == "" and not any(said.values())
 
 
 def _joined(value: Any) -> str:

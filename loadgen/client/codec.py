@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from workloads.sample import Sample
-
-
-MOST_TOKENS: Final = 2**53
-"""A count of tokens from here on is nonsense, and would not survive JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,9 @@ class Delta(NamedTuple):
 
     Attributes:
         done: It is the end: what comes after it is no part of the answer.
-        silent: It names the content and has none, and nothing else: perhaps a token without text so far.
+        silent: It names the content and has none, and nothing else but the role: perhaps a token without text
+            so far.
+        opens: It is silent and names the role: the first such frame, unless a token came before it, is none.
     """
 
     content: str = ""
@@ -60,6 +57,7 @@ class Delta(NamedTuple):
     error: str | None = None
     done: bool = False
     silent: bool = False
+    opens: bool = False
 
     @property
     def carries_token(self) -> bool:
@@ -124,31 +122,6 @@ def joined_prompt(sample: Sample) -> str:
     return sample.prompt if sample.system is None else f"{sample.system}\n\n{sample.prompt}"
 
 
-def request_body(generation: Generation, **question: Any) -> dict[str, Any]:
-    """The members that the OpenAI protocols share, around the question."""
-    body: dict[str, Any] = {"model": generation.model, **question, "stream": generation.stream}
-    if generation.stream:
-        body["stream_options"] = {"include_usage": True}
-    if generation.max_tokens is not None:
-        body["max_tokens"] = generation.max_tokens
-    if generation.temperature is not None:
-        body["temperature"] = generation.temperature
-    return body | dict(generation.extra_body)
-
-
-def read_usage(payload: Mapping[str, Any]) -> Usage | None:
-    """Read OpenAI's `usage` member; anything that is not a count is taken as not said."""
-    usage = payload.get("usage")
-    if not isinstance(usage, dict) or not usage:
-        return None
-    return Usage(
-        count(usage, "prompt_tokens"),
-        count(usage, "completion_tokens"),
-        count(usage.get("completion_tokens_details"), "reasoning_tokens"),
-        count(usage.get("prompt_tokens_details"), "cached_tokens"),
-    )
-
-
 def read_error(payload: Mapping[str, Any]) -> str | None:
     """Read an error in one of the shapes in which servers send it inside a body."""
     error = payload.get("error")
@@ -159,101 +132,3 @@ def read_error(payload: Mapping[str, Any]) -> str | None:
     if isinstance(error, dict):
         return str(error.get("message") or error.get("code") or error)
     return str(error)
-
-
-def first_choice(payload: Any) -> Mapping[str, Any] | None:
-    """The choice that an answer consists of; None in a frame without one, such as the usage frame.
-
-    Where several answers to one question were asked for, the one with index 0 is the answer.
-
-    Raises:
-        MalformedError: There are choices, but not in the protocol's shape.
-    """
-    if not isinstance(payload, dict):
-        raise MalformedError("not a JSON object")
-    choices = payload.get("choices")
-    if not choices:
-        return None
-    if not isinstance(choices, list):
-        raise MalformedError("`choices` is not a list of objects")
-    for choice in choices:
-        if not isinstance(choice, dict):
-            raise MalformedError("`choices` is not a list of objects")
-        if not choice.get("index"):
-            return choice
-    return None
-
-
-def members(payload: Any, what: str = "the payload") -> dict[str, Any]:
-    """A JSON object.
-
-    Raises:
-        MalformedError: It is something else.
-    """
-    if not isinstance(payload, dict):
-        raise MalformedError(f"{what} is not a JSON object")
-    return payload
-
-
-def event_type(payload: Any) -> str:
-    """The `type` of an event; empty for an object without members, which says nothing.
-
-    The event's name in the stream says the same, but some proxies leave it out.
-
-    Raises:
-        MalformedError: It has none.
-    """
-    kind = type_of(members(payload))
-    if payload and not kind:
-        raise MalformedError("it has no `type`")
-    return kind
-
-
-def type_of(payload: Mapping[str, Any]) -> str:
-    """The `type` of an object, empty where it has none."""
-    kind = payload.get("type")
-    return kind if isinstance(kind, str) else ""
-
-
-def objects(value: Any, what: str) -> Sequence[dict[str, Any]]:
-    """A list of JSON objects; null and missing are empty.
-
-    Raises:
-        MalformedError: It is something else.
-    """
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
-        raise MalformedError(f"{what} is not a list of objects")
-    return value
-
-
-def text(value: Any) -> str:
-    """A text member: null and missing are empty.
-
-    Raises:
-        MalformedError: It is something else than a text.
-    """
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise MalformedError(f"a text was expected, not {type(value).__name__}")
-    return value
-
-
-def written(value: Any) -> str:
-    """A value as JSON, where a text belongs: what a tool is called with is an object for some servers.
-
-    Raises:
-        MalformedError: It is nested more deeply than anybody reads.
-    """
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except RecursionError as error:
-        raise MalformedError("it is nested too deeply") from error
-
-
-def count(counts: Any, key: str) -> int | None:
-    """A count of tokens, None where there is none under this key: what is no count was not said."""
-    value = counts.get(key) if isinstance(counts, dict) else None
-    return value if type(value) is int and 0 <= value < MOST_TOKENS else None

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import (
-    Delta,
-    Generation,
-    bearer,
-    first_choice,
-    joined_prompt,
-    read_error,
-    read_usage,
-    request_body,
-    text,
-)
+from loadgen.client.codec import Delta, Generation, bearer, joined_prompt, read_error
+from loadgen.client.json_shape import text
+from loadgen.client.openai import first_choice, read_usage, request_body
 
 if TYPE_CHECKING:
     from workloads.sample import Sample

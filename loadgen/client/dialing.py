@@ -16,6 +16,7 @@ from loadgen.client.tls import TLSLayer, explained, tls_context
 
 if TYPE_CHECKING:
     from loadgen.client.endpoint import Endpoint
+    from loadgen.client.timeouts import Timeouts
 
 _OUT_OF: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS})
 _HANDSHAKE_BYTES: Final = 16 * 1024
@@ -32,12 +33,12 @@ class Dialer:
 
     Args:
         endpoint: Where to.
-        timeout_s: For looking the host up and both handshakes together.
+        timeouts: Of these the one for looking the host up and both handshakes together.
     """
 
-    def __init__(self, endpoint: Endpoint, timeout_s: float) -> None:
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
-        self._timeout_s = timeout_s
+        self._timeouts = timeouts
         self._where = f"{endpoint.host}:{endpoint.port}"
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
@@ -50,13 +51,11 @@ class Dialer:
             RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.
         """
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self._timeouts.connect_s):
                 return await self._dial()
         except TimeoutError as error:
-            raise RequestFailedError(
-                Failure.CONNECT_TIMEOUT,
-                f"no connection to {self._where} within {self._timeout_s:g} s (--connect-timeout)",
-            ) from error
+            message = self._timeouts.unconnected(self._where)
+            raise RequestFailedError(Failure.CONNECT_TIMEOUT, message) from error
 
     async def _dial(self) -> Dialed:
         dns_ms = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from loadgen.client.bounds import MAX_ERROR_BYTES
 from loadgen.client.failure import Failure, RequestFailedError
+from loadgen.client.retry_after import retry_after_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,6 +80,7 @@ class Exchange:
         due_s: When its time is over, on the event loop's clock; None where the transport is to count it from
             the moment at which it is asked.
         deadline_ns: From when on nothing counts that arrives, once that moment is past; None before.
+        retry_after_s: How long the server asks to be left alone, from its answer on; None where it does not.
         forsake: Closes the connection, which was kept for another request, unless one has it already; None
             where none was kept. For who finds out later that the answer was no whole one: its rest may come.
     """
@@ -99,6 +101,7 @@ class Exchange:
         self.due_s: float | None = None
         self.deadline_ns: int | None = None
         self.framed = False
+        self.retry_after_s: float | None = None
         self.forsake: Callable[[], None] | None = None
         self.failure: str | None = None
         self.message = ""
@@ -123,6 +126,8 @@ class Exchange:
         # The stamps before and after come from two clocks: their offset is known to about a microsecond.
         self.first_byte_ns = self._latest_ns = max(at_ns, self.sent_ns)
         self._ok = head.ok
+        if not head.ok:
+            self.retry_after_s = retry_after_s(head)
         self.stream.start(event_stream=head.ok and head.event_stream)
 
     def body(self, pieces: Sequence[bytes], moments: Sequence[int]) -> bool:
@@ -172,7 +177,7 @@ class Exchange:
     def again(self) -> None:
         """Begin anew: what was sent never reached the server."""
         self.finished = asyncio.get_running_loop().create_future()
-        self.sent_ns = self.ended_ns = self.failure = None
+        self.sent_ns = self.ended_ns = self.deadline_ns = self.failure = None
         self.message = ""
 
     def _finish(self, at_ns: int) -> None:

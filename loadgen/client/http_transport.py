@@ -42,10 +42,10 @@ class HttpTransport:
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self.endpoint = endpoint
-        self._too_late = f"no complete response within {timeouts.total_s:g} s (--timeout)"
+        self._too_late = timeouts.too_late
         self._idle: list[Connection] = []
         self._carriers: dict[Exchange, Connection] = {}
-        self._dialer = Dialer(endpoint, timeouts.connect_s)
+        self._dialer = Dialer(endpoint, timeouts)
         self._ready: Ready | None = None
         self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.total_s, self._late)
         self._patience = Patience(timeouts, self._carriers.get, self._silent)
@@ -64,6 +64,7 @@ class HttpTransport:
             await self._carry(data, exchange, connection)
             if connection.stale and exchange.setup.reused:
                 exchange.again()
+                self._patience.start_again(exchange)
                 connection, exchange.setup = await self._dialed(exchange, retried=True)
                 await self._carry(data, exchange, connection)
         except RequestFailedError as error:

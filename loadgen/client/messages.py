@@ -8,20 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import (
-    Delta,
-    Generation,
-    Usage,
-    bearer,
-    count,
-    event_type,
-    members,
-    objects,
-    read_error,
-    text,
-    type_of,
-    written,
-)
+from loadgen.client.codec import Delta, Generation, Usage, bearer, read_error
+from loadgen.client.json_shape import count, event_type, members, objects, text, type_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +87,7 @@ def whole(payload: Any) -> Delta:
     message = members(payload)
     error = read_error(message)
     blocks = objects(message.get("content"), "`content`")
-    parts = [_block(block, index, written(block.get("input"))) for index, block in enumerate(blocks)]
+    parts = [_block(block, index, block.get("input")) for index, block in enumerate(blocks)]
     return Delta(
         content="".join(part.content for part in parts),
         reasoning="".join(part.reasoning for part in parts),
@@ -124,7 +112,7 @@ def _added(delta: Mapping[str, Any], index: int | None) -> Delta:
     return Delta()
 
 
-def _block(block: Mapping[str, Any], index: int | None, arguments: str) -> Delta:
+def _block(block: Mapping[str, Any], index: int | None, arguments: Any) -> Delta:
     """A block as it begins, or a whole one; calls as chat completions have them: the log has one form."""
     kind = type_of(block)
     if kind == "text":
@@ -132,7 +120,10 @@ def _block(block: Mapping[str, Any], index: int | None, arguments: str) -> Delta
     if kind == "thinking":
         return Delta(reasoning=text(block.get("thinking")))
     if kind in _CALLS:
-        function = {"name": text(block.get("name")), "arguments": arguments}
+        function = {
+            "name": text(block.get("name")),
+            "arguments": arguments if isinstance(arguments, str) else written(arguments),
+        }
         call = {"index": index, "id": text(block.get("id")), "type": "function", "function": function}
         return Delta(tool_calls=[call])
     return Delta()

@@ -83,6 +83,11 @@ class Patience:
         if self._shortest_ns is not None:
             self._look_at(exchange, time.monotonic_ns() + self._shortest_ns)
 
+    def start_again(self, exchange: Exchange) -> None:
+        """It is sent once more."""
+        self.stop(exchange)
+        self.start(exchange)
+
     def stop(self, exchange: Exchange) -> None:
         """It is over."""
         if self._shortest_ns is not None and (timer := self._timers.pop(exchange, None)) is not None:

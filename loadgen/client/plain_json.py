@@ -6,18 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from loadgen.client.body_template import fill, placeholders
-from loadgen.client.codec import (
-    Delta,
-    Generation,
-    MalformedError,
-    Usage,
-    bearer,
-    count,
-    joined_prompt,
-    read_error,
-    text,
-)
+from loadgen.client.codec import Delta, Generation, MalformedError, Usage, bearer, joined_prompt, read_error
 from loadgen.client.json_place import place
+from loadgen.client.json_shape import counted, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +75,7 @@ class PlainJson:
         found = self._found(payload, self.text_at)
         if found is not None and not isinstance(found, str):
             raise MalformedError(f"at `{self.text_at}` there is no text")
-        tokens = count({"tokens": self._found(payload, self.tokens_at)}, "tokens")
+        tokens = counted(self._found(payload, self.tokens_at))
         return Delta(
             content=text(found),
             finish_reason=self._finish_reason(payload),

@@ -9,19 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import (
-    Delta,
-    Generation,
-    Usage,
-    bearer,
-    count,
-    event_type,
-    members,
-    objects,
-    read_error,
-    text,
-    type_of,
-)
+from loadgen.client.codec import Delta, Generation, Usage, bearer, read_error
+from loadgen.client.json_shape import count, event_type, members, objects, text, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,13 +26,23 @@ headers = bearer
 _CONTENT: Final = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _REASONING: Final = frozenset({"response.reasoning_text.delta", "response.reasoning_summary_text.delta"})
 _ARGUMENTS: Final = frozenset(
-    {"response.function_call_arguments.delta", "response.custom_tool_call_input.delta"},
+    {
+        "response.code_interpreter_call_code.delta",
+        "response.custom_tool_call_input.delta",
+        "response.function_call_arguments.delta",
+        "response.mcp_call_arguments.delta",
+    },
 )
 _ENDS: Final = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.cancelled"},
 )
 _FAILED: Final = frozenset({"failed", "cancelled"})
-_CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+_CALLS: Final = {
+    "code_interpreter_call": "code",
+    "custom_tool_call": "input",
+    "function_call": "arguments",
+    "mcp_call": "arguments",
+}
 
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:

@@ -13,9 +13,9 @@ _SECONDS: Final = re.compile(r"\d{1,9}(\.\d{1,9})?")
 """Fractions are not in the standard, but in the wild."""
 
 
-def retry_after_s(head: Head | None) -> float | None:
+def retry_after_s(head: Head) -> float | None:
     """The seconds from now that a response asks for, as a number or as an HTTP date; None without."""
-    said = head.headers.get("retry-after") if head is not None else None
+    said = head.headers.get("retry-after")
     if said is None:
         return None
     if _SECONDS.fullmatch(said.strip()):

@@ -68,14 +68,18 @@ class ResponseStream:
         self._begun = False
         self.awaits_token = False
 
-    @property
-    def lacks_end(self) -> bool:
-        """Whether it is a stream that has begun, of a protocol that announces ends, and has announced none.
+    def lacks_end(self, *, framed: bool) -> bool:
+        """Whether it is a stream, of a protocol that announces its end, and has announced none.
 
-        Some gateways end a response in order although the server behind them died.
+        Some gateways end a response in order although the server behind them died. What is no such stream is
+        complete when HTTP says so, and one JSON text when it is one.
+
+        Args:
+            framed: Whether HTTP says that the response is complete, and not only the end of the connection.
         """
         ended = self.answer.done or self.answer.finish_reason is not None
-        return self._begun and self._codec.announces_end and not ended
+        must_end = self._codec.announces_end and self._sse is not None and (self._begun or not framed)
+        return must_end and not ended
 
     def start(self, *, event_stream: bool) -> None:
         """Take the head of the response: whether its body is an event stream or one JSON text."""

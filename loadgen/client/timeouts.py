@@ -25,6 +25,15 @@ class Timeouts:
     first_byte_s: float | None = None
     idle_s: float | None = None
 
+    @property
+    def too_late(self) -> str:
+        """What is said of a request whose time is over."""
+        return f"no complete response within {self.total_s:g} s (--timeout)"
+
+    def unconnected(self, where: str) -> str:
+        """What is said when there is no connection in time; `where`: to host and port."""
+        return f"no connection to {where} within {self.connect_s:g} s (--connect-timeout)"
+
     def within(self, total_s: float) -> Timeouts:
         """The same, but as a whole no more than this."""
         return replace(self, total_s=min(total_s, self.total_s))

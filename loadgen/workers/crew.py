@@ -239,6 +239,8 @@ class ProcessCrew:
 
     def on_loss(self, member: Member) -> None:
         """End the requests that were open in a worker that is gone, and then the session."""
+        # Before anything is counted: what was open in it is no spent error budget.
+        self._stop.drain("worker_lost")
         lost, now_ns = len(member.open), self._clock.now_ns()
         message = f"worker {member.number} was lost while the request was under way"
         for uuid in member.open:
@@ -250,7 +252,6 @@ class ProcessCrew:
             member.progress["in_flight"] = 0
             self.on_progress()
         self._burials.append(asyncio.create_task(self._bury(member, lost)))
-        self._stop.drain("worker_lost")
 
     async def _bury(self, member: Member, lost: int) -> str:
         """Find out how a worker came to its end; say so in the log, and return it."""

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from loadgen.client import chat_completions, completions, json_text, messages, responses
+from loadgen.client.answer import Answer
 from loadgen.client.codec import Delta, Generation, MalformedError, Usage
 from loadgen.client.plain_json import PlainJson
 from loadgen.client.plain_sse import PlainSSE
@@ -16,7 +17,6 @@ from loadgen.workers.parts import PROTOCOLS, codec_of
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
-    from loadgen.client.answer import Answer
     from loadgen.client.codec import Codec
 
 SAMPLE = Sample(0, "why?", system="be brief")
@@ -217,19 +217,28 @@ def test_a_call_is_kept_in_plain_values() -> None:
 @pytest.mark.parametrize(
     ("choice", "silent"),
     [
-        ({"delta": {"content": ""}}, True),
-        ({"delta": {"content": "", "tool_calls": None, "role": None}}, True),
-        ({"delta": {"content": "", "role": "assistant"}}, False),
-        ({"delta": {"content": ""}, "finish_reason": "stop"}, False),
-        ({"delta": {"content": None}}, False),
-        ({"delta": {"reasoning_content": ""}}, False),
-        ({"delta": {"content": "", "reasoning_content": "hm"}}, False),
-        ({"delta": {}}, False),
+        ({"delta": {"content": ""}}, Delta(silent=True)),
+        ({"delta": {"content": "", "tool_calls": None, "role": None}}, Delta(silent=True)),
+        ({"delta": {"content": "", "role": "assistant"}}, Delta(silent=True, opens=True)),
+        ({"delta": {"content": ""}, "finish_reason": "stop"}, Delta(finish_reason="stop")),
+        ({"delta": {"content": None}}, Delta()),
+        ({"delta": {"reasoning_content": ""}}, Delta()),
+        ({"delta": {"content": "", "reasoning_content": "hm"}}, Delta(reasoning="hm")),
+        ({"delta": {}}, Delta()),
     ],
 )
-def test_what_a_silent_chunk_is(choice: Any, silent: bool) -> None:  # noqa: FBT001 (a case, not a switch)
-    """It names the content, has none, and says nothing else."""
-    assert chat_completions.chunk({"choices": [choice]}).silent is silent
+def test_what_a_silent_chunk_is(choice: Any, silent: Delta) -> None:
+    """It names the content, has none, and says nothing else but perhaps the role."""
+    assert chat_completions.chunk({"choices": [choice]}) == silent
+
+
+def test_the_role_opens_a_stream_once() -> None:
+    """Some servers repeat it in every chunk: then only the first of them is no token."""
+    answer = Answer()
+    for at_ns, said in enumerate(["", "", "a"]):
+        answer.add(chat_completions.chunk(choice(delta={"role": "assistant", "content": said})), at_ns)
+    answer.add(Delta(usage=Usage(output_tokens=2)), 3)
+    assert (answer.silent_ns, answer.arrivals) == ([1], [1, 2])
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def chat(delta: Any, **choice: Any) -> Delta:
     ("delta", "meaning"),
     [
         ({"role": "assistant"}, Delta()),
-        ({"role": "assistant", "content": ""}, Delta()),
+        ({"role": "assistant", "content": ""}, Delta(silent=True, opens=True)),
         ({"role": "assistant", "content": None}, Delta()),
         ({}, Delta()),
         (None, Delta()),

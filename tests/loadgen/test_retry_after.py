@@ -19,8 +19,7 @@ def asked(value: str) -> float | None:
 
 
 def test_nobody_asks() -> None:
-    """Neither without a response nor without the header."""
-    assert retry_after_s(None) is None
+    """There is no such header."""
     assert retry_after_s(head(503, ())) is None
 
 

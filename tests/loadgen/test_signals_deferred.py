@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.signals import deferred, scratch_folder
+from cli.scratch_folder import scratch_folder
+from loadgen.signals import deferred
 
 if TYPE_CHECKING:
     from collections.abc import Callable

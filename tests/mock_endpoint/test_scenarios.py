@@ -152,9 +152,7 @@ def test_the_table_says_where_each_scenario_is_met(server: MockProcess) -> None:
     root = server.url.removesuffix("/v1")
     assert table["cut"]["url"] == f"{root}/cut/v1"
     assert table["tls_plain"]["url"].startswith(root.replace("http:", "https:"))
-    assert {row["url"].split("/")[2] for row in table.values()} == {
-        urlsplit(row["url"]).netloc for row in table.values()
-    }
+    assert len({urlsplit(row["url"]).netloc for row in table.values()}) == 6
     assert urlsplit(table["no_host"]["url"]).hostname == "loadgen-conformance.invalid"
     closed = urlsplit(table["refused"]["url"])
     with pytest.raises(ConnectionRefusedError):
@@ -249,7 +247,9 @@ def test_chaos_is_drawn_from_a_seed() -> None:
     assert 0.25 < len(faults) / len(drawn) < 0.35
     assert set(faults) == {scenario for scenario in FAULTS if "chat" in scenario.protocols}
     assert not {name for fault in faults for name in fault.sees if "timeout" in name or name == COMPLETED}
-    assert {Chaos(0, 1).draw("sse"), *(Chaos(1, 1).draw("json") for _ in range(9))} >= {SHORT}
+    assert Chaos(0, 1).draw("sse") is SHORT
+    always = Chaos(1, 1)
+    assert SHORT not in {always.draw("json") for _ in range(9)}
 
 
 @pytest.mark.parametrize("protocol", STREAMED)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from loadgen.mock_endpoint.scenarios import shapes
-from loadgen.mock_endpoint.scenarios.http import whole
+from loadgen.mock_endpoint.scenarios.http import JSON, head, whole
 from loadgen.mock_endpoint.scenarios.scenario import ALL, COMPLETED, OPENAI, Scenario
-from loadgen.mock_endpoint.scenarios.steps import Close, Script
+from loadgen.mock_endpoint.scenarios.steps import Close, Script, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, words
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ def in_one_piece(dialect: Dialect) -> Script:
     """The whole answer as one JSON text."""
     said = words()
     return Script((replace(whole(END_MS, dialect.whole(said)), said=said),), streamed=False)
+
+
+def in_one_piece_until_close(dialect: Dialect) -> Script:
+    """The same, of no announced length: the end of the connection ends it."""
+    said = words()
+    start = head(JSON, "Connection: close", version="1.0")
+    return Script(
+        (Send(END_MS, start + dialect.whole(said), said), Close(END_MS)),
+        streamed=False,
+    )
 
 
 def cut_short(dialect: Dialect) -> Script:
@@ -78,6 +88,13 @@ ANSWERS: Final = (
         about="`application/json` in one piece, although a stream was asked for",
         right="a success without TTFT and TPOT: nobody knows when its tokens were made",
         script=in_one_piece,
+        protocols=(*OPENAI, "responses", "messages", "json"),
+    ),
+    Scenario(
+        name="json_until_close",
+        about="the same, over HTTP/1.0 and of no announced length",
+        right="complete: it is one JSON text",
+        script=in_one_piece_until_close,
         protocols=(*OPENAI, "responses", "messages", "json"),
     ),
     Scenario(

@@ -54,6 +54,11 @@ def until_close(dialect: Dialect) -> Script:
     return Script(tuple(http.until_close(timetable.body(dialect))))
 
 
+def text_alone(dialect: Dialect) -> Script:
+    """Tokens, and then the end of the connection."""
+    return Script(tuple(http.until_close(timetable.paced(dialect, words()))), counted=False)
+
+
 def http10(dialect: Dialect) -> Script:
     """HTTP/1.0."""
     return Script(tuple(http.until_close(timetable.body(dialect), version="1.0")))
@@ -286,6 +291,13 @@ CONNECTIONS: Final = (
         script=until_close,
     ),
     Scenario(name="http10", about="HTTP/1.0", script=http10),
+    Scenario(
+        name="text_alone",
+        about="nothing but tokens, and then the end of the connection",
+        right="complete: this protocol has no end of its own",
+        script=text_alone,
+        protocols=("sse",),
+    ),
     Scenario(name="sized", about="a stream with a `Content-Length`", script=sized),
     Scenario(
         name="closes_when_idle",

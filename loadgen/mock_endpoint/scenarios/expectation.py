@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
+from loadgen.mock_endpoint.scenarios.steps import Reset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +34,7 @@ class Expectation:
         silent_chunks: How many events had a text member with nothing in it.
         first_output: Which of the events with tokens is the first that is not reasoning; None for none.
         first_visible: Which is the first with a text to see; None for none.
+        depends: Whether it is a matter of time how much is read: a reset discards what lies unread.
     """
 
     sees: tuple[str, ...]
@@ -46,6 +48,7 @@ class Expectation:
     silent_chunks: int
     first_output: int | None
     first_visible: int | None
+    depends: bool
 
 
 def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
@@ -69,6 +72,7 @@ def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
         first_visible=_place(one.kind == "content" and one.text != "" for one in carried)
         if script.streamed
         else None,
+        depends=any(isinstance(step, Reset) for step in script.steps),
     )
 
 

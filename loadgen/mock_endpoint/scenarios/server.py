@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.client.arrival import StampingSocket
 from loadgen.mock_endpoint.listening import BACKLOG, announce_url, cannot_listen
-from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.catalog import CHAOS, DIALECTS, SCENARIOS
 from loadgen.mock_endpoint.scenarios.chaos import Chaos
 from loadgen.mock_endpoint.scenarios.http import whole
 from loadgen.mock_endpoint.scenarios.pages import model_list, not_found, protocol_of, table
@@ -72,7 +72,7 @@ def _listen(options: MockOptions) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(BACKLOG)
-        listener.setblocking(False)  # noqa: FBT003 (likewise)
+        listener.setblocking(False)  # noqa: FBT003 (its only argument)
     except OSError:
         listener.close()
         raise
@@ -155,8 +155,6 @@ class _Server:
     async def _play(
         self, sock: StampingSocket, reader: RequestReader, asked: Asked, scenario: Scenario, protocol: str
     ) -> bool:
-        from loadgen.mock_endpoint.scenarios.catalog import DIALECTS
-
         script = scenario.script(DIALECTS[protocol])
         truth = PlayedTruth(
             asked.headers.get("x-request-id"),

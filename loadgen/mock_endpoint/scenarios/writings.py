@@ -94,7 +94,9 @@ def bytewise(dialect: Dialect) -> Script:
 def split_events(dialect: Dialect) -> Script:
     """Every write in two, each time cut at another place, 2 ms apart."""
     head, *steps = (step for step in chunked(unicode_text(dialect, TOKENS)) if isinstance(step, Send))
-    return Script((head, *timetable.cut_in_two(timetable.together(steps))))
+    # A token and the end are cut apart: what completes an event must stand in the half that says so.
+    pieces = timetable.together(steps, lambda piece: (piece.at_ms, bool(piece.said)))
+    return Script((head, *timetable.cut_in_two(pieces)))
 
 
 def two_a_segment(dialect: Dialect) -> Script:

@@ -1,0 +1,61 @@
+"""What OpenAI's chat completions and completions have in common: the request, `usage`, choices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loadgen.client.codec import Generation, MalformedError, Usage
+from loadgen.client.json_shape import count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def request_body(generation: Generation, **question: Any) -> dict[str, Any]:
+    """The members that the OpenAI protocols share, around the question."""
+    body: dict[str, Any] = {"model": generation.model, **question, "stream": generation.stream}
+    if generation.stream:
+        body["stream_options"] = {"include_usage": True}
+    if generation.max_tokens is not None:
+        body["max_tokens"] = generation.max_tokens
+    if generation.temperature is not None:
+        body["temperature"] = generation.temperature
+    return body | dict(generation.extra_body)
+
+
+def read_usage(payload: Mapping[str, Any]) -> Usage | None:
+    """Read OpenAI's `usage` member; anything that is not a count is taken as not said."""
+    usage = payload.get("usage")
+    if not isinstance(usage, dict) or not usage:
+        return None
+    reasoning_tokens = count(usage.get("completion_tokens_details"), "reasoning_tokens")
+    return Usage(
+        count(usage, "prompt_tokens"),
+        count(usage, "completion_tokens"),
+        # SGLang has it beside the others.
+        count(usage, "reasoning_tokens") if reasoning_tokens is None else reasoning_tokens,
+        count(usage.get("prompt_tokens_details"), "cached_tokens"),
+    )
+
+
+def first_choice(payload: Any) -> Mapping[str, Any] | None:
+    """The choice that an answer consists of; None in a frame without one, such as the usage frame.
+
+    Where several answers to one question were asked for, the one with index 0 is the answer.
+
+    Raises:
+        MalformedError: There are choices, but not in the protocol's shape.
+    """
+    if not isinstance(payload, dict):
+        raise MalformedError("not a JSON object")
+    choices = payload.get("choices")
+    if not choices:
+        return None
+    if not isinstance(choices, list):
+        raise MalformedError("`choices` is not a list of objects")
+    for choice in choices:
+        if not isinstance(choice, dict):
+            raise MalformedError("`choices` is not a list of objects")
+        if not choice.get("index"):
+            return choice
+    return None
