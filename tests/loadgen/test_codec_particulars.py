@@ -127,6 +127,34 @@ def test_further_deltas_of_responses(kind: str) -> None:
     assert bool(delta.reasoning) is ("reasoning" in kind)
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("function_call", "function_call_arguments"),
+        ("custom_tool_call", "custom_tool_call_input"),
+        ("mcp_call", "mcp_call_arguments"),
+        ("code_interpreter_call", "code_interpreter_call_code"),
+    ],
+)
+def test_calls_of_responses(kind: str, told: str) -> None:
+    """Whatever is called, what it is called with has been generated."""
+    answer = Answer()
+    item = {"type": kind, "id": "c", "name": "f"}
+    answer.add(responses.chunk(event("response.output_item.added", output_index=1, item=item)), 1)
+    for at_ns, part in enumerate(["x", "y"], start=2):
+        answer.add(responses.chunk(event(f"response.{told}.delta", output_index=1, delta=part)), at_ns)
+    assert [call["function"] for call in answer.tool_calls] == [{"name": "f", "arguments": "xy"}]
+    assert answer.token_ns == [1, 2, 3]
+
+
+def test_reasoning_tokens_beside_the_others() -> None:
+    """As SGLang has them; where there are details, they count."""
+    usage = {"prompt_tokens": 1, "completion_tokens": 9, "reasoning_tokens": 5}
+    assert chat_completions.chunk({"choices": [], "usage": usage}).usage == Usage(1, 9, 5, None)
+    usage |= {"completion_tokens_details": {"reasoning_tokens": 4}}
+    assert chat_completions.chunk({"choices": [], "usage": usage}).usage == Usage(1, 9, 4, None)
+
+
 @pytest.mark.parametrize("codec", [responses, messages])
 def test_events_of_later_versions_say_nothing(codec: Codec) -> None:
     """A protocol grows; an event that nobody knows yet is no fault."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.budget import ErrorBudget
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.timeouts import Timeouts
@@ -49,7 +50,18 @@ def quick_mock() -> Iterator[MockProcess]:
 def plan_of(load: Load, requests: int | None = None, duration_s: float | None = None, **more: Any) -> Plan:
     """A plan with these limits."""
     warmup = more.pop("warmup", 0)
-    return Plan(load, requests, duration_s, warmup, Generation("m", **more), "chat", 3, Timeouts(60))
+    budget = more.pop("budget", ErrorBudget())
+    return Plan(
+        load,
+        requests,
+        duration_s,
+        warmup,
+        Generation("m", **more),
+        "chat",
+        3,
+        Timeouts(60),
+        budget=budget,
+    )
 
 
 class Running:
@@ -201,11 +213,15 @@ async def until_it_halts(count: Callable[[], int]) -> None:
 
 
 def test_a_worker_that_is_killed_is_noticed(tmp_path: Path) -> None:
-    """Its open requests fail as worker_lost, the others drain, and the session ends in order."""
+    """Its open requests fail as worker_lost, the others drain, and the session ends in order.
+
+    They spend no error budget: what ended the session is the loss.
+    """
     log = tmp_path / "events.db"
 
     async def scenario(mock: MockProcess) -> None:
-        async with session(mock, log, plan_of(CLOSED, duration_s=60), [Sample(0, "a")]) as running:
+        plan = plan_of(CLOSED, duration_s=60, budget=ErrorBudget(errors=1))
+        async with session(mock, log, plan, [Sample(0, "a")]) as running:
             task = asyncio.create_task(running.run())
             await until(lambda: running.crew.progress.in_flight >= 5)
             os.kill(running.staff.processes[1].pid, signal.SIGKILL)

@@ -117,6 +117,25 @@ def test_the_first_end_is_the_end(new_exchange: NewExchange) -> None:
     assert (broken.failure, broken.message, broken.ended_ns) == (Failure.RESET, "gone", 20)
 
 
+def test_a_request_that_is_sent_again_has_its_time() -> None:
+    """What gave up its first connection says nothing of the second."""
+
+    async def scenario() -> None:
+        exchange = Exchange(ResponseStream(chat_completions), lambda _: None, lambda _: None)
+        exchange.sent(10)
+        exchange.deadline_ns = 30
+        exchange.failed(Failure.FIRST_BYTE_TIMEOUT, "too late", 30)
+        exchange.again()
+        exchange.sent(40)
+        exchange.head(HEAD, 50)
+        exchange.body([TOKEN], [60])
+        exchange.ended(70, framed=True)
+        assert exchange.finished.done()
+        assert (exchange.failure, exchange.ended_ns, exchange.stream.last_ns) == (None, 70, 60)
+
+    asyncio.run(scenario())
+
+
 def test_what_came_before_the_deadline_counts(new_exchange: NewExchange) -> None:
     """Also when it is only looked at after it; what came later does not, and nothing is out of order."""
     exchange, _ = new_exchange()

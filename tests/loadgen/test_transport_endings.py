@@ -77,6 +77,13 @@ def test_half_a_close_is_a_cut_too(several: Any, step: Any, start: bytes, failur
     assert exchange.failure == failure
 
 
+def test_what_came_before_a_broken_chunk_counts(several: Any, wire: Any) -> None:
+    """Also where it came in the same segment."""
+    body = wire.chunk(b"abc") + wire.chunk(b"def") + b"zz\r\n"
+    _, (exchange,) = several([wire.head(transfer_encoding="chunked"), 0.02, body])
+    assert (exchange.failure, exchange.stream.body()) == (Failure.MALFORMED_FRAME, b"abcdef")
+
+
 # Slowness…
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from loadgen import retrying
 from loadgen.client import chat_completions
+from loadgen.client.bounds import Allowance
 from loadgen.client.codec import Generation
 from loadgen.retrying import Retries
 from loadgen.turn import Asker
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SAMPLE = Sample(0, "why?")
 TOTAL_S = 10.0
 SHORT_S = 0.3
+SHARED_S = 1.0
 
 Taken = "list[Event]"
 
@@ -36,11 +38,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def taken(
-    transport: Transport, retries: Retries, during: Callable[[Any], Coroutine[Any, Any, None]] | None = None
+    transport: Transport,
+    retries: Retries,
+    during: Callable[[Any], Coroutine[Any, Any, None]] | None = None,
+    allowance: Allowance | None = None,
 ) -> Taken:
     """Take a turn; its events. Something may happen meanwhile."""
     events: list[Event] = []
-    asker = Asker(transport, chat_completions, Generation("m"), events.append, retries=retries)
+    asker = Asker(
+        transport, chat_completions, Generation("m"), events.append, retries=retries, allowance=allowance
+    )
     body = asker.prepare(SAMPLE)
     asking = asyncio.create_task(asker.ask(SAMPLE, body, time.monotonic_ns(), "performance"))
     if during is not None:
@@ -141,15 +148,36 @@ def test_a_wait_that_does_not_fit(take: Any, wire: Any) -> None:
     assert events[-1].at_ns - events[0].at_ns < TOTAL_S * 1e9 / 2
 
 
+def test_what_is_kept_while_a_retry_waits_is_counted(run: Any, serve: Any, connect: Any, wire: Any) -> None:
+    """A stop may make the failed attempt the last one, which then has to be told whole."""
+    allowance, held = Allowance(), []
+    cut = [wire.sized(wire.TOKEN * 100, content_type="text/event-stream")]
+
+    class Stopped(Retries):
+        async def pause(self, wait_s: float) -> bool:
+            held.append(allowance.held)
+            assert wait_s > 0
+            return False
+
+    async def scenario() -> Taken:
+        async with serve(cut) as server, connect(server.url) as transport:
+            return await taken(transport, Stopped(1, TOTAL_S), allowance=allowance)
+
+    events = run(scenario())
+    assert (events[-1].data["error"], events[-1].data["chunks"]) == ("truncated", 100)
+    assert held[0] > len(wire.TOKEN * 100)
+    assert allowance.held == 0
+
+
 def test_all_attempts_share_the_time(take: Any, wire: Any, step: Any) -> None:
     """The second one has what is left."""
-    events = take([0.1, wire.sized(b"busy", 503, retry_after="0.1")], [step.HANG], total_s=SHORT_S)
+    events = take([0.1, wire.sized(b"busy", 503, retry_after="0.1")], [step.HANG], total_s=SHARED_S)
     assert kinds(events) == ["REQUEST_SENT", "RETRY", "REQUEST_SENT", "ERROR"]
     last = events[-1]
     assert (last.data["error"], last.data["attempts"]) == ("total_timeout", 2)
     # The time of a request begins when it is issued, a moment after the event says so.
-    assert last.at_ns - events[3].at_ns < (SHORT_S - 0.15) * 1e9
-    assert last.at_ns - events[0].at_ns >= SHORT_S * 1e9
+    assert last.at_ns - events[3].at_ns <= (SHARED_S - 0.2) * 1e9
+    assert last.at_ns - events[0].at_ns >= SHARED_S * 1e9
 
 
 def test_silences_are_retried(take: Any, wire: Any, step: Any) -> None:
