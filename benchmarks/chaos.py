@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -45,6 +46,9 @@ GROWTH_MB: Final = 5.0
 
 SETTLED_S: Final = 5.0
 """Of a shorter run nobody can say whether its memory grows."""
+
+CHANCE: Final = 5.0
+"""So many standard deviations are chance."""
 
 MOST_TOLD: Final = 20
 _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
@@ -87,7 +91,7 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int) -> Outcome
         load = ("-c", CONCURRENCY, "--requests", requests, "--workers", workers, "--no-probe")
         process = under_load.start(mock.url, run, *load)
         try:
-            samples = _watched(process, run)
+            samples = _watched(process, run, workers)
         finally:
             under_load.end(process, ())
         if process.returncode not in (0, _INVALID):
@@ -101,9 +105,11 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int) -> Outcome
             *_counted(report, endings),
             *_grown(samples, workers),
         ]
+        faults = sum(one.scenario != "short" for one in truth.values())
+        wrong += [*_faulty(len(truth), faults, fault_share), *_invalid(report)]
         return Outcome(
             requests=len(issued),
-            faults=sum(one.scenario != "short" for one in truth.values()),
+            faults=faults,
             seen=dict(Counter(name for names in endings.values() for name in names).most_common()),
             scenarios=dict(Counter(one.scenario for one in truth.values()).most_common()),
             wrong=tuple(wrong),
@@ -111,11 +117,13 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int) -> Outcome
         )
 
 
-def _watched(process: Popen[bytes], run: Path) -> Samples:
+def _watched(process: Popen[bytes], run: Path, workers: int) -> Samples:
     """Look at the processes while they work; the run ends by itself."""
     while process.poll() is None and not under_load.events_of(run / "events.db", EventType.REQUEST_SENT):
         time.sleep(0.02)
-    return watch(process, under_load.workers_of(process.pid), interval_s=0.1)
+    pids = under_load.workers_of(process.pid)
+    under_load.require_all(pids, workers, process, run)
+    return watch(process, pids, interval_s=0.1)
 
 
 def _endings(log: Path) -> tuple[set[str], dict[str, list[str]]]:
@@ -158,6 +166,18 @@ def _counted(report: Mapping[str, Any], endings: Mapping[str, Sequence[str]]) ->
         yield f"the report counts {dict(+told)}, the log {dict(+found)}"
     if counts["issued"] != len(endings) or counts["in_flight"]:
         yield f"of {counts['issued']} requests {len(endings)} ended, {counts['in_flight']} are in flight"
+
+
+def _faulty(requests: int, faults: int, share: float) -> Iterator[str]:
+    """So many requests met a fault as were to, but for chance."""
+    if abs(faults - share * requests) > CHANCE * sqrt(requests * share * (1 - share)):
+        yield f"{faults} of {requests} requests met a fault, and {share:.0%} of them were to"
+
+
+def _invalid(report: Mapping[str, Any]) -> Iterator[str]:
+    """Faults are no reason why a run is invalid, nor is anything else here."""
+    for reason in report["validity"]["reasons"]:
+        yield f"the run is invalid: {reason}"
 
 
 def _grown(samples: Samples, workers: int) -> Iterator[str]:

@@ -104,7 +104,7 @@ def soak(minutes: float, rate: float, workers: int) -> tuple[list[Trend], Mappin
     """Run for so long; return what came of every quantity, and the report.
 
     Raises:
-        RuntimeError: The run failed; the message is its own.
+        RuntimeError: The run failed; the message is its own. Or not all workers could be looked at.
     """
     with (
         TemporaryDirectory(prefix="loadgen-soak-") as folder,
@@ -120,6 +120,7 @@ def soak(minutes: float, rate: float, workers: int) -> tuple[list[Trend], Mappin
             while process.poll() is None and not under_load.events_of(run / "events.db", EventType.COMPLETE):
                 time.sleep(0.05)
             pids = under_load.workers_of(process.pid)
+            under_load.require_all(pids, workers, process, run)
             seen = watch(process, pids)
         finally:
             under_load.end(process, pids)
@@ -133,7 +134,7 @@ def soak(minutes: float, rate: float, workers: int) -> tuple[list[Trend], Mappin
 
 
 def main() -> int:
-    """Soak, and print how everything has gone; 0 when everything was flat and every request completed."""
+    """Soak, and print how it went; 0 when all was flat, all requests completed and the run is valid."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -148,8 +149,8 @@ def main() -> int:
         print("this needs /proc", file=sys.stderr)
         return 2
     found, report = soak(options.minutes, options.rate, options.workers)
-    counts = report["counts"]
-    passed = all(one.flat for one in found) and counts["completed"] == counts["scheduled"] > 0
+    counts, valid = report["counts"], report["validity"]["valid"]
+    passed = valid and all(one.flat for one in found) and counts["completed"] == counts["scheduled"] > 0
     if options.json:
         told_all = {"passed": passed, "counts": counts, "trends": [asdict(one) for one in found]}
         print(json.dumps(told_all, indent=2))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from process_tree import PROC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 PROGRAM = [sys.executable, "-m", "cli"]
@@ -44,6 +44,17 @@ def workers_of(parent: int) -> list[int]:
         for child in listed.read_text().split()
     ]
     return [pid for pid in children if b"loadgen.workers.process" in command_of(pid)]
+
+
+def require_all(pids: Sequence[int], workers: int, process: subprocess.Popen[Any], folder: Path) -> None:
+    """Make sure that so many workers were found: who is not looked at cannot be in order.
+
+    Raises:
+        RuntimeError: Others were; the message has what the run has said, if it is over.
+    """
+    if len(pids) != workers:
+        said = "" if process.poll() is None else f": {folder.with_name('said').read_text()}"
+        raise RuntimeError(f"of {workers} workers {len(pids)} were found{said}")
 
 
 def command_of(pid: int) -> bytes:

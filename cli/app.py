@@ -89,8 +89,11 @@ def about(
     """
 
 
-def main() -> None:
-    """Run the command line; errors that explain themselves get their exit code instead of a traceback."""
+def main() -> int:
+    """Run the command line and return its exit code, which errors that explain themselves have too.
+
+    What it has written is flushed: the process may end on the spot.
+    """
     mend_streams()
     code = _run()
     try:
@@ -100,7 +103,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
         code = code or errors.SETUP
-    sys.exit(code)
+    return code
 
 
 def _run() -> int:

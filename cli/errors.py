@@ -6,8 +6,8 @@
     ├── loadgen.client.endpoint.EndpointError       ├── loadgen.mock_endpoint.errors
     ├── loadgen.probe.RejectedError                 │   .MockSetupError
     ├── loadgen.mock_endpoint.errors                ├── recorder.errors.LogNotMadeError
-    │   .MockOptionsError                           └── OSError about a file or a full disk
-    ├── recorder.errors.LogError, .LogExistsError,
+    │   .MockOptionsError                           ├── reporter.errors.NoRoomError
+    ├── recorder.errors.LogError, .LogExistsError,  └── OSError about a file or a full disk
     │   .BeingWrittenError, .OldLogError
     ├── reporter.errors.ReporterError
     ├── rulesets.errors.RulesetError
@@ -55,7 +55,7 @@ def exit_code(error: BaseException) -> int | None:
         OldLogError,
         WriterError,
     )
-    from reporter.errors import ReporterError
+    from reporter.errors import NoRoomError, ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
 
@@ -68,6 +68,7 @@ def exit_code(error: BaseException) -> int | None:
         RejectedError: USAGE,
         MockOptionsError: USAGE,
         WorkloadError: USAGE,
+        NoRoomError: SETUP,
         ReporterError: USAGE,
         RulesetError: USAGE,
         LogError: USAGE,
@@ -84,9 +85,15 @@ def exit_code(error: BaseException) -> int | None:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Tell whether an error is an interrupt, or what a library has made of one."""
+    """Tell whether an error is an interrupt, or what a library has made of one.
+
+    Some tell nothing of what it was made of: whatever goes wrong after an interrupt has come is that.
+    """
+    from cli.interrupt import came
     from loadgen.stop import StoppedEarlyError
 
+    if came():
+        return True
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, (KeyboardInterrupt, StoppedEarlyError)):
         cause = cause.__cause__ or cause.__context__
@@ -94,9 +101,10 @@ def is_interrupt(error: BaseException) -> bool:
 
 
 def told(error: BaseException) -> str:
-    """What an error says for itself. One of a file without a name is of standard output."""
+    """What an error says for itself. Without a name it is of standard output, or of any file that is open."""
     if isinstance(error, OSError) and error.filename is None and error.strerror:
-        return f"the output cannot be written ({error.strerror})"
+        failed = "read or written" if error.errno == errno.EIO else "written"
+        return f"the output, or a file, cannot be {failed} ({error.strerror})"
     return str(error)
 
 

@@ -17,11 +17,16 @@ def interrupt(number: int, _: object) -> None:
     raise KeyboardInterrupt
 
 
+def came() -> bool:
+    """Tell whether one has come so far."""
+    return bool(_came)
+
+
 def require_none() -> None:
     """Make sure that no interrupt has come so far.
 
     Raises:
         KeyboardInterrupt: One has.
     """
-    if _came:
+    if came():
         raise KeyboardInterrupt

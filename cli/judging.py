@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from cli.errors import UsageError, printable
 from cli.run_folder import REPORT, folder_of
@@ -54,6 +54,7 @@ def make_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
 
     Raises:
         LogError: It is not a log that can be read.
+        RulesetError: The run was started with rules that are none.
     """
     from reporter.reporter import MetricsReporter
 
@@ -64,13 +65,8 @@ def make_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
     from rulesets.ruleset import Ruleset
     from rulesets.verdict import judge
 
-    if rules is not None:
-        return replace(report, verdict=judge(rules, report.to_dict()).to_dict())
-    from reporter.border import blaming
-
-    with blaming(log):
-        rules = Ruleset.of_dict(report.run["ruleset"])
-        return replace(report, verdict=judge(rules, report.to_dict()).to_dict())
+    rules = rules or Ruleset.of_dict(report.run["ruleset"])
+    return replace(report, verdict=judge(rules, report.to_dict()).to_dict())
 
 
 def write_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
@@ -83,7 +79,8 @@ def write_report(log: Path, rules: Ruleset | None, **options: Any) -> Report:
 
     report = make_report(log, rules, **options)
     path = folder_of(log) / REPORT
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    # Of a name of its own: one that was killed may have left something behind, with the same process id.
+    unfinished = path.with_suffix(f".{uuid4().hex}.tmp")
     try:
         # Whatever lies there is not written through: a link could lead out of the folder.
         with unfinished.open("x", encoding="utf-8") as file:

@@ -112,17 +112,18 @@ def reported(folder: Path, rules: Ruleset | None, broken: WriterError | None) ->
         report = write_report(folder, rules)
         require_none()
     except BaseException as error:
-        if broken is not None and isinstance(error, LogError):
-            raise broken from None
         if not errors.is_interrupt(error):
+            if broken is not None and isinstance(error, LogError):
+                raise broken from None
             raise
         from cli.show import program
 
-        whole = "whole" if broken is None else f"not whole ({broken})"
-        sys.stderr.write(f"\nThe run is {whole}, in {folder}; report it with: {program()} report {folder}\n")
+        whole, shown = "whole" if broken is None else f"not whole ({broken})", str(folder)
+        said = f"\nThe run is {whole}, in {shown}; report it with: {program()} report {shown}\n"
+        sys.stderr.write(errors.printable(said))
         raise KeyboardInterrupt from error
     if broken is not None:
-        sys.stderr.write(f"error: {broken}\n")
+        sys.stderr.write(f"error: {errors.printable(str(broken))}\n")
     return report
 
 

@@ -42,6 +42,7 @@ class Prepared:
     Attributes:
         left: Of a run that is resumed, what its requests are to ask, warm-up first; None for a new run, whose
             requests go through the dataset.
+        after_seq: The last event of the log from which that is known; None for a new run.
     """
 
     plan: Plan
@@ -51,6 +52,7 @@ class Prepared:
     workers: int
     given: PerfSettings
     left: tuple[Sample, ...] | None = None
+    after_seq: int | None = None
 
     @property
     def samples(self) -> tuple[Sample, ...]:

@@ -36,7 +36,7 @@ def resume(settings: ResumeSettings) -> None:
         with Staff(prepared.given.transport) as staff:
             broken = conduct(prepared, staff, folder)
     else:
-        _end_it(folder)
+        _end_it(prepared, folder)
     tell(reported(folder, prepared.rules, broken), folder, json=settings.json, quiet=settings.quiet)
 
 
@@ -48,7 +48,7 @@ def _announcement(prepared: Prepared) -> str:
     )
 
 
-def _end_it(folder: Path) -> None:
+def _end_it(prepared: Prepared, folder: Path) -> None:
     """Close a log that has everything but an end: a sitting in which nothing was left to do."""
     import time
 
@@ -57,6 +57,8 @@ def _end_it(folder: Path) -> None:
     from recorder.store import LOG_NAME
     from recorder.writer import EventRecorder
 
-    with EventRecorder(path=folder / LOG_NAME, environment=environment(), resume=True) as recorder:
+    with EventRecorder(
+        path=folder / LOG_NAME, environment=environment(), resume=True, after_seq=prepared.after_seq
+    ) as recorder:
         recorder.record_event(EventType.TEST_STARTED, time.monotonic_ns())
         recorder.record_event(EventType.TEST_ENDED, time.monotonic_ns(), data={"reason": "completed"})

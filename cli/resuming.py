@@ -64,22 +64,42 @@ def _require_resumable(path: Path, run: SoFar) -> None:
         raise UsageError(
             f"{folder} is complete: there is nothing to resume; `loadgen report {folder}` reports it"
         )
-    if run.settings.get("command") != "perf" or "options" not in run.settings:
+    if not _says_how(run.settings):
         raise UsageError(
             f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
         )
     if run.settings.get("requests") is None:
         raise UsageError(
-            f"{folder} was to last {run.settings.get('duration_s'):g} s, and lost time cannot be made up "
+            f"{folder} was to last {run.settings['duration_s']:g} s, and lost time cannot be made up "
             "for: only a run with a number of --requests can be resumed. Run it anew"
         )
+
+
+def _says_how(settings: Mapping[str, Any]) -> bool:
+    """Whether settings are those of `loadgen perf`, as far as they are needed to go on."""
+    if settings.get("command") != "perf" or not all(
+        isinstance(settings.get(name), kind) for name, kind in _KINDS.items()
+    ):
+        return False
+    names = (*settings["headers"], settings["dataset"].get("name"), settings["dataset"].get("sha256"))
+    limited = isinstance(settings.get("requests"), int) or isinstance(settings.get("duration_s"), int | float)
+    return limited and all(isinstance(name, str) for name in names)
+
+
+_KINDS: Final[Mapping[str, type]] = {
+    "url": str,
+    "workers": int,
+    "headers": list,
+    "dataset": dict,
+    "options": dict,
+}
 
 
 def _settings(options: Mapping[str, Any], run: SoFar) -> Any:
     """The settings of the run, once its prompts are known to be where they were."""
     prompts = options.get("prompts")
     if prompts is not None and not Path(prompts).is_file():
-        name = (run.settings.get("dataset") or {}).get("name")
+        name = run.settings["dataset"]["name"]
         raise UsageError(
             f"the prompts of the run, {prompts}, are not there: say where {name} is with --prompts"
         )
@@ -138,5 +158,6 @@ def _rest(prepared: Prepared, run: SoFar) -> Prepared:
             "report it as it is, or run it anew"
         )
     if not left:
-        return replace(prepared, left=())
-    return replace(prepared, plan=replace(plan, requests=len(left), duration_s=duration_s), left=samples)
+        return replace(prepared, left=(), after_seq=run.last_seq)
+    rest = replace(plan, requests=len(left), duration_s=duration_s)
+    return replace(prepared, plan=rest, left=samples, after_seq=run.last_seq)

@@ -3,7 +3,8 @@
 Whenever an interrupt comes, the program ends with 130 and without a traceback; SIGTERM and SIGHUP mean the
 same. While the commands are being imported there is nothing to tidy up, and an exception could be lost in the
 import machinery: the process ends on the spot. From then on they raise KeyboardInterrupt, until a session
-hears them itself (`loadgen.stop`).
+hears them itself (`loadgen.stop`). Once the exit code is certain nothing is left to be tidied up either: the
+process ends at once, for during the interpreter's own end an interrupt would decide anew how it ends.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from cli.interrupt import interrupt, require_none
@@ -31,18 +33,20 @@ def main() -> NoReturn:
     from cli.app import main as run
 
     sys.unraisablehook = _unless_interrupted(sys.unraisablehook)
-    try:
+    code = _INTERRUPTED
+    with suppress(KeyboardInterrupt):
         _hear(heard, interrupt)
-        try:
-            run()
-        finally:
-            require_none()
-    except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        code = _outcome(run)
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _outcome(run: Callable[[], int]) -> int:
+    """The exit code, once no interrupt has got lost on the way."""
+    try:
+        return run()
     finally:
-        # Nothing is left to be tidied up: who cannot wait for the interpreter's own end need not.
-        _hear(heard, signal.SIG_DFL)
-    sys.exit()
+        require_none()
 
 
 def _hear(numbers: list[signal.Signals], handler: Any) -> None:

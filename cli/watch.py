@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -104,7 +106,7 @@ def _await_log(run: Path, wait_s: float) -> None:
     """Return when there is a log.
 
     Raises:
-        LogError: There is none that this version reads, and none came in time.
+        LogError: There is something else, or none that this version reads, or none came in time.
     """
     from recorder.errors import NotALogError
     from recorder.store import log_path, verify
@@ -114,9 +116,16 @@ def _await_log(run: Path, wait_s: float) -> None:
         try:
             verify(log_path(run))
         except NotALogError:
-            # One that is just being made is none yet.
-            if time.monotonic() >= give_up_s:
+            if time.monotonic() >= give_up_s or not _may_become_one(log_path(run)):
                 raise
             time.sleep(min(_LOOK_S, wait_s))
         else:
             return
+
+
+def _may_become_one(log: Path) -> bool:
+    """Tell whether there is nothing yet, or a log that is just being made: an empty file."""
+    with suppress(FileNotFoundError):
+        found = log.stat()
+        return S_ISREG(found.st_mode) and not found.st_size
+    return True

@@ -64,6 +64,7 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
         settings=prepared.settings(),
         environment=environment(),
         resume=prepared.left is not None,
+        after_seq=prepared.after_seq,
         on_failure=_stopper(stop),
     )
     with closing(clock), stop.on_signals():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from dataclasses import dataclass
-from queue import SimpleQueue
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder import schema
 from recorder.event import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class Batch(NamedTuple):
@@ -37,6 +38,25 @@ Item = Event | Batch | Flush
 
 
 @dataclass(slots=True)
+class Taken:
+    """What has been taken for one commit.
+
+    Attributes:
+        items: What there is to write.
+        flushes: Who waits for it.
+        events: How many events the items are, those in batches included.
+        since_s: Since when the first of the batches has waited (monotonic); infinity without batches.
+        emptied: Whether nothing was left.
+    """
+
+    items: list[Event | Batch] = field(default_factory=list)
+    flushes: list[Flush] = field(default_factory=list)
+    events: int = 0
+    since_s: float = math.inf
+    emptied: bool = False
+
+
+@dataclass(slots=True)
 class _Batched:
     """Counts the rows of batches, less one each, because the queue counts a batch as one; and their bytes.
 
@@ -52,10 +72,15 @@ class _Batched:
 
 
 class Backlog:
-    """The queue in front of the writer. Anybody puts events, one thread puts batches, the writer takes."""
+    """The queue in front of the writer. Anybody puts events, one thread brings batches, the writer takes.
+
+    Attributes:
+        put: Queues an event or a flush; never blocks. It is the queue's own: it is called for every event.
+    """
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[Item] = SimpleQueue()
+        self.put: Callable[[Event | Flush], None] = self._queue.put
         self._brought, self._taken = _Batched(), _Batched()
 
     @property
@@ -68,11 +93,10 @@ class Backlog:
         """How many bytes of batches wait."""
         return self._brought.size - self._taken.size
 
-    def put(self, item: Item) -> None:
-        """Queue something. Never blocks."""
-        if isinstance(item, Batch):
-            self._brought.count(item)
-        self._queue.put(item)
+    def bring(self, batch: Batch) -> None:
+        """Queue a batch. Never blocks."""
+        self._brought.count(batch)
+        self._queue.put(batch)
 
     def take(self) -> Item:
         """Take the first, and wait for it where there is none."""
@@ -85,6 +109,28 @@ class Backlog:
             queue.Empty: There is none.
         """
         return self._counted(self._queue.get_nowait())
+
+    def take_with(self, first: Item, most_events: int, most_bytes: int) -> Taken:
+        """Take what has come together behind the first, until there are so many events or bytes."""
+        taken, item, size = Taken(), first, 0
+        while True:
+            if isinstance(item, Event):
+                taken.items.append(item)
+                taken.events += 1
+            elif isinstance(item, Batch):
+                taken.items.append(item)
+                taken.events += len(item.rows)
+                taken.since_s = min(taken.since_s, item.since_s)
+                size += item.size
+            else:
+                taken.flushes.append(item)
+            if taken.events >= most_events or size >= most_bytes:
+                return taken
+            try:
+                item = self.take_at_once()
+            except Empty:
+                taken.emptied = True
+                return taken
 
     def _counted(self, item: Item) -> Item:
         if isinstance(item, Batch):

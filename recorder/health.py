@@ -6,6 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What is being written, and the monotonic second since which."""
+
+    events: int
+    since_s: float
+
+
 @dataclass(slots=True)
 class RecorderHealth:
     """What the writer knows about itself.
@@ -28,6 +36,17 @@ class RecorderHealth:
     high_water_bytes: int = 0
     slowest_commit_ms: float = 0.0
     longest_wait_ms: float = 0.0
+
+    def waited(self, events: int, size: int) -> None:
+        """So many events, and so many bytes of what came from other processes, have waited at once."""
+        self.high_water = max(self.high_water, events)
+        self.high_water_bytes = max(self.high_water_bytes, size)
+
+    def committed(self, events: int, took_ms: float) -> None:
+        """So many events have been written in one transaction."""
+        self.events += events
+        self.commits += 1
+        self.slowest_commit_ms = max(self.slowest_commit_ms, took_ms)
 
     def reading(self) -> dict[str, Any]:
         """The TELEMETRY payload of these figures."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from recorder.event import EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from recorder.event import Event
 
@@ -74,8 +74,12 @@ def is_request_event(kind: EventType) -> bool:
     return kind in REQUEST
 
 
-def violations(events: Iterable[Event]) -> list[str]:
+def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> list[str]:
     """Hold the events of a whole log, in the order in which they were written, against the tables.
+
+    Args:
+        events: All of them, or what is to be looked at.
+        first_seqs: With which event, from 1, each sitting begins: of all the events of a resumed run.
 
     Returns:
         One sentence for each illegal step, naming the event, the request and the state; empty when the
@@ -83,12 +87,16 @@ def violations(events: Iterable[Event]) -> list[str]:
     """
     found: list[str] = []
     states: dict[str | None, EventType] = {}
-    for event in events:
+    resumed = False
+    for seq, event in enumerate(events, start=1):
+        resumed |= seq in first_seqs
         if event.type in ANYWHERE:
             continue
-        table = REQUEST if is_request_event(event.type) else SESSION
         state = states.get(event.sample_uuid, START)
-        if event.type not in table[state] | SITTINGS.get(state, frozenset()):
+        table = REQUEST
+        if not is_request_event(event.type):
+            table, resumed = SITTINGS if resumed and state in SITTINGS else SESSION, False
+        if event.type not in table[state]:
             where = "the session" if event.sample_uuid is None else f"request {event.sample_uuid}"
             before = "the start" if state is None else state.name
             found.append(f"{event.type.name} may not follow {before} in {where}")

@@ -22,7 +22,7 @@ class Presence:
         self._seen: dict[Path, os.stat_result | None] = {log: None, log.with_name(f"{log.name}-wal"): None}
 
     def require(self) -> None:
-        """Look again. Only what is there at the first look is missed later.
+        """Look again. What was there at any earlier look is missed when it is not there now.
 
         Raises:
             LogGoneError: One of the files is gone, is another one, or was cut short.

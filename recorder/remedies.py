@@ -21,9 +21,12 @@ _OTHER: Final = (
 )
 
 
-def broken(log: Path, error: Exception) -> WriterError:
-    """The log cannot be written any more, for this reason."""
-    said = WriterError(f"{log}: the log cannot be written any more ({error}). {_remedy(error)}")
+def broken(log: Path, error: Exception, lost: int) -> WriterError:
+    """The log cannot be written any more, for this reason, and so many events are not in it."""
+    events = "1 event is" if lost == 1 else f"{lost} events are"
+    said = WriterError(
+        f"{log}: the log cannot be written any more ({error}). {events} not in it. {_remedy(error)}"
+    )
     said.__cause__ = error
     return said
 
@@ -38,7 +41,7 @@ def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:
 
 
 def _remedy(error: BaseException) -> str:
-    """What was lost and what to do, in sentences without the last full stop."""
+    """What is left and what to do, in sentences without the last full stop."""
     if isinstance(error, LogGoneError):
         return _GONE
     if isinstance(error, OSError):

@@ -9,10 +9,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder import schema
-from recorder.errors import LogExistsError, LogNotMadeError, NewerLogError, NotALogError, OldLogError
+from recorder.errors import (
+    BeingWrittenError,
+    LogExistsError,
+    LogNotMadeError,
+    NewerLogError,
+    NotALogError,
+    OldLogError,
+)
 from recorder.lock import Hold
 from recorder.session import Before, shift
 from recorder.soundness import require_plain_files, require_plain_tables
@@ -68,42 +76,45 @@ class Store:
             raise LogExistsError(f"{path} exists already: a log is never overwritten; choose another folder")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            return cls._held(path, lambda: _made(path, session))
+            return cls._held(path, lambda undo: _made(path, session, undo))
         except (OSError, sqlite3.Error) as error:
             raise LogNotMadeError(
                 f"{path}: no log can be made here ({error}); choose another folder"
             ) from error
 
     @classmethod
-    def reopen(cls, path: Path, sitting: Session) -> Store:
+    def reopen(cls, path: Path, sitting: Session, after_seq: int | None = None) -> Store:
         """Go on with a log that nobody writes any more: its next sitting begins.
 
         Args:
             path: The log.
             sitting: The clocks and the environment of the new sitting; the rest is that of the first.
+            after_seq: The last event that the caller knows of, where it matters that there is none after it.
 
         Raises:
-            NotALogError, NewerLogError: As for `verify`.
+            NotALogError, NewerLogError: As for `verify`; or it is a link, or says nothing of its sittings.
             OldLogError: An earlier version wrote it.
             LogNotMadeError: It cannot be written to.
-            BeingWrittenError: Another process writes it.
+            BeingWrittenError: Another process writes it, or has gone on with it since `after_seq`.
         """
+        # Who writes it where it lies would hold another folder than who writes it here.
+        if path.is_symlink():
+            raise NotALogError(f"{path}: a link, and a log is gone on with where it lies; name that folder")
         try:
-            return cls._held(path, lambda: _reopened(path, sitting))
+            return cls._held(path, lambda undo: _reopened(path, sitting, after_seq, undo))
         except (OSError, sqlite3.Error) as error:
             raise LogNotMadeError(f"{path}: the log cannot be gone on with ({error})") from error
 
     @classmethod
-    def _held(cls, path: Path, connect: Callable[[], sqlite3.Connection]) -> Store:
-        """Hold the folder before anything is done to the log in it."""
-        hold = Hold(path.parent)
-        try:
-            connection = connect()
+    def _held(cls, path: Path, connect: Callable[[ExitStack], sqlite3.Connection]) -> Store:
+        """Hold the folder before anything is done to the log in it; undo it all where a part of it fails."""
+        with ExitStack() as undo:
+            hold = Hold(path.parent)
+            undo.callback(hold.release)
+            connection = connect(undo)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-        except BaseException:
-            hold.release()
-            raise
+            undo.pop_all()
         return cls(connection, hold)
 
     def append(self, rows: Sequence[schema.Row]) -> None:
@@ -128,25 +139,34 @@ class Store:
                 connection.execute("ROLLBACK")
             raise
 
-    def close(self) -> None:
+    def close(self, *, fold: bool = True) -> None:
         """Fold the write-ahead log into the file and close it: a finished log is one file.
 
         While somebody reads the log that is not possible. Readers take moments; one that takes longer is not
         waited for: then the log stays as it is, and is as good.
+
+        Args:
+            fold: Not where the log may be gone: SQLite would remove by its name what belongs to another one,
+                which lies there now.
         """
+        try:
+            if fold:
+                self._fold()
+        finally:
+            # The run is held no longer, also when the log could not be closed.
+            try:
+                self._connection.close()
+            finally:
+                self._hold.release()
+
+    def _fold(self) -> None:
         give_up = time.monotonic() + _READERS_S
         # It is tried again here: SQLite waits in some cases only, and then leaves two empty files behind.
         self._connection.execute("PRAGMA busy_timeout = 0")
-        while not self._fold() and time.monotonic() < give_up:
+        while not self._folded() and time.monotonic() < give_up:
             time.sleep(_TRY_AGAIN_S)
-        self._connection.close()
-        self.let_go()
 
-    def let_go(self) -> None:
-        """Hold the run no longer, also when the log could not be closed."""
-        self._hold.release()
-
-    def _fold(self) -> bool:
+    def _folded(self) -> bool:
         """Try it once; tell whether there is nothing left to try."""
         try:
             self._connection.execute("PRAGMA journal_mode = DELETE")
@@ -157,16 +177,12 @@ class Store:
         return True
 
 
-def _made(path: Path, session: Session) -> sqlite3.Connection:
+def _made(path: Path, session: Session, undo: ExitStack) -> sqlite3.Connection:
     # Who has made the file may take it away again, where the rest of the log has no room.
     path.touch(exist_ok=False)
-    connection = _connection(path)
-    try:
-        _fill(connection, session)
-    except BaseException:
-        connection.close()
-        path.unlink(missing_ok=True)
-        raise
+    undo.callback(path.unlink, missing_ok=True)
+    connection = _connection(path, undo)
+    _fill(connection, session)
     return connection
 
 
@@ -189,37 +205,45 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
     connection.execute("COMMIT")
 
 
-def _reopened(path: Path, sitting: Session) -> sqlite3.Connection:
+def _reopened(path: Path, sitting: Session, after_seq: int | None, undo: ExitStack) -> sqlite3.Connection:
     version = verify(path)
     if version < schema.VERSION:
         raise OldLogError(
             f"{path}: written with log format {version}; it can be read as ever, but only a log of format "
             f"{schema.VERSION} can be gone on with: run it anew",
         )
-    connection = _connection(path)
+    connection = _connection(path, undo)
     connection.execute("BEGIN IMMEDIATE")
+    (last_seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+    if after_seq is not None and last_seq != after_seq:
+        raise BeingWrittenError(
+            f"{path.parent}: another process has gone on with this run meanwhile; "
+            f"`loadgen report {path.parent}` shows what it has come to",
+        )
     # This version may know events that the one which made the log did not.
     connection.executemany("INSERT OR IGNORE INTO event_types VALUES (?, ?)", schema.type_rows)
-    (first_seq,) = connection.execute("SELECT coalesce(max(seq), 0) + 1 FROM events").fetchone()
     anchors = (sitting.started_at_ns, sitting.started_wall_ns)
-    added = (shift(_before(connection), sitting), sitting.boot_id, schema.encode(sitting.environment))
-    connection.execute(_SIT_DOWN, (first_seq, *anchors, *added))
+    added = (shift(_before(connection, path), sitting), sitting.boot_id, schema.encode(sitting.environment))
+    connection.execute(_SIT_DOWN, (last_seq + 1, *anchors, *added))
     connection.execute("COMMIT")
     return connection
 
 
-def _before(connection: sqlite3.Connection) -> Before:
-    return Before(
-        *connection.execute(
-            "SELECT started_at_ns, started_wall_ns, boot_id, shift_ns, max(started_at_ns, coalesce("
-            "(SELECT max(at_ns) FROM events WHERE seq >= first_seq), started_at_ns)) "
-            "FROM sittings ORDER BY sitting DESC LIMIT 1",
-        ).fetchone(),
-    )
+def _before(connection: sqlite3.Connection, path: Path) -> Before:
+    last = connection.execute(
+        "SELECT started_at_ns, started_wall_ns, boot_id, shift_ns, max(started_at_ns, coalesce("
+        "(SELECT max(at_ns) FROM events WHERE seq >= first_seq), started_at_ns)) "
+        "FROM sittings ORDER BY sitting DESC LIMIT 1",
+    ).fetchone()
+    if last is None:
+        raise NotALogError(f"{path}: the log is damaged: it does not say when it was begun; run it anew")
+    return Before(*last)
 
 
-def _connection(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
+def _connection(path: Path, undo: ExitStack) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
+    undo.callback(connection.close)
+    return connection
 
 
 def log_path(run: Path) -> Path:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import threading
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
@@ -14,7 +15,7 @@ from uuid import uuid4
 from recorder.backlog import Backlog, Batch, Flush, Item, Stop, rows_of
 from recorder.errors import AlreadyRecordingError, NotRecordingError, WriterError
 from recorder.event import Event, EventType
-from recorder.health import RecorderHealth
+from recorder.health import RecorderHealth, Writing
 from recorder.presence import Presence
 from recorder.remedies import broken, stalled
 from recorder.session import Session
@@ -44,14 +45,6 @@ CLOSE_TIMEOUT_S: Final = 90.0
 """A log that does not take a batch within this time does not hold up the end of the process any longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Writing:
-    """What is being written, and the monotonic second since which."""
-
-    events: int
-    since_s: float
-
-
 class EventRecorder:
     """Records events without ever blocking or encoding on the caller's thread.
 
@@ -59,10 +52,12 @@ class EventRecorder:
 
     Args:
         session_id: Names the session; made up when missing.
-        path: Where the log is made; by default `db_path(session_id)`.
+        path: Where the log is made; by default `db_path(session_id)`. Its folder is held while it is written:
+            a folder has one recorder at a time, whatever the logs in it are called.
         settings: Goes into the session row (see `recorder.session.Session`).
         environment: Likewise.
         resume: Go on with the log that is at `path`, in a further sitting; its settings stay as they are.
+        after_seq: Of a log to go on with, the last event that is known of: with a later one it is refused.
         on_failure: Called once, on the writer's thread, when the log cannot be written any more.
     """
 
@@ -76,6 +71,7 @@ class EventRecorder:
         settings: Mapping[str, Any] | None = None,
         environment: Mapping[str, Any] | None = None,
         resume: bool = False,
+        after_seq: int | None = None,
         on_failure: Callable[[WriterError], None] | None = None,
     ) -> None:
         self.session = Session(
@@ -83,16 +79,17 @@ class EventRecorder:
             settings=settings or {},
             environment=environment or {},
         )
-        self._open = Store.reopen if resume else Store.create
+        self._open = partial(Store.reopen, after_seq=after_seq) if resume else Store.create
         self.path = path or self.db_path(self.session.session_id)
         self.health = RecorderHealth()
         self.failure: WriterError | None = None
         self._not_made: Exception | None = None
+        self._broken_by: Exception | None = None
         self._waiting_since = 0.0
         self._on_failure = on_failure
         self._presence = Presence(self.path)
         self._backlog = Backlog()
-        self._writing: _Writing | None = None
+        self._writing: Writing | None = None
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -122,7 +119,7 @@ class EventRecorder:
             since_ns: Since when the first of them has waited, in ns of CLOCK_MONOTONIC.
             size: How many bytes they took on their way here.
         """
-        self._backlog.put(Batch(rows, since_ns / 1e9, size))
+        self._backlog.bring(Batch(rows, since_ns / 1e9, size))
 
     @property
     def waiting(self) -> int:
@@ -214,7 +211,7 @@ class EventRecorder:
         EventRecorder.LIVE = self
         made = threading.Event()
         # Until there is a log, making it is what the writer writes.
-        self._writing = _Writing(0, time.monotonic())
+        self._writing = Writing(0, time.monotonic())
         self._thread = threading.Thread(target=self._run, args=(made,), name="event-writer", daemon=True)
         self._thread.start()
         atexit.register(self.close)
@@ -229,8 +226,7 @@ class EventRecorder:
             LogError, OldLogError: What should be resumed is no log, or not one to go on with.
         """
         if self._not_made is not None:
-            self._thread = EventRecorder.LIVE = None
-            atexit.unregister(self.close)
+            self._retire()
             raise self._not_made
 
     def __enter__(self) -> Self:
@@ -255,7 +251,12 @@ class EventRecorder:
         self.close()
 
     def finish(self) -> None:
-        """Ask the writer to write what is queued, close the log and end; see `ended`."""
+        """Ask the writer to write what is queued, close the log and end; see `ended`.
+
+        Nothing can be recorded from now on.
+        """
+        if EventRecorder.LIVE is self:
+            EventRecorder.LIVE = None
         self._backlog.put(Stop())
         self._hurry.set()
 
@@ -279,17 +280,21 @@ class EventRecorder:
         self.finish()
         self._thread.join(patience_s)
         late = None if self.ended else stalled(self.path, self.stalled_s, self.unwritten)
-        self._thread = EventRecorder.LIVE = None
-        atexit.unregister(self.close)
+        self._retire()
         if error := late or self.failure:
             raise error
+
+    def _retire(self) -> None:
+        self._thread = None
+        if EventRecorder.LIVE is self:
+            EventRecorder.LIVE = None
+        atexit.unregister(self.close)
 
     # On the writer's thread…
 
     def _run(self, made: threading.Event) -> None:
         try:
-            store = self._open(self.path, self.session)
-            self._presence.require()
+            store = self._opened()
         except Exception as error:  # noqa: BLE001 (raised again in the thread that waits for it)
             self._not_made = error
             return
@@ -305,11 +310,24 @@ class EventRecorder:
             if time.monotonic() >= next_reading and not stopped:
                 next_reading = time.monotonic() + HEALTH_INTERVAL_S
                 self._backlog.put(self._reading())
+        # Whoever was about to record when the end was asked for.
+        with suppress(Empty):
+            while True:
+                self._write(store, self._backlog.take_at_once())
         if self.failure is None:
             self._append(store, [self._reading()], 1)
-        self._writing = _Writing(0, time.monotonic())
-        store.close()
+        self._writing = Writing(0, time.monotonic())
+        store.close(fold=self.failure is None)
         self._writing = None
+
+    def _opened(self) -> Store:
+        store = self._open(self.path, self.session)
+        try:
+            self._presence.require()
+        except BaseException:
+            store.close()
+            raise
+        return store
 
     def _first(self) -> Item:
         """Wait for the first event of a batch, and know since when it may have waited itself."""
@@ -332,64 +350,45 @@ class EventRecorder:
         """Write one batch of what is in the queue; tell whether the sentinel was in it."""
         held = first.size if isinstance(first, Batch) else 0
         rows = len(first.rows) if isinstance(first, Batch) else 1
-        self.health.high_water = max(self.health.high_water, self.waiting + rows)
-        self.health.high_water_bytes = max(self.health.high_water_bytes, self.waiting_bytes + held)
-        events: list[Event | Batch] = []
-        flushes: list[Flush] = []
-        item, waiting_since, count, size = first, self._waiting_since, 0, 0
-        while True:
-            if isinstance(item, Flush):
-                flushes.append(item)
-            elif isinstance(item, Event):
-                events.append(item)
-                count += 1
-            else:
-                events.append(item)
-                count += len(item.rows)
-                size += item.size
-                waiting_since = min(waiting_since, item.since_s)
-            if count >= COMMIT_EVENTS or size >= COMMIT_BYTES:
-                break
-            try:
-                item = self._backlog.take_at_once()
-            except Empty:
-                self._waiting_since = time.monotonic()
-                break
-        self._append(store, events, count)
+        self.health.waited(self.waiting + rows, self.waiting_bytes + held)
+        taken = self._backlog.take_with(first, COMMIT_EVENTS, COMMIT_BYTES)
+        waiting_since = min(self._waiting_since, taken.since_s)
+        if taken.emptied:
+            self._waiting_since = time.monotonic()
+        self._append(store, taken.items, taken.events)
         waited_ms = (time.monotonic() - waiting_since) * 1e3
         self.health.longest_wait_ms = max(self.health.longest_wait_ms, waited_ms)
-        for flush in flushes:
+        for flush in taken.flushes:
             flush.done.set()
-        return any(isinstance(flush, Stop) for flush in flushes)
+        return any(isinstance(flush, Stop) for flush in taken.flushes)
 
     def _append(self, store: Store, events: Sequence[Event | Batch], count: int) -> None:
         """Write events; there are `count` of them, those in batches included."""
         if not events:
             return
-        if self.failure is not None:
-            self.health.lost += count
+        if self._broken_by is not None:
+            self._lose(count, self._broken_by)
             return
         started = time.monotonic()
-        self._writing = _Writing(count, started)
+        self._writing = Writing(count, started)
         try:
             store.append(rows_of(events))
             self._presence.require()
         except Exception as error:  # noqa: BLE001 (whatever it is, the caller must learn of it)
-            self._fail(error, count)
+            self._broken_by = error
+            failure = self._lose(count, error)
+            if self._on_failure:
+                self._on_failure(failure)
             return
         finally:
             self._writing = None
-        self.health.events += count
-        self.health.commits += 1
-        took_ms = (time.monotonic() - started) * 1e3
-        self.health.slowest_commit_ms = max(self.health.slowest_commit_ms, took_ms)
+        self.health.committed(count, (time.monotonic() - started) * 1e3)
 
-    def _fail(self, error: Exception, lost: int) -> None:
-        """Give the log up: what was committed stays, what comes from now on counts as lost."""
-        self.health.lost += lost
-        self.failure = broken(self.path, error)
-        if self._on_failure:
-            self._on_failure(self.failure)
+    def _lose(self, count: int, error: Exception) -> WriterError:
+        """Give the log up: what was committed stays, what comes from now on is lost as well."""
+        self.health.lost += count
+        self.failure = broken(self.path, error, self.health.lost)
+        return self.failure
 
     def _reading(self) -> Event:
         now = {"waiting": self.waiting, "waiting_bytes": self.waiting_bytes}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from recorder.errors import LogError
+
 _ONLY_SITTING: Final = """
     WITH sittings AS (
         SELECT 1 AS sitting, 1 AS first_seq, started_at_ns, started_wall_ns, 0 AS shift_ns, environment
@@ -40,12 +42,17 @@ class OneClock:
 
     Args:
         source: A connection to the log, by DB-API.
+
+    Raises:
+        LogError: The log is damaged.
     """
 
     def __init__(self, source: Any) -> None:
         self._before = _ONLY_SITTING
         if _all(source, "SELECT name FROM sqlite_master WHERE name = 'sittings'"):
             shifts = _all(source, "SELECT first_seq, shift_ns FROM sittings ORDER BY sitting DESC")
+            if not all(isinstance(number, int) for sitting in shifts for number in sitting):
+                raise LogError("the log is damaged: it does not say where its sittings begin")
             self._before = _shifted(shifts) if any(by_ns for _, by_ns in shifts) else ""
 
     def query(self, selection: str) -> str:

@@ -2,7 +2,8 @@
 
     ReporterError
     ├── QueryError    the SQL is wrong, or asks for more than there is room for
-    └── OptionError   an option of the report that there is none of
+    ├── OptionError   an option of the report that there is none of
+    └── NoRoomError   no memory, and no disk in its place, for what is computed
 
 What is wrong with a log is told by `recorder.errors.LogError`.
 """
@@ -20,3 +21,7 @@ class QueryError(ReporterError):
 
 class OptionError(ReporterError):
     """An option of the report that there is none of."""
+
+
+class NoRoomError(ReporterError):
+    """No memory, and no disk in its place, for what is computed."""

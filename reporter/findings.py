@@ -200,18 +200,6 @@ def _stale_connections(evidence: Evidence) -> Finding | None:
     )
 
 
-def _events_lost(evidence: Evidence) -> Finding | None:
-    lost = evidence.recorder.get("lost")
-    if not lost:
-        return None
-    return Finding(
-        "events_lost",
-        "error",
-        f"The recorder could not write {lost} events.",
-        "See whether the disk that holds the run folder is full or failing.",
-    )
-
-
 def _recorder_slow(evidence: Evidence) -> Finding | None:
     wait_ms = evidence.recorder.get("longest_wait_ms") or 0.0
     if wait_ms <= SLOW_COMMIT_MS:
@@ -246,7 +234,6 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _nothing_issued,
     _nothing_completed,
     *client_limits.CHECKS,
-    _events_lost,
     _some_failed,
     *response_shapes.CHECKS,
     _tokens_from_chunks,
@@ -279,7 +266,7 @@ def _for_example(evidence: Evidence) -> str:
 
 def _ends(counts: Counts) -> str:
     """How requests ended that did not complete."""
-    others = {"cancelled": counts.cancelled, "in flight": counts.in_flight}
+    others = {"cancelled": counts.cancelled, "in flight": counts.in_flight, "given up": counts.abandoned}
     return _classes({**counts.by_error, **{name: n for name, n in others.items() if n}})
 
 

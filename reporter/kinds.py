@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
+from recorder.errors import LogError
+
+
+def document(stored: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        LogError: It is none.
+    """
+    try:
+        return orjson.loads(stored)
+    except ValueError as error:
+        raise LogError(f"the log is damaged: what should be JSON is not ({error})") from error
+
 
 def text(value: Any) -> str | None:
     """A text."""

@@ -43,6 +43,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
         WHERE code < 20""",
+    "extent": "SELECT coalesce(max(seq), 0) AS last_seq FROM events",
     "sitting_ends": None,
     "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
     "phases": None,
@@ -102,6 +103,7 @@ def open_log(run: Path, also: Iterable[str] = ()) -> DuckDBPyConnection:
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
+        NoRoomError: There is no room for it.
     """
     import duckdb
 

@@ -171,11 +171,13 @@ def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
 def _logged(connection: DuckDBPyConnection) -> tuple[Finding, ...]:
     """The load generator's own findings; a severity that there is none of counts as a warning.
 
-    So does what ended a sitting before the last one: the run went on after it.
+    So does what ended a sitting before the last one: the run went on after it. But failures are not asked
+    again: a budget that they have spent stays spent.
     """
     logged = connection.execute(
         "SELECT coalesce(code, 'unknown'), CASE WHEN severity = 'info' OR severity = 'error' AND "
-        "sitting = (SELECT max(sitting) FROM sittings) THEN severity ELSE 'warning' END, "
+        "(code = 'error_budget' OR sitting = (SELECT max(sitting) FROM sittings)) THEN severity "
+        "ELSE 'warning' END, "
         "coalesce(message, ''), coalesce(remedy, '') FROM findings",
     ).fetchall()
     return tuple(Finding(*row) for row in logged)

@@ -9,6 +9,7 @@ import orjson
 
 from reporter.border import blaming
 from reporter.errors import OptionError
+from reporter.kinds import document
 from reporter.log import load_big_tables, open_log, rows
 from reporter.metrics import TPOTReportingMode, compute
 from reporter.quantile import method_named
@@ -59,6 +60,7 @@ class MetricsReporter:
 
         Raises:
             LogError: There is no log that this version reads, or it is damaged.
+            NoRoomError: There is no room for what is computed.
             OptionError: There is no such percentile method.
         """
         method = method_named(percentile_method)
@@ -105,9 +107,9 @@ class MetricsReporter:
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    data = orjson.loads(row["data"]) if row["data"] else None
+    data = document(row["data"]) if row["data"] else None
     if row["texts"]:
-        data = {**(data or {}), "texts": orjson.loads(row["texts"])}
+        data = {**(data or {}), "texts": document(row["texts"])}
     if row["chunk_gaps_us"]:
         data = {**(data or {}), "chunk_gaps_us": row["chunk_gaps_us"]}
     return orjson.dumps(

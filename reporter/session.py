@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
-from reporter.kinds import members, number, text, whole
+from reporter.kinds import document, members, number, text, whole
 from reporter.log import figures
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+_ADDS_UP: Final = frozenset({"events", "commits", "lost"})
+"""What the recorder counts of itself anew in each sitting."""
 
 
 def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
     if not sessions:
         raise LogError("the log is damaged: it does not say what was run (its table `session` is empty)")
     session_id, wall_ns, ended, settings_json, environment_json = sessions[0]
-    settings, environment = members(orjson.loads(settings_json)), members(orjson.loads(environment_json))
+    settings, environment = members(document(settings_json)), members(document(environment_json))
     return {
         "session_id": session_id,
         "started_at": _iso(wall_ns),
@@ -70,12 +71,22 @@ def _sittings(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
-    """The recorder's last reading of itself; empty when a run was cut off before the first."""
+    """The recorder's last readings of itself in each sitting as one; empty without any.
+
+    What it counts adds up, and of what was the most of a sitting the most counts.
+    """
     readings = connection.execute(
-        "SELECT data FROM telemetry WHERE source = 'recorder' ORDER BY at_ns DESC LIMIT 1",
+        "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting "
+        "ORDER BY sitting",
     ).fetchall()
-    last = members(orjson.loads(readings[0][0])) if readings else {}
-    return {key: number(value) for key, value in last.items() if key != "source"}
+    health: dict[str, Any] = {}
+    for (data,) in readings:
+        for key, value in members(document(data)).items():
+            if key != "source":
+                one, before = number(value), health.get(key)
+                known = [figure for figure in (before, one) if figure is not None]
+                health[key] = (sum if key in _ADDS_UP else max)(known) if known else None
+    return health
 
 
 def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
@@ -96,5 +107,8 @@ def _dataset(dataset: dict[str, Any]) -> dict[str, Any] | None:
 
 def _iso(wall_ns: int) -> str:
     seconds, ns = divmod(wall_ns, 1_000_000_000)
-    moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=ns // 1000)
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=ns // 1000)
+    except (OverflowError, ValueError, OSError) as error:
+        raise LogError(f"the log is damaged: it began at a time beyond all calendars ({error})") from error
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -25,12 +25,14 @@ class SoFar:
         settled: For each prompt, how many measured requests that asked it have their result: an answer, or a
             failure that is not the client's own doing.
         measured_s: How long the performance phases of all sittings took together.
+        last_seq: The last event that all this is known from; 0 where there is none.
     """
 
     ended: str
     settings: Mapping[str, Any]
     settled: Mapping[int, int]
     measured_s: float
+    last_seq: int
 
 
 def so_far(run: Path) -> SoFar:
@@ -45,6 +47,7 @@ def so_far(run: Path) -> SoFar:
             "SELECT prompt_id, count(*) FROM requests WHERE measured AND settled AND prompt_id IS NOT NULL "
             "GROUP BY prompt_id",
         ).fetchall()
+        (last_seq,) = connection.execute("SELECT last_seq FROM extent").fetchone() or (0,)
         (measured_ns,) = connection.execute(
             "SELECT coalesce(sum(coalesce(ended_ns, last_ns) - started_ns), 0) FROM phases JOIN "
             "(SELECT sitting, max(at_ns) AS last_ns FROM session_events GROUP BY sitting) USING (sitting) "
@@ -53,4 +56,5 @@ def so_far(run: Path) -> SoFar:
     if opened is None:
         raise LogError(f"{run}: the log is damaged: it does not say what was run")
     settings = orjson.loads(opened[1])
-    return SoFar(opened[0], settings if isinstance(settings, dict) else {}, dict(settled), measured_ns / 1e9)
+    known = settings if isinstance(settings, dict) else {}
+    return SoFar(opened[0], known, dict(settled), measured_ns / 1e9, last_seq)

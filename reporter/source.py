@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from recorder.errors import LogError
 from recorder.lock import is_held
+from recorder.soundness import require_plain_files
 from recorder.store import verify
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ def readable(log: Path) -> Iterator[str]:
     Raises:
         NotALogError, NewerLogError: As for `recorder.store.verify`.
     """
+    require_plain_files(log)
     real = log.resolve()
     # Who holds a run may be about to write ahead.
     finished = not is_held(real.parent) and not _write_ahead(real).exists()
-    if os.access(real.parent, os.W_OK) or not real.is_file():
+    if os.access(real.parent, os.W_OK):
         verify(log)
         yield _uri(real, "immutable=1" if finished else "mode=ro")
     else:

@@ -7,6 +7,7 @@ what the window's end interrupted would leave out the slow ones. Rates need a sp
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Final, Literal
 
 from reporter.report import Window
@@ -92,7 +93,7 @@ def _span(run: Timeline) -> tuple[Kind, int | None, int | None]:
 
 
 def _due_ns(run: Timeline) -> int | None:
-    if run.started_ns is None or run.duration_s is None:
+    if run.started_ns is None or run.duration_s is None or not isfinite(run.duration_s):
         return None
     return run.started_ns + round(run.duration_s * 1e9)
 

@@ -16,6 +16,8 @@ NEAR: Final = 0.6
 def suggestion(wrong: str, right: Iterable[str]) -> str:
     """Say which name was probably meant or, when none is near, which there are."""
     names = list(right)
+    if not names:
+        return "there are none to choose from"
     likeness = {name: SequenceMatcher(None, name, wrong.lower()).ratio() for name in names}
     # Of those that are equally near the first, which is the one asked for most.
     nearest = max(names, key=likeness.__getitem__)

@@ -74,19 +74,38 @@ class Ruleset:
         """
         try:
             return cls._of_dict(plain)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, TargetError) as error:
             raise RulesetError(f"the log holds rules that are none ({error}); give others") from error
 
     @classmethod
     def _of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
-        where = [tuple(tuple(pair) for pair in target["where"]) for target in plain["targets"]]
         return cls(
-            name=plain["name"],
-            version=plain["version"],
-            targets=tuple(Target(**{**t, "where": w}) for t, w in zip(plain["targets"], where, strict=True)),
-            validity=Validity(**plain["validity"]),
-            source=tuple(plain["source"]),
+            name=_text(plain["name"]),
+            version=_text(plain["version"]),
+            targets=tuple(map(_kept_target, plain["targets"])),
+            validity=_kept_validity(plain["validity"]),
+            source=tuple(map(_text, plain["source"])),
         )
+
+
+def _kept_target(plain: Mapping[str, Any]) -> Target:
+    given = {name: value for name, value in plain.items() if name not in {"id", "where"}}
+    where = tuple((_text(tag), _text(value)) for tag, value in plain["where"])
+    _text(plain["source"])
+    return replace(Target.of(**given), id=_text(plain["id"]), where=where)
+
+
+def _kept_validity(plain: Mapping[str, Any]) -> Validity:
+    for name, value in plain.items():
+        if value is not None and not _LAWS[name][1](value):
+            raise ValueError(f"{name} must be {_LAWS[name][0]}, not {value}")
+    return Validity(**plain)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def of_expressions(expressions: Iterable[str]) -> Ruleset:

@@ -10,9 +10,10 @@ import orjson
 import pytest
 
 from cli.errors import UsageError
+from cli.resume import resume
 from cli.resume_settings import ResumeSettings
 from cli.resuming import prepare_again
-from recorder import EventType, schema
+from recorder import Event, EventType, schema
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.session import Session
 from recorder.store import Store
@@ -204,3 +205,48 @@ def test_a_log_that_only_lacks_its_end_gets_one(
     again = loadgen("resume", "run", LOADGEN_API_KEY=KEY)
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr.startswith("error: run is complete")
+
+
+@pytest.mark.parametrize("answered", [TEN, [0, 1]], ids=["only the end", "requests"])
+def test_who_is_overtaken_asks_nothing(
+    a_run: Path, mock: MockProcess, monkeypatch: pytest.MonkeyPatch, answered: list[int]
+) -> None:
+    """Two resume at once: what the second one knows is not so any more when the first has gone on."""
+    cut_off(a_run, answered)
+    asked, held = len(mock.truth()), Store.reopen
+
+    def overtaken(path: Path, sitting: Session, after_seq: int | None = None) -> Store:
+        first = held(path, Session())
+        first.append([schema.row(Event(EventType.TEST_STARTED, 1))])
+        first.close()
+        return held(path, sitting, after_seq)
+
+    monkeypatch.setattr(Store, "reopen", overtaken)
+    with pytest.raises(BeingWrittenError, match="has gone on with this run meanwhile"):
+        resume(ResumeSettings(run=a_run, api_key=KEY, quiet=True))
+    assert len(mock.truth()) == asked
+    with closing(sqlite3.connect(a_run / "events.db")) as log:
+        assert log.execute("SELECT count(*) FROM sittings").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"headers": None},
+        {"headers": [7]},
+        {"dataset": []},
+        {"dataset__sha256": None},
+        {"dataset__name": 7},
+        {"workers": "two"},
+        {"url": None},
+        {"options": 7},
+        {"requests": None, "duration_s": "long"},
+    ],
+    ids=str,
+)
+def test_a_log_that_does_not_say_how_to_go_on(a_run: Path, damage: dict[str, Any]) -> None:
+    """Whatever of it is missing, or is something else: it is said, and nothing is asked."""
+    cut_off(a_run, [0])
+    setting(a_run, **damage)
+    with pytest.raises(UsageError, match="does not say how it was started"):
+        left(a_run)

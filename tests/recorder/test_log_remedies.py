@@ -25,17 +25,18 @@ def test_a_full_disk_as_sqlite_says_it(tmp_path: Path) -> None:
         with pytest.raises(sqlite3.OperationalError) as caught:
             connection.execute("INSERT INTO t VALUES (zeroblob(100000))")
     connection.close()
-    assert str(broken(LOG, caught.value)) == (
-        "run/events.db: the log cannot be written any more (database or disk is full). What was committed "
-        "before is intact. Make room on the disk or choose another --out, and run again"
+    assert str(broken(LOG, caught.value, 3)) == (
+        "run/events.db: the log cannot be written any more (database or disk is full). 3 events are not "
+        "in it. What was committed before is intact. Make room on the disk or choose another --out, and "
+        "run again"
     )
 
 
 def test_a_full_disk_as_the_system_says_it() -> None:
     """The same remedy; another error has another one."""
-    full = broken(LOG, OSError(errno.ENOSPC, "No space left on device"))
-    assert "Make room" in str(full)
-    assert "ulimit -f" in str(broken(LOG, OSError(errno.EIO, "Input/output error")))
+    full = broken(LOG, OSError(errno.ENOSPC, "No space left on device"), 1)
+    assert "1 event is not in it. What was committed before is intact. Make room" in str(full)
+    assert "ulimit -f" in str(broken(LOG, OSError(errno.EIO, "Input/output error"), 1))
 
 
 def test_a_disk_that_gets_full_ends_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +57,10 @@ def test_a_disk_that_gets_full_ends_the_recording(tmp_path: Path, monkeypatch: p
         if at_ns % 50 == 49 and recorder.failure is None:
             with suppress(WriterError):
                 recorder.wait_for_writes()
-    with pytest.raises(WriterError, match="Make room"):
+    with pytest.raises(WriterError, match="Make room") as caught:
         recorder.close()
+    assert recorder.health.lost > 1
+    assert f" {recorder.health.lost} events are not in it." in str(caught.value)
     monkeypatch.undo()
     connection = sqlite3.connect(log)
     kept = [at_ns for (at_ns,) in connection.execute("SELECT at_ns FROM events WHERE code = 22 ORDER BY seq")]

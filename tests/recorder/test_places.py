@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from recorder.errors import LogNotMadeError
 from recorder.event import Event, EventType
+from recorder.lock import Hold, is_held
 from recorder.session import Session
 from recorder.store import Store, verify
 from recorder.writer import EventRecorder
@@ -74,3 +76,48 @@ def test_a_place_where_no_log_can_be(tmp_path: Path, place: object) -> None:
     folder = place(tmp_path)
     with pytest.raises(LogNotMadeError, match=r"no log can be made here .*; choose another folder"):
         Store.create(folder / "run" / "events.db", Session())
+
+
+class NoWriteAhead(sqlite3.Connection):
+    """A connection that must not write ahead, as on a disk that gets full at that moment."""
+
+    made: list[NoWriteAhead]
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]  # what it was given
+        self.set_authorizer(
+            lambda _, name, *__: sqlite3.SQLITE_DENY if name == "journal_mode" else sqlite3.SQLITE_OK
+        )
+        self.made.append(self)
+
+
+def test_a_log_that_cannot_be_written_ahead_is_taken_away_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever fails in the making: no half of a log stays, no connection, and the folder is free."""
+    NoWriteAhead.made = []
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **options: connect(*given, **options, factory=NoWriteAhead)
+    )
+    with pytest.raises(LogNotMadeError, match="no log can be made here"):
+        Store.create(tmp_path / "events.db", Session())
+    assert list(tmp_path.iterdir()) == []
+    (connection,) = NoWriteAhead.made
+    with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+        connection.execute("SELECT 1")
+    assert not is_held(tmp_path)
+
+
+def test_the_folder_is_free_when_a_log_cannot_be_closed(tmp_path: Path) -> None:
+    """The error is told, and the next one can begin."""
+
+    class Stubborn(sqlite3.Connection):
+        def close(self) -> None:
+            super().close()
+            raise sqlite3.OperationalError("disk I/O error")
+
+    connection = sqlite3.connect(tmp_path / "events.db", factory=Stubborn)
+    with pytest.raises(sqlite3.OperationalError, match="I/O"):
+        Store(connection, Hold(tmp_path)).close()
+    assert not is_held(tmp_path)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from recorder import schema
 from recorder.errors import LogGoneError, WriterError
 from recorder.event import Event, EventType
 from recorder.presence import Presence
+from recorder.session import Session
+from recorder.store import Store
 from recorder.writer import EventRecorder
 
 if TYPE_CHECKING:
@@ -84,3 +89,28 @@ def test_a_log_that_is_taken_away_is_noticed(tmp_path: Path, way: str) -> None:
     with pytest.raises(WriterError):
         recorder.close()
     assert recorder.health.lost == 1
+
+
+def test_the_run_that_has_taken_its_place_lives_on(tmp_path: Path) -> None:
+    """Who notices that it writes for nothing leaves alone what lies there now under the same names."""
+    log = tmp_path / "run" / "events.db"
+    recorder = EventRecorder(path=log)
+    recorder.__enter__()
+    recorder.put(Event(EventType.TEST_STARTED, 1))
+    recorder.wait_for_writes()
+    deleted(log)
+    other = Store.create(log, Session())
+    row = schema.row(Event(EventType.FIRST_CHUNK, 2, "a"))
+    other.append([row] * 1000)
+    recorder.put(Event(EventType.FIRST_CHUNK, 2, "a"))
+    with pytest.raises(WriterError, match="replaced"):
+        recorder.close()
+    assert sorted(path.name for path in log.parent.iterdir()) == [
+        "events.db",
+        "events.db-shm",
+        "events.db-wal",
+    ]
+    other.append([row])
+    with closing(sqlite3.connect(log)) as reader:
+        assert reader.execute("SELECT count(*) FROM events").fetchone() == (1001,)
+    other.close()

@@ -173,10 +173,13 @@ def test_a_run_is_resumed_wherever_it_was_left(left: EventType) -> None:
         EventType.TEST_ENDED: [EventType.TEST_ENDED],
     }[left]
     steps = [EventType.TEST_STARTED, *way, EventType.TEST_STARTED, EventType.TEST_ENDED]
-    assert violations([Event(kind, 0) for kind in steps]) == []
-    assert violations([Event(kind, 0) for kind in (*steps, EventType.PHASE_ENDED)]) == [
+    events, begins = [Event(kind, 0) for kind in steps], len(way) + 2
+    assert violations(events, {1, begins}) == []
+    assert violations([*events, Event(EventType.PHASE_ENDED, 0)], {1, begins}) == [
         "PHASE_ENDED may not follow TEST_ENDED in the session"
     ]
+    again = f"TEST_STARTED may not follow {left.name} in the session"
+    assert violations(events) == violations(events, {1, begins + 1})[:1] == [again]
 
 
 def test_a_log_that_is_read_while_it_is_closed_is_one_file(log: Path) -> None:
@@ -204,3 +207,42 @@ def test_a_reader_does_not_keep_a_log_from_being_closed(log: Path, monkeypatch: 
         store.close()
         assert reader.execute("SELECT count(*) FROM events").fetchone() == (2,)
     assert ask(log, "SELECT count(*) FROM events") == [(3,)]
+
+
+def test_a_log_that_somebody_has_gone_on_with_meanwhile(log: Path) -> None:
+    """What was known of it is not so any more: it is refused, left as it is, and let go of."""
+    write(Store.reopen(log, FIRST, after_seq=2), 52 * HOUR)
+    with (
+        pytest.raises(BeingWrittenError, match="has gone on with this run meanwhile"),
+        EventRecorder(path=log, resume=True, after_seq=2),
+    ):
+        pass
+    assert ask(log, "SELECT count(*) FROM sittings") == [(2,)]
+    lock.Hold(log.parent).release()
+    Store.reopen(log, FIRST, after_seq=3).close()
+
+
+def test_a_link_is_not_gone_on_with(log: Path, tmp_path: Path) -> None:
+    """Whoever goes on with the log itself holds another folder; a link to the folder is the folder."""
+    link = tmp_path / "linked" / "events.db"
+    link.parent.mkdir()
+    link.symlink_to(log)
+    with pytest.raises(NotALogError, match="a link, and a log is gone on with where it lies"):
+        Store.reopen(link, FIRST)
+    assert ask(log, "SELECT count(*) FROM sittings") == [(1,)]
+    (tmp_path / "folder").symlink_to(log.parent)
+    store = Store.reopen(tmp_path / "folder" / "events.db", FIRST)
+    assert lock.is_held(log.parent)
+    store.close()
+
+
+def test_a_log_that_does_not_say_when_it_was_begun(log: Path) -> None:
+    """It is damaged; nothing stays open, and nobody is kept from it."""
+    with closing(sqlite3.connect(log)) as connection, connection:
+        connection.execute("DELETE FROM sittings")
+    with pytest.raises(NotALogError, match="does not say when it was begun") as kept:
+        Store.reopen(log, FIRST)
+    # Whoever had left a transaction open would keep others from writing as long as the error lives.
+    with closing(sqlite3.connect(log, timeout=0, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+    assert not lock.is_held(log.parent), kept

@@ -1,6 +1,7 @@
 """The recorder: what is queued is written, in order, without the caller waiting for it."""
 
 import sqlite3
+import sys
 import threading
 import time
 from pathlib import Path
@@ -16,6 +17,8 @@ from recorder.errors import (
     WriterError,
 )
 from recorder.event import Event, EventType
+from recorder.lock import is_held
+from recorder.presence import Presence
 from recorder.writer import COMMIT_BYTES, COMMIT_EVENTS, EventRecorder
 
 
@@ -297,3 +300,62 @@ def test_the_session_row_anchors_monotonic_time_to_wall_time(tmp_path: Path) -> 
     assert (name, settings, environment) == ("named", '{"model":"m"}', '{"host":"h"}')
     now_offset = time.time_ns() - time.monotonic_ns()
     assert abs((wall_ns - mono_ns) - now_offset) < 1_000_000_000
+
+
+def test_putting_an_event_runs_one_function(tmp_path: Path) -> None:
+    """It happens on the event loop, for every event: all else is the interpreter's own."""
+    recorder, event = EventRecorder(path=tmp_path / "events.db"), Event(EventType.TEST_STARTED, 1)
+    called: list[str] = []
+
+    def note(frame: object, kind: str, _: object) -> None:
+        if kind == "call":
+            called.append(frame.f_code.co_name)  # type: ignore[attr-defined]  # of a frame
+
+    sys.setprofile(note)
+    try:
+        recorder.put(event)
+    finally:
+        sys.setprofile(None)
+    assert called == ["put"]
+    assert recorder.waiting == 1
+
+
+def test_a_log_that_cannot_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is recorded then, and nothing is held."""
+    path = tmp_path / "run" / "events.db"
+
+    def refuse(_: Presence) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Presence, "require", refuse)
+    with pytest.raises(PermissionError), EventRecorder(path=path):
+        pass
+    assert not is_held(path.parent)
+    assert [found.name for found in path.parent.iterdir()] == ["events.db"]
+    assert EventRecorder.LIVE is None
+
+
+def test_nothing_is_recorded_after_the_end_was_asked_for(tmp_path: Path) -> None:
+    """The caller learns of it, rather than that the event is in no log; what came before is written."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path) as recorder:
+        EventRecorder.record_event(EventType.TEST_STARTED, 1)
+        recorder.finish()
+        assert not EventRecorder.record_event(EventType.TEST_ENDED, 2, assert_active=False)
+        with pytest.raises(NotRecordingError):
+            EventRecorder.record_event(EventType.TEST_ENDED, 2)
+    assert rows(path) == [(EventType.TEST_STARTED, 1, None, None)]
+
+
+def test_who_was_about_to_record_at_the_end_is_recorded(tmp_path: Path) -> None:
+    """Also behind as many events as are committed at once."""
+    path = tmp_path / "events.db"
+    recorder = EventRecorder(path=path)
+    for at_ns in range(COMMIT_EVENTS - 1):
+        recorder.put(Event(EventType.FIRST_CHUNK, at_ns, "a"))
+    recorder.finish()
+    for at_ns in range(COMMIT_EVENTS):
+        recorder.put(Event(EventType.FIRST_CHUNK, at_ns, "b"))
+    with recorder:
+        pass
+    assert len(rows(path)) == 2 * COMMIT_EVENTS - 1

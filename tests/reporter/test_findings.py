@@ -72,7 +72,6 @@ def test_a_good_run_has_no_findings() -> None:
             {"mixed_token_sources": "warning"},
         ),
         ({"token_sources": {"server_usage": 99, "unknown": 1}}, {"tokens_unknown": "warning"}),
-        ({"recorder": {"lost": 1}}, {"events_lost": "error"}),
         (
             {"counts": counts(completed=99, failed=1, by_error={"client_limit": 1})},
             {"requests_failed": "warning"},
@@ -216,9 +215,9 @@ def test_each_failure_of_our_own_has_its_remedy() -> None:
 def test_errors_come_first_and_make_the_run_invalid() -> None:
     """The run is invalid for the errors, each a reason, and for nothing else."""
     logged = (Finding("hint", "info", "by the way"), Finding("clock", "error", "the clock was stepped"))
-    evidence = replace(GOOD, logged=logged, recorder={"lost": 3, "longest_wait_ms": 500.0})
+    evidence = replace(GOOD, logged=logged, ended="interrupted", recorder={"longest_wait_ms": 500.0})
     all_found = findings(evidence)
-    assert [finding.code for finding in all_found] == ["events_lost", "clock", "recorder_slow", "hint"]
+    assert [finding.code for finding in all_found] == ["interrupted", "clock", "recorder_slow", "hint"]
     assert validity(all_found).reasons == [finding.message for finding in all_found[:2]]
 
 

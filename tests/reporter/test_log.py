@@ -86,7 +86,7 @@ def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) 
         tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
         views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
         sizes = {name: len(connection.execute(f'FROM "{name}"').fetchall()) for (name,) in tables + views}
-        for name in ("session", "clocks", "sitting_ends", "sittings", "windows", "measured_window"):
+        for name in ("session", "clocks", "extent", "sitting_ends", "sittings", "windows", "measured_window"):
             assert sizes.pop(name) == 1
         assert set(sizes.values()) == {0}
         assert connection.execute("SELECT ended FROM session").fetchall() == [("cut_off",)]

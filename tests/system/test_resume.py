@@ -96,4 +96,7 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
         Event(EventType[row["type"]], row["at_ns"], row["sample_uuid"] or None)
         for row in rows(tmp_path / "run")
     )
-    assert violations(events) == []
+    with closing(sqlite3.connect(log)) as connection:
+        first_seqs = {seq for (seq,) in connection.execute("SELECT first_seq FROM sittings")}
+    assert len(first_seqs) == 3
+    assert violations(events, first_seqs) == []

@@ -1,0 +1,2 @@
+-- One row: up to which event the log was read.
+CREATE TABLE extent AS SELECT last_seq FROM stream;
