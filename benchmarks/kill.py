@@ -4,8 +4,8 @@ A round starts `loadgen perf` with several workers against `loadgen mock --fast`
 has answered, and at a random moment kills (SIGKILL) the parent, whose workers must then end by themselves, or
 everybody at once, or one worker. What the mock endpoint had finished longer than 100 ms before the kill must
 be in the log, no process may be left a second later, and `loadgen report` must work on the log as the kill
-has left it. On a machine that is busy with other things neither 100 ms nor the rate can be kept: what a killed
-log says of its own writer stands beside it, and a round with too few answers proves nothing.
+has left it. On a machine that is busy with other things neither 100 ms nor the rate can be kept: what a
+killed log says of its own writer stands beside it, and a round with too few answers proves nothing.
 
     python benchmarks/kill.py [--rounds N] [--seed N] [--rate N] [--workers N] [--json]
 """
@@ -67,8 +67,8 @@ class Round:
         wait_ms: The longest that an event had waited for its commit, as the log says.
         lag_ms: The latest that the event loop of a worker was, likewise.
         left: Processes that were left a second later.
-        reported: Whether the log lay there as the kill had to leave it, and `loadgen report` worked, said that
-            the run is invalid, and why.
+        reported: Whether the log lay there as the kill had to leave it, and `loadgen report` worked, said
+            that the run is invalid, and why.
     """
 
     killed: str

@@ -26,17 +26,20 @@ class Stop:
         reason: Why, once it was asked: `interrupted`, or what else has come to pass.
         draining: Set: issue nothing more, await what is in flight.
         aborting: Set: give up what is in flight as well.
+        asked: Set: somebody has asked, and it is not only that something has come to pass.
     """
 
     def __init__(self) -> None:
         self.reason: str | None = None
         self.draining = asyncio.Event()
         self.aborting = asyncio.Event()
+        self.asked = asyncio.Event()
 
     def ask(self) -> None:
         """Ask to stop; while it stops already, at once."""
         if self.draining.is_set():
             self.aborting.set()
+        self.asked.set()
         self.drain("interrupted")
 
     def drain(self, reason: str) -> None:
@@ -50,12 +53,12 @@ class Stop:
         Raises:
             StoppedEarlyError: Somebody has.
         """
-        task, asked = asyncio.create_task(work), asyncio.create_task(self.draining.wait())
+        task, asked = asyncio.create_task(work), asyncio.create_task(self.asked.wait())
         await asyncio.wait([task, asked], return_when=asyncio.FIRST_COMPLETED)
         for one in (task, asked):
             one.cancel()
         await asyncio.gather(task, asked, return_exceptions=True)
-        if self.draining.is_set():
+        if self.asked.is_set():
             raise StoppedEarlyError
         return task.result()
 

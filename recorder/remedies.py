@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _INTACT: Final = "What was committed before is intact."
-_FULL: Final = f"{_INTACT} Make room on the disk or choose another --out, and run again"
+_FULL: Final = (
+    f"{_INTACT} Make room on the disk and go on with `loadgen resume`, or run again with another --out"
+)
 _LOCKED: Final = f"{_INTACT} Another program has locked the log all the time: end it, and run again"
 _GONE: Final = "Somebody has changed the run's folder while it was written: leave it alone, and run again"
 _OTHER: Final = (

@@ -39,6 +39,7 @@ class Evidence:
         coalesced: Reads that held more than one of them.
         asked_for_stream: Whether responses were asked for as streams; None where that is not known.
         unstreamed: How many came as one JSON text.
+        contradicted: How many had fewer output tokens, by the server's count, than chunks.
         silent_chunks: Chunks that named the content and had none; see docs/metrics.md.
         silent_as_tokens: In how many of them they count as tokens.
         silent_as_none: In how many of them they do not.
@@ -64,6 +65,7 @@ class Evidence:
     coalesced: int | None = None
     asked_for_stream: bool | None = None
     unstreamed: int = 0
+    contradicted: int = 0
     silent_chunks: int = 0
     silent_as_tokens: int = 0
     silent_as_none: int = 0

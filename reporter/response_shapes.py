@@ -45,4 +45,17 @@ def _silent_chunks(evidence: Evidence) -> Finding | None:
     )
 
 
-CHECKS: Final[tuple[Check, ...]] = (_not_streamed, _silent_chunks)
+def _usage_contradicted(evidence: Evidence) -> Finding | None:
+    if not evidence.contradicted:
+        return None
+    return Finding(
+        "usage_contradicted",
+        "warning",
+        f"In {evidence.contradicted} responses the server counted fewer output tokens than there were chunks "
+        "with something in them: its usage is not that of the whole answer. TPOT and token rates rest on it, "
+        "but where it is 0: there each chunk counts as a token.",
+        "The server, or a gateway before it, counts wrongly: SELECT output_tokens, chunks FROM samples.",
+    )
+
+
+CHECKS: Final[tuple[Check, ...]] = (_not_streamed, _silent_chunks, _usage_contradicted)

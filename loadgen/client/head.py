@@ -22,7 +22,7 @@ class Head:
         headers: Header names in lower case; of a repeated one the last value.
         ok: Whether the body is an answer, and not what the server says of an error.
         event_stream: Whether the body is server-sent events.
-        encoding: How the body is compressed, empty when it is not.
+        encoding: How the body is compressed, be it for the way only; empty when it is not.
         chunked: Whether the body says itself where it ends.
         until_close: Whether only the end of the connection ends the body.
     """
@@ -40,14 +40,16 @@ class Head:
 def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
     """Read the header fields of a response; those of one server are the same for a second, mostly."""
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in fields}
+    codings = [coding.strip() for coding in headers.get("transfer-encoding", "").lower().split(",")]
+    further = ", ".join(coding for coding in codings if coding not in ("chunked", "identity", ""))
     encoding = headers.get("content-encoding", "").strip().lower()
-    chunked = "chunked" in headers.get("transfer-encoding", "").lower()
+    chunked = "chunked" in codings
     return Head(
         status,
         headers,
         ok=status == _OK,
         event_stream=headers.get("content-type", "").lower().startswith("text/event-stream"),
-        encoding="" if encoding == "identity" else encoding,
+        encoding=further if encoding in ("", "identity") else encoding,
         chunked=chunked,
         until_close="content-length" not in headers and not chunked,
     )

@@ -68,12 +68,18 @@ class MockProcess:
             self._process = subprocess.Popen(  # noqa: S603 (this very program)
                 [
                     sys.executable,
+                    "-P",
                     "-m",
                     "loadgen.mock_endpoint",
                     replace(options, truth=self._truth, api_key=None).to_json(),
                 ],
                 # Everybody can read a command line.
-                env=os.environ | {KEY_VARIABLE: options.api_key or ""},
+                env=os.environ
+                | {
+                    KEY_VARIABLE: options.api_key or "",
+                    # What is imported there is what was imported here, and not what lies in this folder.
+                    "PYTHONPATH": os.pathsep.join(sys.path),
+                },
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -68,12 +68,16 @@ FROM (
         windows.end_ns AS window_end_ns,
         {
             'input': coalesce(input_tokens, client_tokens.input),
-            'output': coalesce(output_tokens, client_tokens.output, CASE WHEN stream IS NOT false THEN chunks END),
+            'output': coalesce(told_output, client_tokens.output, CASE WHEN stream IS NOT false THEN chunks END),
             'source': CASE
-                WHEN output_tokens IS NOT NULL THEN 'server_usage'
+                WHEN told_output IS NOT NULL THEN 'server_usage'
                 WHEN client_tokens.output IS NOT NULL THEN 'client_tokenizer'
                 WHEN stream IS NOT false AND chunks IS NOT NULL THEN 'chunks'
             END
         } AS tokens
-    FROM requests LEFT JOIN client_tokens USING (sample_uuid) LEFT JOIN windows USING (sitting)
+    FROM (
+        -- Some gateways count 0 whatever the answer is.
+        SELECT *, CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS told_output FROM requests
+    ) AS requests
+    LEFT JOIN client_tokens USING (sample_uuid) LEFT JOIN windows USING (sitting)
 );

@@ -8,6 +8,8 @@ import sys
 from itertools import cycle
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -72,3 +74,64 @@ def test_an_ignored_signal_stays_ignored(mock: MockProcess, tmp_path: Path) -> N
         signal.signal(signal.SIGHUP, before)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
+
+
+INTERRUPTED_IN_A_QUERY = """
+import os, signal, threading
+import reporter.log
+
+def endless(connection):
+    interrupt = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    connection.execute("SELECT sum(sqrt(range)) FROM range(1_000_000_000_000_000)")
+
+reporter.log._measure = endless
+import cli.start
+cli.start.main()
+"""
+"""The program, whose report takes for ever, until it interrupts itself."""
+
+
+def test_an_interrupt_while_a_query_runs(mock: MockProcess, tmp_path: Path) -> None:
+    """DuckDB makes an error of its own of it: the run is whole all the same, and what is said says so."""
+    run = str(tmp_path / "a\x1brun")
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-c", INTERRUPTED_IN_A_QUERY, "perf", "--url", mock.url, "--model"),
+            *("small-model", "--api-key", "sk-right-key", "-n", "2", "--quiet", "--out", run),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (INTERRUPTED, "")
+    assert "The run is whole" in ended.stderr
+    assert "a\\x1brun; report it with: " in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "\x1b" not in ended.stderr
+
+
+INTERRUPTED_AT_THE_END = """
+import atexit, os, signal, sys
+atexit.register(os.kill, os.getpid(), signal.SIGTERM)
+sys.argv = ["loadgen", *sys.argv[1:]]
+import cli.start
+cli.start.main()
+"""
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["report", "nowhere"], 2)])
+def test_no_interrupt_after_the_exit_code_is_certain(arguments: list[str], code: int) -> None:
+    """What is printed is out, and the interpreter's own end is not waited for."""
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_AT_THE_END, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == code
+    assert "llm-loadgen" in ended.stdout or "nowhere" in ended.stderr

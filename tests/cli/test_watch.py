@@ -134,6 +134,18 @@ def test_a_log_that_is_just_being_made_is_waited_for(tmp_path: Path) -> None:
         waiting.join()
 
 
+def test_what_is_no_log_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there, and will be none in half a minute either."""
+    slept: list[float] = []
+    monkeypatch.setattr(watch.time, "sleep", slept.append)
+    (tmp_path / "README.md").write_text("hello\n" * 1000)
+    (tmp_path / "null").symlink_to(os.devnull)
+    for name, why in (("README.md", "not a SQLite file"), ("null", "not a regular file")):
+        with pytest.raises(NotALogError, match=why):
+            watch._await_log(tmp_path / name, 30.0)
+    assert slept == []
+
+
 def test_a_log_that_takes_long_to_read_is_read_less_often(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ input is then in `fuzz-findings/`, and belongs into the corpus when it has been 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -64,7 +65,11 @@ def _outside(name: str, seconds: int) -> int:
     """Fuzz one target in a process of its own, and say in one line what came of it."""
     findings = Path(FINDINGS)
     findings.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"loadgen-fuzz-{name}-") as found:
+    with (
+        tempfile.TemporaryDirectory(prefix=f"loadgen-fuzz-{name}-") as found,
+        # It ends without tidying up.
+        tempfile.TemporaryDirectory(prefix="loadgen-fuzz-") as scratch,
+    ):
         options = [
             *(f"-max_total_time={seconds}", f"-max_len={LONGEST_INPUT}", f"-rss_limit_mb={MEMORY_MB}"),
             *(
@@ -79,6 +84,7 @@ def _outside(name: str, seconds: int) -> int:
             capture_output=True,
             text=True,
             errors="replace",
+            env=os.environ | {"TMPDIR": scratch},
             check=False,
         )
         inputs = re.search(r"number_of_executed_units: (\d+)", process.stderr)

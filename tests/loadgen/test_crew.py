@@ -23,7 +23,7 @@ from loadgen.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.plan import Load, LoadKind, Plan
 from loadgen.session import Session
-from loadgen.stop import Stop
+from loadgen.stop import Stop, StoppedEarlyError
 from loadgen.workers.crew import ProcessCrew, WorkerLostError
 from loadgen.workers.messages import Bounds
 from loadgen.workers.staff import Staff
@@ -264,6 +264,26 @@ def test_a_worker_that_crashes_says_why(quick_mock: MockProcess, tmp_path: Path,
     assert findings
     assert all("TypeError" in finding["message"] for finding in findings)
     assert all("report it" in finding["remedy"] for finding in findings)
+
+
+def test_a_worker_that_is_lost_before_the_session() -> None:
+    """Who waits for something before it hears why that failed, and not that somebody asked to stop."""
+
+    async def scenario() -> None:
+        stop = Stop()
+
+        async def getting_ready() -> None:
+            stop.drain("worker_lost")
+            await asyncio.sleep(0)
+            raise WorkerLostError("worker 0 was lost")
+
+        with pytest.raises(WorkerLostError, match="worker 0"):
+            await stop.unless_asked(getting_ready())
+        stop.ask()
+        with pytest.raises(StoppedEarlyError):
+            await stop.unless_asked(asyncio.sleep(60))
+
+    asyncio.run(scenario())
 
 
 def test_a_worker_that_is_never_ready(quick_mock: MockProcess, tmp_path: Path) -> None:

@@ -166,7 +166,9 @@ def test_the_table_says_where_each_scenario_is_met(server: MockProcess) -> None:
         ("GET", "/cut/v1/models", 200),
         ("GET", "/models_500/v1/models", 500),
         ("GET", "/nowhere", 404),
-        ("POST", "/nothing/v1/chat/completions", 200),
+        ("POST", "/chat/completions", 200),
+        ("POST", "/clrf/v1/chat/completions", 404),
+        ("POST", "/refused/v1/chat/completions", 404),
         ("POST", "/v1/embeddings", 404),
         ("POST", "/tool_calls/v1/completions", 404),
     ],
@@ -202,6 +204,18 @@ def test_a_client_that_leaves_is_noted(server: MockProcess) -> None:
             pass
     (gone,) = server.truth(known + 1)[known:]
     assert (gone.request_id, gone.tokens, gone.finish_reason) == ("gone", 8, None)
+
+
+def test_why_nothing_is_played(server: MockProcess) -> None:
+    """A name that is none, a place that is another, a protocol that the scenario is not for."""
+    paths = ("/clrf/v1/chat/completions", "/tls_plain/v1/chat/completions", "/tool_calls/v1/completions")
+    words = [orjson.loads(ask(server, path)[1])["error"]["message"] for path in paths]
+    assert [word.partition(";")[0] for word in words] == [
+        "there is no scenario 'clrf'",
+        "tls_plain is met at another address",
+        "tool_calls is not for this protocol, but for chat, responses, messages",
+    ]
+    assert "did you mean crlf?" in words[0]
 
 
 # Options…

@@ -57,6 +57,8 @@ def test_one_worker_without_a_name(a_run: NewRun) -> None:
     }
     assert run.ends().report().client == {
         **figures,
+        # The readings know of moments only.
+        "in_flight_max": None,
         "workers": 1,
         "cpu_share_sum": pytest.approx(0.3),
         "parent_cpu_share_mean": None,
@@ -96,13 +98,15 @@ def test_the_worst_worker_stands_for_all(a_run: NewRun) -> None:
     assert list(first) == ["worker", *FIGURES]
 
 
-def test_requests_in_flight_are_those_of_all_workers_at_a_moment(a_run: NewRun) -> None:
-    """Workers tell at different moments: what each told last is added up, not the most that each had."""
-    run = a_run()
+def test_the_most_requests_in_flight_are_counted_by_the_requests(a_run: NewRun) -> None:
+    """Readings know of single moments; one that ends when the next is issued is not beside it."""
+    run = (
+        a_run().answers(6, 8, at=0).answers(9, at=8).answers(30, at=12).answers(20, at=13).answers(14, at=13)
+    )
     for at, worker, in_flight in ((10, 0, 5), (11, 1, 1), (20, 0, 2), (21, 1, 4)):
         told(run, at, worker=worker, in_flight=in_flight)
     client = run.ends().report().client
-    assert client["in_flight_max"] == 6
+    assert client["in_flight_max"] == 3
     assert [worker["in_flight_max"] for worker in client["per_worker"]] == [5, 4]
 
 

@@ -61,8 +61,8 @@ class Asked:
 
     @property
     def tokens(self) -> int:
-        """Its output tokens."""
-        return self.usage[1] if self.usage else len(self.gaps)
+        """Its output tokens: the server's count, which cannot be 0, else its chunks."""
+        return (self.usage and self.usage[1]) or len(self.gaps)
 
 
 MICROSECONDS = st.integers(0, 1_000_000)

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     NewRun = Callable[..., Run]
 
 
+SHAPES = {"not_streamed", "silent_chunks", "usage_contradicted"}
+
+
 def findings(report: Report) -> dict[str, Any]:
     """What the report found about the form of the responses, by its name."""
-    return {one.code: one for one in report.findings if one.code in {"not_streamed", "silent_chunks"}}
+    return {one.code: one for one in report.findings if one.code in SHAPES}
 
 
 def silent(a_run: NewRun, **rules: int) -> Report:
@@ -85,3 +88,14 @@ def test_totals_of_reasoning_and_of_the_cache(a_run: NewRun) -> None:
     assert "14 output, 5 of it reasoning, 18 input, 4 of it cached, counted by the server" in shown[0]
     bare = a_run().answers(20, 30, usage=(9, 7)).ends().report().tokens
     assert (bare.reasoning, bare.cached) == (None, None)
+
+
+def test_a_count_that_the_stream_contradicts(a_run: NewRun) -> None:
+    """A warning; of 0 tokens with something in them nobody counts on, one too few may be a part of a call."""
+    run = a_run().answers(20, 25, 30, 35, usage=(5, 0)).answers(20, 25, 30, 35, usage=(5, 2))
+    run.answers(20, 25, usage=(5, 1)).answers(20, 25, 30, usage=(5, 9))
+    report = run.ends().report()
+    found = findings(report)["usage_contradicted"]
+    assert (found.severity, found.message.startswith("In 2 responses")) == ("warning", True)
+    assert (report.tokens.output, report.tokens.source) == (4 + 2 + 1 + 9, "mixed")
+    assert findings(a_run().answers(20, 25, usage=(5, 2)).ends().report()) == {}

@@ -242,3 +242,41 @@ def test_a_sitting_that_did_nothing(sittings: tuple[Run, Run]) -> None:
     assert report.run["ended"] == "completed"
     assert report.window.duration_s == pytest.approx(0.040)
     assert [sitting["issued"] for sitting in report.run["sittings"]] == [2, 0]
+
+
+def test_a_budget_that_was_spent_stays_spent(sittings: tuple[Run, Run]) -> None:
+    """Failures are results, which nobody asks again: to go on does not undo them."""
+    finding: dict[str, Any] = {
+        "code": "error_budget",
+        "severity": "error",
+        "message": "Too much.",
+        "remedy": "",
+    }
+    sittings[0].session(EventType.FINDING, 55, **finding)
+    report = report_of(resumed(*sittings))
+    assert report.validity.reasons == ["Too much."]
+
+
+def test_what_the_recorder_says_is_of_all_sittings(sittings: tuple[Run, Run]) -> None:
+    """What it counts adds up; of what was slow, the slowest counts."""
+    first, second = sittings
+    slow: dict[str, Any] = {"longest_wait_ms": 400.0, "high_water": 7}
+    quick: dict[str, Any] = {"longest_wait_ms": 9.0, "high_water": 11}
+    first.session(EventType.TELEMETRY, 20, source="recorder", events=1, commits=1)
+    first.session(EventType.TELEMETRY, 50, source="recorder", events=30, commits=3, **slow)
+    second.session(EventType.TELEMETRY, LATER_MS + 150, source="recorder", events=12, commits=2, **quick)
+    report = report_of(resumed(first, second))
+    assert report.recorder == {"events": 42, "commits": 5, "longest_wait_ms": 400.0, "high_water": 11}
+    assert "recorder_slow" in {finding.code for finding in report.findings}
+
+
+def test_what_was_given_up_is_said_where_nothing_completed(a_run: Callable[..., Run]) -> None:
+    """The parts add up to what was issued."""
+    first, second = a_run().issues(0), a_run()
+    second.events.clear()
+    second.begins(LATER_MS).fails("http_500", at=LATER_MS, failed=LATER_MS + 10)
+    second.stops(LATER_MS + 20).ends(LATER_MS + 20)
+    second.events = [event._replace(sample_uuid=event.sample_uuid and "again") for event in second.events]
+    report = report_of(resumed(first, second))
+    found = {finding.code: finding.message for finding in report.findings}
+    assert "None of the 2 requests completed: 1 given up, 1 http_500." in found["nothing_completed"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +22,7 @@ from rulesets import (
     of_expressions,
     parse,
 )
+from rulesets.nearest import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -324,3 +326,42 @@ def test_short_forms_need_no_yaml() -> None:
     """The package is imported, and short forms are read, without loading the YAML reader."""
     program = "import sys, rulesets; rulesets.of_expressions(['qps>1']); sys.exit('yaml' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_kept_rules_are_made_again() -> None:
+    """As they were."""
+    rules = of_expressions(["ttft:p(99.9)<500ms", "error<1%", "failed==0"])
+    rules = replace(rules, validity=Validity(0.1, 2, 3.0), source=("here",))
+    assert Ruleset.of_dict(rules.to_dict()) == rules
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": 7},
+        {"source": [None]},
+        {"validity": {"min_samples": "many"}},
+        {"validity": {"max_error_rate": 7}},
+    ],
+)
+def test_kept_rules_that_are_none_are_refused(wrong: dict[str, object]) -> None:
+    """When they are made, not when a report is held against them."""
+    kept = of_expressions(["ttft:p(99)<500ms"]).to_dict()
+    with pytest.raises(RulesetError, match="the log holds rules that are none"):
+        Ruleset.of_dict(kept | wrong)
+
+
+@pytest.mark.parametrize(
+    "part", [{"value": "x"}, {"metric": []}, {"op": "=<"}, {"id": 7}, {"where": [[1, 2]]}, {"source": 7}]
+)
+def test_a_kept_target_that_is_none_is_refused(part: dict[str, object]) -> None:
+    """Likewise."""
+    kept = of_expressions(["ttft:p(99)<500ms"]).to_dict()
+    kept["targets"] = [kept["targets"][0] | part]
+    with pytest.raises(RulesetError, match="the log holds rules that are none"):
+        Ruleset.of_dict(kept)
+
+
+def test_where_nothing_is_right_nothing_is_suggested() -> None:
+    """There is no nearest one of none."""
+    assert suggestion("x", []) == "there are none to choose from"

@@ -18,6 +18,8 @@ import pytest
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import EventType
 from recorder.lifecycle import violations
+from tests.conftest import ROOT, clean_environment
+from tests.system.conftest import WatchedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,7 +72,7 @@ def test_a_disk_that_gets_full(
     code, out, err = run.end()
     assert code == INVALID
     assert "the log cannot be written any more (database or disk is full)" in err
-    assert "Make room on the disk or choose another --out, and run again" in err
+    assert "Make room on the disk and go on with `loadgen resume`, or run again with another --out" in err
     report = orjson.loads(out)
     assert report["run"]["ended"] == "cut_off"
     assert report["counts"]["completed"] == completed(run.log) > 0
@@ -165,3 +167,44 @@ def test_a_report_that_cannot_be_kept(
     assert "report.json was not written (File too large)" in err
     assert "4" in out
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["events.db"]
+
+
+IMPATIENT = "import recorder.store; recorder.store._LOCK_TIMEOUT_S = 0.3; import cli.start; cli.start.main()"
+"""The program, which waits for less than a second, and not for a minute, for whoever has locked its log."""
+
+
+def test_a_log_that_stays_locked(mock: MockProcess, tmp_path: Path) -> None:
+    """By another program: the run ends by itself, says so, and reports what it has."""
+    process = subprocess.Popen(
+        [
+            *(
+                sys.executable,
+                "-c",
+                IMPATIENT,
+                "perf",
+                "--url",
+                mock.url,
+                "--model",
+                "mock",
+                *map(str, FOR_LONG),
+            ),
+            *("--out", str(tmp_path / "run"), "--json"),
+        ],
+        cwd=ROOT,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    run = WatchedRun(process, tmp_path / "run" / "events.db")
+    run.wait_for(EventType.COMPLETE, 20)
+    with closing(sqlite3.connect(run.log, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        code, out, err = run.end()
+        other.execute("ROLLBACK")
+    assert code == INVALID
+    assert "Another program has locked the log all the time: end it, and run again" in err
+    report = orjson.loads(out)
+    assert report["run"]["ended"] == "cut_off"
+    assert report["counts"]["completed"] == completed(run.log) >= 20

@@ -24,8 +24,8 @@ KILLS = 6
 GRACE_NS = 100_000_000
 """What completed longer than this before the kill must be in the log.
 
-That takes a machine that is idle otherwise, as `make kill` asks for one. Here as much longer is allowed as the
-log itself says that its writer and its workers were late, or as it ends before the kill.
+That takes a machine that is idle otherwise, as `make kill` asks for one. Here as much longer is allowed as
+the log itself says that its writer and its workers were late, or as it ends before the kill.
 """
 
 

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import time
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from loadgen.client.arrival import StampingSocket
@@ -138,14 +139,14 @@ class _Server:
             and (name in SCENARIOS or name == CHAOS)
         ):
             scenario = self._chaos.draw(protocol) if name == CHAOS else SCENARIOS[name]
-            if protocol in scenario.protocols:
+            if protocol in scenario.protocols and scenario.place == "http":
                 return await self._play(sock, reader, asked, scenario, protocol)
         await asyncio.get_running_loop().sock_sendall(sock, self._page(asked.method, name, path))
         return True
 
     def _page(self, method: str, name: str, path: str) -> bytes:
         if method != "GET":
-            return not_found(f"no scenario {name!r} for {path}; GET / lists them")
+            return not_found(_why_not(name, path))
         if path == "/":
             return whole(0, self._table).data
         if path.endswith("/models"):
@@ -184,7 +185,22 @@ def _judge(truth: PlayedTruth, scenario: Scenario) -> None:
 
 
 def _addressed(path: str, default: str) -> tuple[str, str]:
-    """The scenario that a path asks for, and the rest of it."""
+    """The scenario that a path asks for by what stands before `/v1`, and the rest of it."""
     path = path.partition("?")[0]
     first, _, rest = path.lstrip("/").partition("/")
-    return (first, f"/{rest}") if first in SCENARIOS or first == CHAOS else (default, path)
+    named = first in SCENARIOS or first == CHAOS or rest.startswith("v1/")
+    return (first, f"/{rest}") if named else (default, path)
+
+
+def _why_not(name: str, path: str) -> str:
+    """Why nothing is played at a path."""
+    if name not in SCENARIOS and name != CHAOS:
+        near = get_close_matches(name, [*SCENARIOS, CHAOS], n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        return f"there is no scenario {name!r}; {meant}GET / lists them"
+    if protocol_of(path) is None:
+        return f"nothing is asked at {path}; GET / lists the scenarios and their URLs"
+    if name != CHAOS and SCENARIOS[name].place != "http":
+        return f"{name} is met at another address; GET / has its URL"
+    protocols = ", ".join(SCENARIOS[name].protocols)
+    return f"{name} is not for this protocol, but for {protocols}; GET / lists all of them"

@@ -105,12 +105,11 @@ def byte_by_byte(pieces: Iterable[Send]) -> list[Send]:
 
 
 def cut_in_two(pieces: Iterable[Send], lag_ms: float = 2.0) -> list[Send]:
-    """Every piece in two, the second a little later, each time at another place."""
-    halves = []
+    """Every piece in two, the second a little later, each time at another place; none overtakes another."""
+    halves, at_ms = [], 0.0
     for number, piece in enumerate(pieces):
         place = 1 + 7 * number % max(1, len(piece.data) - 1)
-        halves += [
-            Send(piece.at_ms, piece.data[:place]),
-            Send(piece.at_ms + lag_ms, piece.data[place:], piece.said),
-        ]
+        first_ms = max(at_ms, piece.at_ms)
+        at_ms = first_ms + lag_ms
+        halves += [Send(first_ms, piece.data[:place]), Send(at_ms, piece.data[place:], piece.said)]
     return halves

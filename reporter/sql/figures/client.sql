@@ -72,20 +72,16 @@ parent AS (
     SELECT list_avg(list_sort(list(cpu_share))) AS cpu_share_mean FROM readings WHERE source = 'parent'
 ),
 
--- Workers tell at different moments: at each, what all of them told last counts together.
+-- What a reading says of requests in flight is true of its moment; what was true in between, the requests know.
 changes AS (
-    SELECT
-        sitting,
-        at_ns,
-        in_flight - lag(in_flight, 1, 0) OVER (
-            PARTITION BY sitting, coalesce(worker, 0) ORDER BY at_ns, in_flight
-        ) AS change
-    FROM readings
-    WHERE source = 'client' AND in_flight IS NOT NULL
+    SELECT sitting, issued_ns AS at_ns, 1 AS change FROM requests
+    UNION ALL
+    SELECT sitting, ended_ns, -1 FROM requests WHERE ended_ns IS NOT NULL
 ),
 
 levels AS (
-    SELECT sum(change) OVER (PARTITION BY sitting ORDER BY at_ns) AS in_flight FROM changes
+    SELECT sum(change) OVER (PARTITION BY sitting ORDER BY at_ns, change ROWS UNBOUNDED PRECEDING) AS in_flight
+    FROM changes
 )
 
 SELECT

@@ -1,0 +1,90 @@
+"""What is the log's fault, what the machine's, and what is a bug."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from pyarrow import ArrowInvalid
+
+from cli import errors
+from recorder.errors import LogError
+from reporter import MetricsReporter, metrics
+from reporter.border import blaming
+from reporter.errors import NoRoomError
+from reporter.kinds import document
+from reporter.log import open_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reporter.conftest import Run
+
+LOG = Path("events.db")
+
+
+@pytest.mark.parametrize("error", [KeyError, TypeError, ZeroDivisionError, AttributeError])
+def test_a_bug_is_no_fault_of_the_log(
+    a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    """It comes out as it is, to be reported with its traceback."""
+    run = a_run().answers(5).stops(10).ends(10).write()
+
+    def fail(*_: object) -> None:
+        raise error("of ours")
+
+    monkeypatch.setattr(metrics, "_throughput", fail)
+    with pytest.raises(error), MetricsReporter(run) as reporter:
+        reporter.create_report()
+    assert errors.exit_code(error("of ours")) is None
+
+
+def test_trouble_of_the_machine_is_no_fault_of_the_log() -> None:
+    """What the system says of a file is passed on."""
+    with pytest.raises(OSError, match="No space left") as raised, blaming(LOG):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert errors.exit_code(raised.value) == errors.SETUP
+
+
+def test_no_room_for_tables_that_do_not_fit_into_memory(
+    a_run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither is that: it is said where room is needed."""
+    monkeypatch.setattr("reporter.log.MEMORY_LIMIT", "40MB")
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
+    run = a_run()
+    for number in range(30_000):
+        run.issues(uuid=f"{number:032}" + "x" * 300)
+    with pytest.raises(NoRoomError, match=r"no room to report .* set TMPDIR to another") as raised:
+        open_log(run.write())
+    assert errors.exit_code(raised.value) == errors.SETUP
+
+
+@pytest.mark.parametrize(
+    "error",
+    [duckdb.ConversionException("x\ny"), ArrowInvalid("x\ny"), OSError("x\ny")],
+    ids=type,
+)
+def test_what_the_libraries_cannot_read_is(error: Exception) -> None:
+    """Arrow's errors of a stream are among them, which have no number."""
+    with (
+        pytest.raises(LogError, match=r"^events\.db: the log is damaged and cannot be read \(x\)$"),
+        blaming(LOG),
+    ):
+        raise error
+
+
+def test_an_interrupt_that_duckdb_wrapped_is_one() -> None:
+    """It raises what a stream that it reads raised as an error of its own."""
+    with pytest.raises(KeyboardInterrupt), blaming(LOG):
+        raise duckdb.InvalidInputException("Python exception: KeyboardInterrupt")
+
+
+def test_text_that_is_no_json_is() -> None:
+    """As DuckDB says it of what it parses itself."""
+    with pytest.raises(LogError, match="what should be JSON is not"):
+        document("{")

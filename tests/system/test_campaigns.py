@@ -1,0 +1,96 @@
+"""What the campaigns of `make kill`, `make soak` and `make chaos` demand before they say PASS."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def campaign(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A campaign by its name: scripts, not modules of a package."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return import_module
+
+
+def test_a_round_of_kills_takes_load(campaign: Any) -> None:
+    """Below 2,000 answers a second it proves nothing, and neither does one whose answers are late."""
+    kill = campaign("kill")
+    good = {
+        "killed": "parent",
+        "after_s": 1.0,
+        "asked_per_s": 2200.0,
+        "per_s": 2000,
+        "finished": 100,
+        "missing": 0,
+        "oldest_ms": 0.0,
+        "wait_ms": 20.0,
+        "lag_ms": 1.0,
+        "left": 0,
+        "reported": True,
+    }
+    assert kill.Round(**good).passed
+    idle = kill.Round(**good | {"per_s": 1999})
+    late = kill.Round(**good | {"missing": 1, "wait_ms": 150.0})
+    assert [(one.passed, one.in_doubt) for one in (idle, late)] == [(False, True)] * 2
+    for broken in ({"missing": 1}, {"left": 1, "per_s": 1}, {"reported": False}):
+        bad = kill.Round(**good | broken)
+        assert not bad.passed
+        assert not bad.in_doubt
+    assert "IN DOUBT" in kill._told([idle, late])
+
+
+def test_a_log_that_is_not_as_a_kill_leaves_it_is_not_reported(campaign: Any, tmp_path: Path) -> None:
+    """Somebody has opened it before the report did."""
+    assert not campaign("kill")._reported(tmp_path, "cut_off")
+
+
+def test_chaos_takes_faults(campaign: Any) -> None:
+    """About as many as were asked for."""
+    faulty = campaign("chaos")._faulty
+    assert list(faulty(10_000, 2_050, 0.2)) == []
+    assert list(faulty(100, 0, 0.0)) == []
+    for faults in (0, 1_500, 2_500):
+        assert list(faulty(10_000, faults, 0.2)) == [
+            f"{faults} of 10000 requests met a fault, and 20% of them were to"
+        ]
+
+
+def test_chaos_takes_a_valid_run(campaign: Any) -> None:
+    """But for a machine that is too slow."""
+    findings = [
+        {"severity": "error", "code": "client_limited", "message": "slow"},
+        {"severity": "warning", "code": "many_failures", "message": "many"},
+        {"severity": "error", "code": "terminal_twice", "message": "Twice."},
+    ]
+    assert list(campaign("chaos")._invalid({"findings": findings})) == ["the run is invalid: Twice."]
+
+
+def test_a_worker_that_is_not_found_is_told(campaign: Any, tmp_path: Path) -> None:
+    """What is not looked at is not flat."""
+    (tmp_path / "said").write_text("it failed")
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+        with pytest.raises(RuntimeError, match="of 2 workers 1 were found: it failed"):
+            campaign("under_load").require_all([os.getpid()], 2, process, tmp_path / "run")
+
+
+@pytest.mark.parametrize(("valid", "code"), [(True, 0), (False, 1)])
+def test_a_soak_takes_a_valid_run(
+    campaign: Any, monkeypatch: pytest.MonkeyPatch, *, valid: bool, code: int
+) -> None:
+    """An invalid one stands for nothing, however flat it is."""
+    soak = campaign("soak")
+    report = {"counts": {"completed": 1, "scheduled": 1}, "validity": {"valid": valid}, "findings": []}
+    monkeypatch.setattr(soak, "soak", lambda *_: ([], report))
+    monkeypatch.setattr(soak, "POSSIBLE", True)
+    monkeypatch.setattr(sys, "argv", ["soak.py"])
+    assert soak.main() == code
