@@ -103,8 +103,11 @@ def is_interrupt(error: BaseException) -> bool:
 def told(error: BaseException) -> str:
     """What an error says for itself. Without a name it is of standard output, or of any file that is open."""
     if isinstance(error, OSError) and error.filename is None and error.strerror:
-        failed = "read or written" if error.errno == errno.EIO else "written"
-        return f"the output, or a file, cannot be {failed} ({error.strerror})"
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        failed = (
+            "the output cannot be written" if full else "the output, or a file, cannot be read or written"
+        )
+        return f"{failed} ({error.strerror})"
     return str(error)
 
 
