@@ -8,14 +8,12 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from cli.endpoint_settings import ENDPOINT, EndpointSettings, seconds
+from cli.endpoint_settings import ENDPOINT, EndpointSettings
 from cli.errors import UsageError
-from cli.failure_settings import FailureSettings
+from cli.prompt_settings import PromptSettings
 
-LOAD: Final = "Load"
 CLIENT: Final = "Client"
 GENERATION: Final = "Generation"
-PROMPTS: Final = "Prompts"
 RESULT: Final = "Result"
 
 MOST_WORKERS: Final = 256
@@ -23,68 +21,13 @@ MOST_CONNECTIONS: Final = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PerfSettings(FailureSettings):
+class PerfSettings(PromptSettings):
     """What can be said about a performance session; field by field an option of `loadgen perf`."""
 
     probe: Annotated[
         bool,
         typer.Option(help="Ask for the model list before the run.", rich_help_panel=ENDPOINT),
     ] = True
-
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency",
-            "-c",
-            help="Closed loop: so many requests in flight. The default load, with 8.",
-            rich_help_panel=LOAD,
-        ),
-    ] = None
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            "--rate",
-            "-r",
-            help="Open loop: so many requests a second, whatever the server does.",
-            rich_help_panel=LOAD,
-        ),
-    ] = None
-    arrival: Annotated[
-        Literal["poisson", "constant"] | None,
-        typer.Option(help="How --rate spreads its requests; poisson by default.", rich_help_panel=LOAD),
-    ] = None
-    offline: Annotated[
-        bool,
-        typer.Option("--offline", help="All requests at once.", rich_help_panel=LOAD),
-    ] = False
-    requests: Annotated[
-        int | None,
-        typer.Option(
-            "--requests",
-            "-n",
-            help="Measured requests. Default, without --duration: each prompt once (synthetic: 100).",
-            rich_help_panel=LOAD,
-        ),
-    ] = None
-    duration: Annotated[
-        float | None,
-        typer.Option(
-            "--duration",
-            "-d",
-            parser=seconds,
-            metavar="TIME",
-            help="Measure for so long: 60, 90s, 5m.",
-            rich_help_panel=LOAD,
-        ),
-    ] = None
-    warmup: Annotated[
-        int,
-        typer.Option(help="Requests before the measured ones.", rich_help_panel=LOAD),
-    ] = 0
-    seed: Annotated[
-        int,
-        typer.Option(help="Of arrivals and synthetic prompts.", rich_help_panel=LOAD),
-    ] = 0
 
     workers: Annotated[
         int | None,
@@ -131,22 +74,6 @@ class PerfSettings(FailureSettings):
         ),
     ] = None
 
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            help="JSONL, JSON, CSV or Parquet, gzipped or not; synthetic prompts without it.",
-            rich_help_panel=PROMPTS,
-        ),
-    ] = None
-    prompt_column: Annotated[
-        str | None,
-        typer.Option(help="The column of the prompts; found by its name if usual.", rich_help_panel=PROMPTS),
-    ] = None
-    system_column: Annotated[
-        str | None,
-        typer.Option(help="The column of the system prompts.", rich_help_panel=PROMPTS),
-    ] = None
-
     out: Annotated[
         Path | None,
         typer.Option(help="The run's folder; runs/<time>-<model> by default.", rich_help_panel=RESULT),
@@ -176,23 +103,10 @@ class PerfSettings(FailureSettings):
 
     def __post_init__(self) -> None:
         EndpointSettings.__post_init__(self)
-        loads = [
-            option
-            for option, given in (
-                ("--concurrency", self.concurrency is not None),
-                ("--rate", self.rate is not None),
-                ("--offline", self.offline),
-            )
-            if given
-        ]
-        if len(loads) > 1:
-            raise UsageError(f"{' and '.join(loads)} contradict each other: a run has one kind of load")
+        self.check_load()
+        self.check_prompts()
         if not self.stream and self.protocol == "sse":
             raise UsageError("--no-stream: --protocol sse is a stream; use json for one JSON text")
-        if self.arrival is not None and self.rate is None:
-            raise UsageError("--arrival says how --rate spreads its requests: give --rate")
-        if self.prompts is None and (self.prompt_column or self.system_column):
-            raise UsageError("--prompt-column and --system-column name columns of a file: give --prompts")
         self._check_client()
 
     def _check_client(self) -> None:

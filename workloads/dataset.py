@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from workloads.sample import Sample
 
 
@@ -18,9 +20,15 @@ class Dataset:
         samples: The questions; `samples[i].index == i`. Never empty.
         sha256: In hexadecimal, of the file's bytes as stored, or of the synthetic texts joined by newlines.
         synthetic: Whether the questions were made up rather than read.
+        weights: How often each is asked beside the others, where the dataset says.
+        offsets_ns: When each is asked, from the first on, where the dataset is a trace. Never decreasing.
+        facts: What else the log is to keep of it, as JSON: how lengths were counted, for one.
     """
 
     name: str
     samples: tuple[Sample, ...]
     sha256: str
     synthetic: bool
+    weights: tuple[float, ...] | None = None
+    offsets_ns: tuple[int, ...] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)

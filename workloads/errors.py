@@ -4,7 +4,8 @@ WorkloadError
 ├── SourceError      the file cannot be used at all: missing, a folder, empty, of no known format
 ├── MalformedError   its content is not what its name promises: syntax, encoding, damaged gzip
 ├── ColumnError      a column that was asked for is not there, or no column looks like the prompt
-└── PromptError      there is a prompt, but it is empty or not text
+├── PromptError      there is a prompt, but it is empty or not text
+└── DistributionError  a distribution that cannot be read
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ class ColumnError(WorkloadError):
 
 class PromptError(WorkloadError):
     """There is a prompt, but it is empty or not text."""
+
+
+class DistributionError(WorkloadError, ValueError):
+    """A distribution cannot be read, or is none."""
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

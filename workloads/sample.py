@@ -1,8 +1,29 @@
-"""One question of a dataset."""
+"""One question of a dataset: what one request asks, or with what a conversation of several begins."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Message = Mapping[str, Any]
+"""A chat message in OpenAI's format: `role`, `content`, and what else a role has."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """What the user of a conversation says after an answer.
+
+    Attributes:
+        messages: The new messages; mostly one of the user's.
+        recorded: The answer that the dataset has for the turn before, which takes the endpoint's place where
+            recorded answers are wanted.
+        max_tokens: See `Sample.max_tokens`.
+    """
+
+    messages: tuple[Message, ...]
+    recorded: Message | None = None
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,15 +32,54 @@ class Sample:
 
     Attributes:
         index: Its position in the dataset, from 0.
-        prompt: The user's text.
+        prompt: The user's text; of a chat, the last text that a user says in it.
         system: The system prompt, if there is one.
+        chat: The messages as they are, in place of `prompt` and `system`.
+        token_ids: The prompt as the model's tokens, in place of `prompt`; for completions only.
+        tools: What the model may call, in OpenAI's format.
+        max_tokens: The most output tokens, where the dataset says; it wins over the session's.
+        tags: Columns of the dataset that figures are told apart by.
+        follow_ups: What comes after the answer, turn by turn.
+        turn: Which turn of its conversation this is, from 0.
     """
 
     index: int
-    prompt: str
+    prompt: str = ""
     system: str | None = None
+    chat: tuple[Message, ...] | None = None
+    token_ids: tuple[int, ...] | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    max_tokens: int | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    follow_ups: tuple[FollowUp, ...] = ()
+    turn: int = 0
 
-    def messages(self) -> list[dict[str, str]]:
+    def messages(self) -> list[Message]:
         """The question as chat messages."""
+        if self.chat is not None:
+            return list(self.chat)
         said = [] if self.system is None else [{"role": "system", "content": self.system}]
         return [*said, {"role": "user", "content": self.prompt}]
+
+    def after(self, answer: Message) -> Sample:
+        """The next turn of the conversation: everything that was said so far, the answer, and what follows.
+
+        Args:
+            answer: The assistant's message.
+        """
+        following, *later = self.follow_ups
+        said = following.messages
+        return replace(
+            self,
+            prompt=_last_text(said),
+            system=None,
+            chat=(*self.messages(), answer, *said),
+            max_tokens=following.max_tokens,
+            follow_ups=tuple(later),
+            turn=self.turn + 1,
+        )
+
+
+def _last_text(messages: tuple[Message, ...]) -> str:
+    texts = (one["content"] for one in reversed(messages) if isinstance(one.get("content"), str))
+    return next(texts, "")

@@ -2,8 +2,7 @@
 
     MockError
     ├── MockOptionsError     an option that cannot be used (also a ValueError)
-    │   ├── DistributionError  a distribution that cannot be read
-    │   └── RepliesError       a replies file that cannot be read
+    │   └── RepliesError     a replies file that cannot be read
     └── MockSetupError       the options are sound, but the server cannot start: the port is taken, for one
 
 What a client did wrong is none of these but a `Refusal` (see `ask`), which becomes an answer.
@@ -18,10 +17,6 @@ class MockError(Exception):
 
 class MockOptionsError(MockError, ValueError):
     """An option cannot be used."""
-
-
-class DistributionError(MockOptionsError):
-    """A distribution cannot be read."""
 
 
 class RepliesError(MockOptionsError):

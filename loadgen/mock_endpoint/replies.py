@@ -21,8 +21,8 @@ from typing import Any, Final
 
 import orjson
 
-from loadgen.mock_endpoint import distribution
 from loadgen.mock_endpoint.errors import RepliesError
+from workloads import distribution
 
 _TYPES: Final = {"match": str, "reply": str, "ttft": str, "itl": str, "status": int, "error": str}
 _FAILURES: Final = range(400, 600)

@@ -8,9 +8,11 @@ from itertools import accumulate, count, cycle, islice, repeat
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
-from loadgen.mock_endpoint import distribution, replies
+from loadgen.mock_endpoint import replies
 from loadgen.mock_endpoint.ask import Refusal
 from loadgen.mock_endpoint.errors import MockOptionsError
+from workloads import distribution
+from workloads.errors import DistributionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -145,5 +147,5 @@ def _cut(
 def _named(name: str, parse: Callable[[str], _T], spec: str) -> _T:
     try:
         return parse(spec)
-    except MockOptionsError as error:
+    except DistributionError as error:
         raise MockOptionsError(f"{name}: {error}") from error

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, Generic, TypeVar
 
-from loadgen.mock_endpoint.errors import DistributionError
+from workloads.errors import DistributionError
 
 Sampler = Callable[[Random], float]
 """Draws one value. A pure function of the random state that it is given: same state, same draws."""

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.mock_endpoint.distribution import duration, length
-from loadgen.mock_endpoint.errors import DistributionError
+from workloads.distribution import duration, length
+from workloads.errors import DistributionError
 
 SEEDS = st.integers(0, 2**32)
 MILLISECONDS = st.integers(1, 100_000)
