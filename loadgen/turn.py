@@ -256,7 +256,7 @@ async def _require_success(exchange: Exchange) -> None:
 
 def _said(head: Head, stream: ResponseStream) -> str:
     """What an HTTP error says for itself: its body, or where it sends us, to which nobody goes."""
-    place = head.headers.get("location")
+    place = head.header("location")
     if place and head.status in _REDIRECTS:
         return (
             f"redirects to {place}: no redirect is followed, for the key would go along; give the right --url"

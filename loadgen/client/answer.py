@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from loadgen.client.template import Channel
 
 _MAX_GAP_US: Final = 2**32 - 1
+_UNTOLD: Final = Usage()
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class Answer:
     reasoning: list[str] = field(default_factory=list)
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
     finish_reason: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = _UNTOLD
     done: bool = False
     error: str | None = None
     _calls: dict[int | None, dict[str, Any]] = field(default_factory=dict)
@@ -57,8 +58,7 @@ class Answer:
 
         It does where each chunk was one token, but perhaps for the one that ends the text.
         """
-        output_tokens = self.usage.output_tokens
-        if output_tokens is None or not self.silent_ns:
+        if not self.silent_ns or (output_tokens := self.usage.output_tokens) is None:
             return False
         return output_tokens - len(self.token_ns) - len(self.silent_ns) in (0, 1)
 
@@ -118,7 +118,8 @@ class Answer:
         """Take in what mostly comes once, at the end."""
         self.finish_reason = delta.finish_reason or self.finish_reason
         if delta.usage is not None:
-            self.usage = Usage(*(_later(*counts) for counts in zip(self.usage, delta.usage, strict=True)))
+            before = self.usage
+            self.usage = delta.usage if before is _UNTOLD else Usage(*map(_later, before, delta.usage))
         if self.error is None:
             self.error = delta.error
         self.done = self.done or delta.done

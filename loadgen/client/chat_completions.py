@@ -32,30 +32,35 @@ def asked(sample: Sample) -> dict[str, Any]:
 
 def chunk(payload: Any) -> Delta:
     """Read one frame of a stream."""
-    delta = _read(payload, "delta")
-    if delta.content or delta.carries_token or delta.finish_reason or delta.error:
-        return delta
     choice = first_choice(payload)
-    said = (choice or {}).get("delta") or {}
+    delta = _read(payload, choice, "delta")
+    if delta.content or choice is None or delta.finish_reason or delta.error or delta.carries_token:
+        return delta
+    said = choice.get("delta") or {}
     if said.get("content") != "" or any(said[name] for name in said if name != "role"):
         return delta
-    return delta._replace(silent=True, opens=bool(said.get("role")))
+    return Delta(usage=delta.usage, silent=True, opens=bool(said.get("role")))
 
 
 def whole(payload: Any) -> Delta:
     """Read a complete response that is not a stream."""
-    return _read(payload, "message")
+    return _read(payload, first_choice(payload), "message")
 
 
-def _read(payload: Any, member: str) -> Delta:
-    choice = first_choice(payload)
-    usage, error = read_usage(payload), read_error(payload)
+def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: str) -> Delta:
+    usage = read_usage(payload) if payload.get("usage") else None
+    error = read_error(payload)
     if choice is None:
         return Delta(usage=usage, error=error)
     said = choice.get(member) or {}
     if not isinstance(said, dict):
         raise MalformedError(f"`{member}` is not an object")
-    content, thought = said.get("content"), ""
+    finish_reason = text(choice.get("finish_reason")) or None
+    content = said.get("content")
+    if len(said) <= 1 and (type(content) is str or not said):
+        # Nearly all frames of a stream.
+        return Delta(content or "", "", (), finish_reason, usage, error)
+    thought = ""
     if isinstance(content, list):
         thought = "".join(_joined(part.get("thinking")) for part in objects(content, "`content`"))
         content = _joined(content)
@@ -64,7 +69,7 @@ def _read(payload: Any, member: str) -> Delta:
         # DeepSeek, SGLang and older vLLM call it reasoning_content, OpenRouter and newer vLLM reasoning.
         text(said.get("reasoning_content")) or text(said.get("reasoning")) or thought,
         _tool_calls(said),
-        text(choice.get("finish_reason")) or None,
+        finish_reason,
         usage,
         error,
     )

@@ -125,10 +125,10 @@ def joined_prompt(sample: Sample) -> str:
 def read_error(payload: Mapping[str, Any]) -> str | None:
     """Read an error in one of the shapes in which servers send it inside a body."""
     error = payload.get("error")
-    if not error and "error" in (payload.get("object"), payload.get("type")):
-        error = payload
     if not error:
-        return None
+        if payload.get("object") != "error" and payload.get("type") != "error":
+            return None
+        error = payload
     if isinstance(error, dict):
         return str(error.get("message") or error.get("code") or error)
     return str(error)

@@ -15,7 +15,7 @@ _SECONDS: Final = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
 def retry_after_s(head: Head) -> float | None:
     """The seconds from now that a response asks for, as a number or as an HTTP date; None without."""
-    said = head.headers.get("retry-after")
+    said = head.header("retry-after")
     if said is None:
         return None
     if _SECONDS.fullmatch(said.strip()):

@@ -45,7 +45,7 @@ class SSEDecoder:
             payloads = received[6:-2].split(b"\n\ndata: ")
             if received.count(b"\n") == 2 * len(payloads) and b"\r" not in received:
                 self._at_start = False
-                return [Frame(payload) for payload in payloads]
+                return list(map(Frame, payloads))
         if self._at_start:
             received = bytes(self._line) + received
             self._line.clear()

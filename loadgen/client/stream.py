@@ -163,28 +163,24 @@ class ResponseStream:
         if (count := sum(map(len, pieces))) > SLICE_BYTES:
             del pieces[max(1, len(pieces) * SLICE_BYTES // count) :]
         while pieces:
-            alike = self._alike(pieces) if sse.between_frames else 0
-            count = alike or 1
+            alike = self._alike(pieces) if sse.between_frames else ()
+            count = len(alike) or 1
             moments = self._moments[self._decoded : self._decoded + count]
             self._decoded += count
-            if not (alike and self._take_alike(pieces[:alike], moments)):
+            if not (alike and self._take_alike(alike, moments)):
                 for piece, at_ns in zip(pieces, moments, strict=False):
                     self._feed(sse, piece, at_ns)
             del pieces[:count]
 
-    def _alike(self, pieces: list[bytes]) -> int:
-        """How many pieces look as the template has it before one does not."""
+    def _alike(self, pieces: list[bytes]) -> Sequence[bytes]:
+        """What is special about the pieces that look as the template has it, before one does not."""
         if self._template is None or self.answer.done:
-            return 0
-        head, tail = self._template.head, self._template.tail
-        for number, piece in enumerate(pieces):
-            if not (piece.startswith(head) and piece.endswith(tail)):
-                return number
-        return len(pieces)
+            return ()
+        return self._template.insides(pieces)
 
-    def _take_alike(self, frames: list[bytes], moments: list[int]) -> bool:
+    def _take_alike(self, insides: Sequence[bytes], moments: list[int]) -> bool:
         """Take frames that look as the template has it; tell whether that is what they are."""
-        if self._template is None or (texts := self._template.texts(frames)) is None:
+        if self._template is None or (texts := self._template.texts(insides)) is None:
             return False
         self.answer.add_texts(self._template.channel, texts, moments)
         if self._lessons:

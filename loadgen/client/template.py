@@ -48,14 +48,32 @@ class Template:
     tail: bytes
     channel: Channel
 
-    def texts(self, frames: Sequence[bytes]) -> list[str] | None:
-        """The texts of frames which all begin with `head` and end with `tail`.
+    def insides(self, frames: Sequence[bytes]) -> Sequence[bytes]:
+        """What stands between the two ends, of the first frames up to one that has not both of them."""
+        count = len(frames) if self._fits(frames[0]) else 0
+        while count and not self._fits(frames[count - 1]):
+            count -= 1
+        if not count:
+            return ()
+        frames, start, end = frames[:count], len(self.head), len(self.tail)
+        insides = [frame[start:-end] for frame in frames]
+        # Put together again, pieces of the same lengths are the same bytes: then all have the two ends.
+        whole = b"".join([self.head, (self.tail + self.head).join(insides), self.tail])
+        if min(map(len, frames)) >= start + end and whole == b"".join(frames):
+            return insides
+        return insides[: next(number for number, frame in enumerate(frames) if not self._fits(frame))]
+
+    def _fits(self, frame: bytes) -> bool:
+        long_enough = len(frame) >= len(self.head) + len(self.tail)
+        return long_enough and frame.startswith(self.head) and frame.endswith(self.tail)
+
+    def texts(self, insides: Sequence[bytes]) -> list[str] | None:
+        """The texts of frames by what stands between their two ends.
 
         Returns:
-            None when not every one of them is the template around one text that is not empty.
+            None when not every one of them is one text that is not empty.
         """
-        start, end = len(self.head), len(self.tail)
-        joined = _BETWEEN.join([frame[start:-end] for frame in frames])
+        joined = _BETWEEN.join(insides)
         if _HIDDEN_BETWEEN in joined:
             # A text that ends with a backslash would make the next quote its own.
             return None
@@ -64,7 +82,7 @@ class Template:
         except orjson.JSONDecodeError:
             return None
         # A quote inside a frame's text would make more texts of it than there are frames.
-        return texts if len(texts) == len(frames) and all(texts) else None
+        return texts if len(texts) == len(insides) and all(texts) else None
 
 
 def learn(codec: Codec, received: bytes, payload: bytes, delta: Delta) -> Template | None:

@@ -95,10 +95,11 @@ def test_what_is_learnt() -> None:
     assert template is not None
     assert template.channel == "reasoning"
     assert template.head + b"hm" + template.tail == frame(THOUGHT, b'"hm"', b"\r\n\r\n")
-    assert template.texts([frame(THOUGHT, b'"a"', b"\r\n\r\n"), frame(THOUGHT, b'"b"', b"\r\n\r\n")]) == [
-        "a",
-        "b",
-    ]
+    frames = [frame(THOUGHT, text, b"\r\n\r\n") for text in (b'"a"', b'"b"')]
+    assert template.texts(template.insides(frames)) == ["a", "b"]
+    odd = b"data: {}\r\n\r\n"
+    assert template.insides([*frames, odd]) == template.insides([*frames, odd, *frames]) == [b"a", b"b"]
+    assert not template.insides([odd, *frames])
 
 
 @pytest.mark.parametrize(
