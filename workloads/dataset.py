@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from workloads.sample import Sample
 
@@ -17,8 +17,10 @@ class Dataset:
 
     Attributes:
         name: The file's name without its folder, or `synthetic`.
-        samples: The questions; `samples[i].index == i`. Never empty.
-        sha256: In hexadecimal, of the file's bytes as stored, or of the synthetic texts joined by newlines.
+        samples: The questions; `samples[i].index == i`. Never empty. Those of a trace, or made to length, are
+            made when they are asked for: see `workloads.synthetic.made`.
+        sha256: In hexadecimal, of the file's bytes as stored, or of the synthetic texts joined by newlines;
+            of prompts made to length, of what they are made from.
         synthetic: Whether the questions were made up rather than read.
         weights: How often each is asked beside the others, where the dataset says.
         offsets_ns: When each is asked, from the first on, where the dataset is a trace. Never decreasing.
@@ -26,9 +28,9 @@ class Dataset:
     """
 
     name: str
-    samples: tuple[Sample, ...]
+    samples: Sequence[Sample]
     sha256: str
     synthetic: bool
     weights: tuple[float, ...] | None = None
-    offsets_ns: tuple[int, ...] | None = None
+    offsets_ns: Sequence[int] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -1,60 +1,56 @@
 """The small language in which times and lengths are chosen, and its samplers.
 
-    50ms                    always 50 ms; constant:50ms is the same
+    50ms                    always 50 ms; fixed:50ms and constant:50ms are the same
     uniform:10ms..90ms      evenly between the two, ends included
     normal:50ms,10ms        mean and standard deviation
     lognormal:50ms,0.5      median, and the standard deviation of the logarithm
     exponential:50ms        mean
+    histogram:FILE          lengths as often as they were counted, see `workloads.histogram`; for lengths only
 
 Times have a unit (ns, us, ms, s), lengths have none. A draw below the least possible value (0 for a time,
-1 for a length) counts as that value, so that a wide normal distribution has a higher mean than it says.
+1 for a length) counts as that value, so that a wide normal distribution has a higher mean than it says: see
+`workloads.lengths` for who needs the mean to be true.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from random import Random
-from typing import Final, Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from workloads.errors import DistributionError
+from workloads.errors import DistributionError, WorkloadError
+from workloads.shapes import (
+    Constant,
+    Exponential,
+    LogNormal,
+    Normal,
+    Sampler,
+    Shape,
+    Uniform,
+    UniformWhole,
+)
 
-Sampler = Callable[[Random], float]
-"""Draws one value. A pure function of the random state that it is given: same state, same draws."""
+if TYPE_CHECKING:
+    from random import Random
 
-
-_Number = TypeVar("_Number", int, float)
-
-
-@dataclass(frozen=True, slots=True)
-class Constant(Generic[_Number]):
-    """The sampler of a value that is always the same: who knows it need not draw.
-
-    Attributes:
-        value: That value.
-    """
-
-    value: _Number
-
-    def __call__(self, _: Random) -> _Number:
-        """Draw it."""
-        return self.value
-
+__all__ = ["Constant", "Sampler", "duration", "length", "length_shape"]
 
 _Read = Callable[[str], float]
 """Reads a number in the unit of what is chosen."""
 
-_NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s)?")
-_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_NUMBER: Final = re.compile(r"(\d{1,15}(?:\.\d+)?)(ns|us|ms|s|m|h)?")
+_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MOST_S: Final = 1e9
+"""The mean of a time, in seconds: thirty years, and no draw comes to more than a clock can be set to."""
+
 _POSSIBLE_TIMES: Final = (
     "50ms, uniform:10ms..90ms, normal:50ms,10ms (mean, deviation), lognormal:50ms,0.5 (median, sigma) "
-    "and exponential:50ms (mean), with the units ns, us, ms and s"
+    "and exponential:50ms (mean), with the units ns, us, ms, s, m and h"
 )
 _POSSIBLE_LENGTHS: Final = (
-    "64, uniform:16..128, normal:64,16 (mean, deviation), lognormal:64,0.5 (median, sigma) "
-    "and exponential:64 (mean)"
+    "64, uniform:16..128, normal:64,16 (mean, deviation), lognormal:64,0.5 (median, sigma), "
+    "exponential:64 (mean) and histogram:FILE"
 )
 
 
@@ -65,9 +61,11 @@ def duration(spec: str) -> Sampler:
         A sampler of seconds, never negative.
 
     Raises:
-        DistributionError: `spec` is not one; the message says what is possible.
+        DistributionError: `spec` is not one, or its mean is too long; the message says what is possible.
     """
     draw = _parse(spec, _SHAPES, _seconds, _POSSIBLE_TIMES)
+    if draw.mean > _MOST_S:
+        raise DistributionError(f"{spec!r}: its mean is {draw.mean:g} s, and {_MOST_S:g} s are the most")
     if isinstance(draw, Constant):
         return draw
     return lambda rng: max(0.0, draw(rng))
@@ -82,13 +80,22 @@ def length(spec: str) -> Callable[[Random], int]:
     Raises:
         DistributionError: `spec` is not one; the message says what is possible.
     """
-    draw = _parse(spec, {**_SHAPES, "uniform": _uniform_whole}, _count, _POSSIBLE_LENGTHS)
+    draw = length_shape(spec)
     if isinstance(draw, Constant):
         return Constant(round(draw.value))
     return lambda rng: max(1, round(draw(rng)))
 
 
-def _parse(spec: str, shapes: Mapping[str, _Shape], read: _Read, possible: str) -> Sampler:
+def length_shape(spec: str) -> Shape:
+    """Read a distribution of lengths, and leave its draws as they are: neither bounded nor whole.
+
+    Raises:
+        DistributionError: As for `length`.
+    """
+    return _parse(spec, _LENGTH_SHAPES, _count, _POSSIBLE_LENGTHS)
+
+
+def _parse(spec: str, shapes: Mapping[str, _Reader], read: _Read, possible: str) -> Shape:
     name, colon, parameters = spec.strip().partition(":")
     if not colon:
         name, parameters = "constant", name
@@ -98,6 +105,8 @@ def _parse(spec: str, shapes: Mapping[str, _Shape], read: _Read, possible: str) 
         raise DistributionError(
             f"{spec!r}: there is no distribution {name!r}. Possible are {possible}"
         ) from error
+    except WorkloadError:
+        raise
     except ValueError as error:
         raise DistributionError(f"{spec!r}: {error}. Possible are {possible}") from error
 
@@ -144,43 +153,50 @@ def _range(parameters: str, read: _Read) -> tuple[float, float]:
     return low, high
 
 
-def _constant(parameters: str, read: _Read) -> Sampler:
+def _constant(parameters: str, read: _Read) -> Shape:
     return Constant(read(parameters))
 
 
-def _uniform(parameters: str, read: _Read) -> Sampler:
-    low, high = _range(parameters, read)
-    return lambda rng: rng.uniform(low, high)
+def _uniform(parameters: str, read: _Read) -> Shape:
+    return Uniform(*_range(parameters, read))
 
 
-def _uniform_whole(parameters: str, read: _Read) -> Sampler:
-    low, high = map(int, _range(parameters, read))
-    return lambda rng: rng.randint(low, high)
+def _uniform_whole(parameters: str, read: _Read) -> Shape:
+    return UniformWhole(*map(int, _range(parameters, read)))
 
 
-def _normal(parameters: str, read: _Read) -> Sampler:
+def _normal(parameters: str, read: _Read) -> Shape:
     first, second = _pair(parameters, ",")
     # The deviation of a length need not be a whole number.
-    mean, deviation = read(first), (_plain if read is _count else read)(second)
-    return lambda rng: rng.gauss(mean, deviation)
+    return Normal(read(first), (_plain if read is _count else read)(second))
 
 
-def _lognormal(parameters: str, read: _Read) -> Sampler:
+def _lognormal(parameters: str, read: _Read) -> Shape:
     first, second = _pair(parameters, ",")
-    median, sigma = read(first), _plain(second)
-    return lambda rng: median * math.exp(rng.gauss(0.0, sigma))
+    return LogNormal(read(first), _plain(second))
 
 
-def _exponential(parameters: str, read: _Read) -> Sampler:
-    mean = read(parameters)
-    return lambda rng: mean * rng.expovariate(1.0)
+def _exponential(parameters: str, read: _Read) -> Shape:
+    return Exponential(read(parameters))
 
 
-_Shape = Callable[[str, _Read], Sampler]
-_SHAPES: Final[Mapping[str, _Shape]] = {
+def _histogram(parameters: str, _: _Read) -> Shape:
+    from workloads.histogram import read_histogram
+
+    return read_histogram(Path(parameters))
+
+
+_Reader = Callable[[str, _Read], Shape]
+_SHAPES: Final[Mapping[str, _Reader]] = {
     "constant": _constant,
+    "fixed": _constant,
     "uniform": _uniform,
     "normal": _normal,
     "lognormal": _lognormal,
     "exponential": _exponential,
+}
+_LENGTH_SHAPES: Final[Mapping[str, _Reader]] = {
+    **_SHAPES,
+    "uniform": _uniform_whole,
+    "histogram": _histogram,
 }

@@ -3,9 +3,11 @@
 WorkloadError
 ├── SourceError      the file cannot be used at all: missing, a folder, empty, of no known format
 ├── MalformedError   its content is not what its name promises: syntax, encoding, damaged gzip
-├── ColumnError      a column that was asked for is not there, or no column looks like the prompt
-├── PromptError      there is a prompt, but it is empty or not text
-└── DistributionError  a distribution that cannot be read
+├── ColumnError      a column that was asked for is not there or holds something else, or no column looks
+│                    like the prompt
+├── PromptError      there is a prompt, but it is empty or none that can be asked
+├── TraceError       a trace of no known format, or with a line that cannot be replayed
+└── DistributionError  a distribution that cannot be read, or cannot give its mean
 """
 
 from __future__ import annotations
@@ -30,15 +32,19 @@ class MalformedError(WorkloadError):
 
 
 class ColumnError(WorkloadError):
-    """A column that was asked for is not there, or no column looks like the prompt."""
+    """A column that was asked for is not there or holds something else, or none looks like the prompt."""
 
 
 class PromptError(WorkloadError):
-    """There is a prompt, but it is empty or not text."""
+    """There is a prompt, but it is empty or none that can be asked."""
+
+
+class TraceError(WorkloadError):
+    """A trace is of no known format, or a line of it cannot be replayed."""
 
 
 class DistributionError(WorkloadError, ValueError):
-    """A distribution cannot be read, or is none."""
+    """A distribution cannot be read, is none, or cannot give its mean."""
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

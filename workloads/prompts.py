@@ -1,120 +1,124 @@
-"""From rows to questions: which column is the prompt, and which the system prompt."""
+"""From rows to questions: texts, conversations, or tokens, and what else a row says of its question."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.chats import read_tools
+from workloads.columns import Columns, cell, usual_column, usual_system_column
+from workloads.conversations import Take, question, read_conversation, with_system
 from workloads.dataset import Dataset
-from workloads.errors import ColumnError, PromptError, did_you_mean
+from workloads.errors import PromptError
+from workloads.numbers import most_tokens, require_some, weight
 from workloads.sample import Sample
 from workloads.sources import Row, kind, read_rows, read_stored
+from workloads.tags import read_tags
+from workloads.token_ids import are_token_ids, read_token_ids
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-PROMPT_COLUMNS: Final = (
-    "prompt",
-    "question",
-    "problem",
-    "instruction",
-    "query",
-    "input",
-    "text",
-    "goal",
-    "user_prompt",
-    "question_content",
-    "problem_statement",
-)
-"""What the prompt column is usually called, in any case; the first of these that a file has is taken."""
-
-SYSTEM_COLUMNS: Final = ("system", "system_prompt")
-"""What the column of system prompts is called when none is named."""
+TOOLS_COLUMN: Final = "tools"
+"""Where a row with a conversation has the tools that the model may call in it."""
 
 
-def load_prompts(path: Path, prompt_column: str | None = None, system_column: str | None = None) -> Dataset:
+def load_prompts(path: Path, columns: Columns = Columns(), take: Take | None = None) -> Dataset:  # noqa: B008 (a frozen value)
     """Read the questions of a file (see `workloads.sources` for the formats).
 
     Args:
         path: The file. Rows that are plain strings are prompts themselves.
-        prompt_column: Holds the prompt; guessed from `PROMPT_COLUMNS` by the first row when missing.
-        system_column: Holds the system prompt, null or empty where a question has none; when missing,
-            whichever of `SYSTEM_COLUMNS` a row has.
+        columns: Which columns hold what.
+        take: Which turns of conversations are asked; None: of those that are found, the last.
 
     Raises:
         SourceError, MalformedError: The file cannot be read; see `workloads.sources`.
-        ColumnError: A row has no such column, or no column looks like the prompt.
-        PromptError: A prompt is empty or not text.
+        ColumnError: A row has no such column or not what belongs there, or no column looks like the prompt.
+        PromptError: A prompt is empty, or none that can be asked.
     """
     stored = read_stored(path)
-    rows = read_rows(path, stored)
+    return read_questions(path.name, read_rows(path, stored), columns, take, sha256(stored).hexdigest)
+
+
+def read_questions(
+    name: str, rows: Iterator[Row], columns: Columns, take: Take | None, checksum: Callable[[], str]
+) -> Dataset:
+    """Make questions of rows.
+
+    Args:
+        name: What the dataset is called.
+        rows: At least one.
+        columns: Which columns hold what.
+        take: Which turns of conversations are asked; None: of those that are found, the last.
+        checksum: In hexadecimal; asked for when all rows have been read.
+
+    Raises:
+        ColumnError, PromptError: As in `load_prompts`.
+    """
     first = next(rows)
-    column = prompt_column or _usual_column(first)
-    samples = tuple(
-        Sample(index, _prompt(row, column), _system(row, system_column))
-        for index, row in enumerate(chain([first], rows))
-    )
-    return Dataset(path.name, samples, sha256(stored).hexdigest(), synthetic=False)
+    column = columns.prompt or usual_column(first, chats_first=take is not None)
+    samples, weights = [], []
+    for index, row in enumerate(chain([first], rows)):
+        samples.append(_sample(index, row, column, columns, take))
+        if columns.weight is not None:
+            weights.append(weight(row, columns.weight))
+    if columns.weight is not None:
+        require_some(weights, name, columns.weight)
+    return Dataset(name, tuple(samples), checksum(), synthetic=False, weights=tuple(weights) or None)
 
 
-def _usual_column(row: Row) -> str | None:
-    """Guess the prompt column; None for a plain string, which needs none."""
-    if isinstance(row.value, str):
-        return None
-    by_name = {name.lower(): name for name in row.value}
-    found = next((by_name[usual] for usual in PROMPT_COLUMNS if usual in by_name), None)
-    if found is None:
-        raise ColumnError(
-            f"{row.place}: no column has a usual name for a prompt; {_columns(row)}; "
-            "name the right one with --prompt-column"
-        )
-    return found
+def _sample(index: int, row: Row, column: str | None, columns: Columns, take: Take | None) -> Sample:
+    value, place = cell(row, column)
+    system, tags = _system(row, columns.system), read_tags(row, columns.tags)
+    most = most_tokens(row, columns.output)
+    if not isinstance(value, list):
+        return Sample(index, _prompt(value, place, take), system, max_tokens=most, tags=tags)
+    if are_token_ids(value):
+        _require_alone(place, system, take)
+        return Sample(index, token_ids=read_token_ids(place, value), max_tokens=most, tags=tags)
+    conversation = with_system(place, read_conversation(place, value, take or "last"), system)
+    asked = question(index, conversation, _tools(row))
+    later = tuple(replace(one, max_tokens=most) for one in asked.follow_ups)
+    return replace(asked, max_tokens=most, tags=tags, follow_ups=later)
 
 
-def _prompt(row: Row, column: str | None) -> str:
-    value, place = _cell(row, column)
+def _prompt(value: object, place: str, take: Take | None) -> str:
     if not isinstance(value, str):
         raise PromptError(
-            f"{place}: {kind(value)}, where the prompt's text should be; "
-            "name a column of text with --prompt-column"
+            f"{place}: {kind(value)}, where the prompt's text, a conversation or tokens should be; "
+            "name a column of them with --prompt-column"
         )
     if not value.strip():
         raise PromptError(f"{place}: the prompt is empty; fill it in or drop the row")
+    if take is not None:
+        raise PromptError(
+            f"{place}: a text, where a conversation should be; leave --conversations out, or name the column "
+            "of the conversations with --prompt-column"
+        )
     return value
 
 
+def _require_alone(place: str, system: str | None, take: Take | None) -> None:
+    """Tokens are a whole prompt: nothing can be put before them, and they have no turns."""
+    if system is not None:
+        raise PromptError(f"{place}: tokens, and a system prompt that cannot go before them; drop its column")
+    if take is not None:
+        raise PromptError(f"{place}: tokens, where a conversation should be; leave --conversations out")
+
+
+def _tools(row: Row) -> tuple[Mapping[str, Any], ...]:
+    named = {} if isinstance(row.value, str) else row.value
+    return read_tools(f"{row.place}, column {TOOLS_COLUMN!r}", named.get(TOOLS_COLUMN))
+
+
 def _system(row: Row, column: str | None) -> str | None:
-    column = column or _usual_system_column(row)
+    column = column or usual_system_column(row)
     if column is None:
         return None
-    value, place = _cell(row, column)
+    value, place = cell(row, column)
     if not isinstance(value, str | None):
         raise PromptError(f"{place}: {kind(value)}, where the system prompt's text should be")
     return value or None
-
-
-def _usual_system_column(row: Row) -> str | None:
-    names = () if isinstance(row.value, str) else row.value
-    return next((name for name in SYSTEM_COLUMNS if name in names), None)
-
-
-def _cell(row: Row, column: str | None) -> tuple[Any, str]:
-    """What a row holds in a column (None: what a row without columns holds), and where that is."""
-    if isinstance(row.value, str):
-        if column is not None:
-            raise ColumnError(
-                f"{row.place}: a plain string, where an object with the column {column!r} should be"
-            )
-        return row.value, row.place
-    if column is None:
-        raise ColumnError(f"{row.place}: an object, where a plain string should be, as in the rows before")
-    if column not in row.value:
-        raise ColumnError(
-            f"{row.place}: there is no column {column!r}; {_columns(row)}{did_you_mean(column, row.value)}"
-        )
-    return row.value[column], f"{row.place}, column {column!r}"
-
-
-def _columns(row: Row) -> str:
-    return f"the columns are {', '.join(map(repr, row.value))}" if row.value else "it has no columns"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,6 +41,7 @@ class Sample:
         tags: Columns of the dataset that figures are told apart by.
         follow_ups: What comes after the answer, turn by turn.
         turn: Which turn of its conversation this is, from 0.
+        told: How many of its messages an earlier turn has told already, the answer to that turn included.
     """
 
     index: int
@@ -53,6 +54,7 @@ class Sample:
     tags: Mapping[str, str] = field(default_factory=dict)
     follow_ups: tuple[FollowUp, ...] = ()
     turn: int = 0
+    told: int = 0
 
     def messages(self) -> list[Message]:
         """The question as chat messages."""
@@ -61,6 +63,10 @@ class Sample:
         said = [] if self.system is None else [{"role": "system", "content": self.system}]
         return [*said, {"role": "user", "content": self.prompt}]
 
+    def new_messages(self) -> list[Message]:
+        """Those of its messages that no earlier turn has told: what the log is to keep."""
+        return self.messages()[self.told :]
+
     def after(self, answer: Message) -> Sample:
         """The next turn of the conversation: everything that was said so far, the answer, and what follows.
 
@@ -68,18 +74,20 @@ class Sample:
             answer: The assistant's message.
         """
         following, *later = self.follow_ups
-        said = following.messages
+        said, before = following.messages, (*self.messages(), answer)
         return replace(
             self,
-            prompt=_last_text(said),
+            prompt=last_text(said),
             system=None,
-            chat=(*self.messages(), answer, *said),
+            chat=(*before, *said),
             max_tokens=following.max_tokens,
             follow_ups=tuple(later),
             turn=self.turn + 1,
+            told=len(before),
         )
 
 
-def _last_text(messages: tuple[Message, ...]) -> str:
+def last_text(messages: Sequence[Message]) -> str:
+    """The last text among messages; empty where there is none."""
     texts = (one["content"] for one in reversed(messages) if isinstance(one.get("content"), str))
     return next(texts, "")

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from workloads.columns import PROMPT_COLUMNS, SYSTEM_COLUMNS, Columns
 from workloads.errors import SourceError, WorkloadError
-from workloads.prompts import PROMPT_COLUMNS, SYSTEM_COLUMNS, load_prompts
+from workloads.prompts import load_prompts
 from workloads.sample import Sample
 
 
@@ -37,7 +38,7 @@ def test_first_usual_name_wins(tmp_path: Path) -> None:
 def test_named_column_wins(tmp_path: Path) -> None:
     """A column that is named is taken, whatever else there is."""
     path = written(tmp_path / "q.jsonl", {"prompt": "no", "Body": "yes"})
-    assert load_prompts(path, "Body").samples[0].prompt == "yes"
+    assert load_prompts(path, Columns("Body")).samples[0].prompt == "yes"
 
 
 def test_plain_strings_are_prompts(tmp_path: Path) -> None:
@@ -64,7 +65,7 @@ def test_usual_system_columns_are_found(tmp_path: Path, column: str) -> None:
 def test_named_system_column_wins(tmp_path: Path) -> None:
     """A system column that is named is taken, whatever else there is."""
     path = written(tmp_path / "q.jsonl", {"prompt": "a", "system": "no", "persona": "yes"})
-    assert load_prompts(path, system_column="persona").samples == (Sample(0, "a", "yes"),)
+    assert load_prompts(path, Columns(system="persona")).samples == (Sample(0, "a", "yes"),)
 
 
 def test_dataset_knows_its_file(tmp_path: Path) -> None:
@@ -77,17 +78,17 @@ def test_dataset_knows_its_file(tmp_path: Path) -> None:
     assert not dataset.synthetic
 
 
-BAD_ROWS: dict[str, tuple[list[Any], dict[str, str]]] = {
+BAD_ROWS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "unusual": ([{"id": 1, "body": "a"}], {}),
     "columnless": ([{}], {}),
     "other-name-later": ([{"question": "a", "answer": "b"}, {"qestion": "a", "answer": "b"}], {}),
-    "no-such-prompt-column": ([{"question": "a"}], {"prompt_column": "zzz"}),
-    "no-such-system-column": ([{"question": "a"}], {"system_column": "sys"}),
-    "string-with-prompt-column": (["a"], {"prompt_column": "question"}),
-    "string-with-system-column": (["a"], {"system_column": "system"}),
+    "no-such-prompt-column": ([{"question": "a"}], {"prompt": "zzz"}),
+    "no-such-system-column": ([{"question": "a"}], {"system": "sys"}),
+    "string-with-prompt-column": (["a"], {"prompt": "question"}),
+    "string-with-system-column": (["a"], {"system": "system"}),
     "string-after-object": ([{"question": "a"}, "b"], {}),
     "object-after-string": (["a", {"question": "b"}], {}),
-    "chat-messages": ([{"prompt": [{"role": "user", "content": "a"}]}], {}),
+    "object-as-prompt": ([{"prompt": {"role": "user", "content": "a"}}], {}),
     "null-prompt": ([{"prompt": "a"}, {"prompt": None}], {}),
     "blank-prompt": ([{"prompt": "a"}, {"prompt": " \n"}], {}),
     "blank-string": ([""], {}),
@@ -96,11 +97,11 @@ BAD_ROWS: dict[str, tuple[list[Any], dict[str, str]]] = {
 GOLDEN = Path(__file__).with_name("golden") / "bad_rows.txt"
 
 
-def complaint(path: Path, rows: list[Any], columns: dict[str, str]) -> str:
+def complaint(path: Path, rows: list[Any], columns: dict[str, Any]) -> str:
     """Load bad rows and return the error's kind and sentence."""
     written(path, *rows)
     with pytest.raises(WorkloadError) as caught:
-        load_prompts(path, **columns)
+        load_prompts(path, Columns(**columns))
     return f"{type(caught.value).__name__}: {caught.value}".replace(f"{path.parent}/", "")
 
 

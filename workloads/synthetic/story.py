@@ -57,8 +57,10 @@ _PLACES: Final = _words(
     "mill monastery mountain museum observatory orchard palace port quarry river school square station "
     "tavern theatre tower tunnel valley"
 )
-_REQUEST: Final = _words("Continue the story at length.")
-_SENTENCE_WORDS: Final = 10
+REQUEST: Final = _words("Continue the story at length.")
+"""What every story ends with."""
+
+SENTENCE_WORDS: Final = 10
 
 
 def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0) -> Dataset:
@@ -86,12 +88,12 @@ def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0) -> 
 
 def _text(random: Random, number: int, words: int) -> str:
     said = f"{number} {_opening(random)}".split()
-    for sentence in _sentences(random, 1 + words // _SENTENCE_WORDS):
+    for sentence in sentences(random, 1 + words // SENTENCE_WORDS):
         said += sentence.split()
-    if words < _SENTENCE_WORDS + len(_REQUEST):
+    if words < SENTENCE_WORDS + len(REQUEST):
         return " ".join(said[:words])
-    story = " ".join(said[: words - len(_REQUEST)]).rstrip(".")  # it may end in the middle of a sentence
-    return " ".join([f"{story}.", *_REQUEST])
+    story = " ".join(said[: words - len(REQUEST)]).rstrip(".")  # it may end in the middle of a sentence
+    return " ".join([f"{story}.", *REQUEST])
 
 
 def _opening(random: Random) -> str:
@@ -100,8 +102,8 @@ def _opening(random: Random) -> str:
     return f"{adjective} {things} disappeared from the {other} {place}."
 
 
-def _sentences(random: Random, count: int) -> list[str]:
-    """Make sentences of `_SENTENCE_WORDS` words each."""
+def sentences(random: Random, count: int) -> list[str]:
+    """Make sentences of `SENTENCE_WORDS` words each."""
     drawn = [
         random.choices(words, k=count) for words in (_ADJECTIVES, _NOUNS, _ADVERBS, _VERBS, _NOUNS, _PLACES)
     ]

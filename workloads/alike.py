@@ -1,0 +1,20 @@
+"""Questions that stand for all of a dataset, where looking at each would mean making a million of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workloads.synthetic.made import MadeSamples
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workloads.sample import Sample
+
+
+def examples(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """At least one of each kind: all of them, unless they are made when they are asked for.
+
+    Those that are made differ in their texts and in how many turns they have, in nothing else.
+    """
+    return samples.examples() if isinstance(samples, MadeSamples) else samples

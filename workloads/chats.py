@@ -1,0 +1,123 @@
+"""Conversations in OpenAI's format: messages with a role, and what each role may say.
+
+Nothing is fetched: images are references, and stay as they are. Members that are null are left out: a Parquet
+file has them for everything that a message of another role has.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from workloads.errors import PromptError, did_you_mean
+from workloads.sources import kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workloads.sample import Message
+
+ROLES: Final = ("system", "developer", "user", "assistant", "tool")
+
+_REFERENCE: Final = re.compile(r"(https?://|data:|file://)", re.IGNORECASE)
+
+
+def role_of(place: str, message: Mapping[str, Any]) -> str:
+    """The role of a message.
+
+    Raises:
+        PromptError: It has none, or one that there is not.
+    """
+    role = message.get("role")
+    if role not in ROLES:
+        said = "no role" if role is None else f"the role {role!r}"
+        near = did_you_mean(role, ROLES) if isinstance(role, str) else ""
+        raise PromptError(f"{place}: {said}, where one of {', '.join(ROLES)} should be{near}")
+    return str(role)
+
+
+def read_message(place: str, message: Mapping[str, Any]) -> Message:
+    """A message without what is null in it, known to say something.
+
+    Raises:
+        PromptError: It is empty, or not what a message of its role is.
+    """
+    said: dict[str, Any] = without_nulls(message)
+    role, content = said.get("role"), said.get("content")
+    calls = said.get("tool_calls")
+    if calls:
+        if role != "assistant":
+            raise PromptError(f"{place}: `tool_calls` in a message of {role}; only the assistant calls tools")
+        _check_calls(place, calls)
+    if role == "tool" and not isinstance(said.get("tool_call_id"), str):
+        raise PromptError(f"{place}: the result of a tool without the `tool_call_id` that it answers")
+    if isinstance(content, list):
+        for number, part in enumerate(content, start=1):
+            _check_part(f"{place}, part {number}", part)
+    elif not isinstance(content, str | None):
+        raise PromptError(f"{place}: `content` is {kind(content)}, where a text or a list of parts should be")
+    if not (calls or said.get("refusal") or role == "tool" or _says(content)):
+        raise PromptError(f"{place}: the content is empty; fill it in or drop the row")
+    return {**said, "content": content or ""} if role == "tool" else said
+
+
+def read_tools(place: str, value: object) -> tuple[Mapping[str, Any], ...]:
+    """The tools that a model may call: a list of objects, or its JSON as a text; null and empty are none.
+
+    Raises:
+        PromptError: It is something else.
+    """
+    if isinstance(value, str) and value.strip():
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError as error:
+            raise PromptError(f"{place}: not JSON ({error.msg}), where a list of tools should be") from error
+    if not value:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(tool, dict) for tool in value):
+        raise PromptError(f"{place}: {kind(value)}, where a list of tools, objects all, should be")
+    return tuple(without_nulls(value))
+
+
+def without_nulls(value: Any) -> Any:
+    """The same JSON without members that are null."""
+    if isinstance(value, dict):
+        return {name: without_nulls(member) for name, member in value.items() if member is not None}
+    return [without_nulls(element) for element in value] if isinstance(value, list) else value
+
+
+def _says(content: str | list[Any] | None) -> bool:
+    return bool(content.strip() if isinstance(content, str) else content)
+
+
+def _check_part(place: str, part: Any) -> None:
+    """Look at a part of a message's content; of kinds that other servers have added, nothing is known."""
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        raise PromptError(f"{place}: {kind(part)}, where an object with a `type` should be")
+    if part["type"] == "text" and not isinstance(part.get("text"), str):
+        raise PromptError(f"{place}: a part of the type text without a `text`")
+    if part["type"] == "image_url":
+        image = part.get("image_url")
+        url = image.get("url") if isinstance(image, dict) else None
+        if not isinstance(url, str) or not _REFERENCE.match(url):
+            raise PromptError(
+                f"{place}: an image is a reference here: "
+                '{"type": "image_url", "image_url": {"url": …}} with an http:, https:, data: or file: URL'
+            )
+
+
+def _check_calls(place: str, calls: Any) -> None:
+    for number, call in enumerate(calls if isinstance(calls, list) else [calls], start=1):
+        function = call.get("function") if isinstance(call, dict) else None
+        members = (
+            (call.get("id"), function.get("name"), function.get("arguments"))
+            if isinstance(function, dict)
+            else (None,)
+        )
+        if not all(isinstance(member, str) for member in members):
+            raise PromptError(
+                f"{place}, tool call {number}: a call has an `id`, and a `function` with a `name` and its "
+                "`arguments` as JSON in a text"
+            )

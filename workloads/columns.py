@@ -1,0 +1,109 @@
+"""Which columns of a row hold what: named by the user, else found by their usual names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.errors import ColumnError, did_you_mean
+
+if TYPE_CHECKING:
+    from workloads.sources import Row
+
+PROMPT_COLUMNS: Final = (
+    "prompt",
+    "question",
+    "problem",
+    "instruction",
+    "query",
+    "input",
+    "text",
+    "goal",
+    "user_prompt",
+    "question_content",
+    "problem_statement",
+)
+"""What the prompt column is usually called, in any case; the first of these that a file has is taken."""
+
+CHAT_COLUMNS: Final = ("messages", "conversations", "conversation")
+"""What a column of conversations is called; looked for after those of prompts, or before them where it was
+said which turns of conversations are asked."""
+
+TOKEN_COLUMNS: Final = ("token_ids", "input_ids", "prompt_token_ids")
+"""What a column of prompts as tokens is called; looked for last."""
+
+SYSTEM_COLUMNS: Final = ("system", "system_prompt")
+"""What the column of system prompts is called when none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that a user has named.
+
+    Attributes:
+        prompt: Holds the question; None: found by its name.
+        system: Holds the system prompt; None: found by its name, in each row.
+        output: Holds the most output tokens; None: no column does.
+        weight: Holds how often a question is asked beside the others; None: no column does.
+        tags: What figures are told apart by.
+    """
+
+    prompt: str | None = None
+    system: str | None = None
+    output: str | None = None
+    weight: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+def usual_column(row: Row, *, chats_first: bool) -> str | None:
+    """Guess the prompt column of rows like this one; None for a plain string, which needs none.
+
+    Raises:
+        ColumnError: No column has a usual name.
+    """
+    if isinstance(row.value, str):
+        return None
+    usual = (
+        (*CHAT_COLUMNS, *PROMPT_COLUMNS, *TOKEN_COLUMNS)
+        if chats_first
+        else (*PROMPT_COLUMNS, *CHAT_COLUMNS, *TOKEN_COLUMNS)
+    )
+    by_name = {name.lower(): name for name in row.value}
+    found = next((by_name[name] for name in usual if name in by_name), None)
+    if found is None:
+        raise ColumnError(
+            f"{row.place}: no column has a usual name for a prompt; {_columns(row)}; "
+            "name the right one with --prompt-column"
+        )
+    return found
+
+
+def usual_system_column(row: Row) -> str | None:
+    """The column of the system prompt that a row has by its name; None where there is none."""
+    names = () if isinstance(row.value, str) else row.value
+    return next((name for name in SYSTEM_COLUMNS if name in names), None)
+
+
+def cell(row: Row, column: str | None) -> tuple[Any, str]:
+    """What a row holds in a column (None: what a row without columns holds), and where that is.
+
+    Raises:
+        ColumnError: There is no such column.
+    """
+    if isinstance(row.value, str):
+        if column is not None:
+            raise ColumnError(
+                f"{row.place}: a plain string, where an object with the column {column!r} should be"
+            )
+        return row.value, row.place
+    if column is None:
+        raise ColumnError(f"{row.place}: an object, where a plain string should be, as in the rows before")
+    if column not in row.value:
+        raise ColumnError(
+            f"{row.place}: there is no column {column!r}; {_columns(row)}{did_you_mean(column, row.value)}"
+        )
+    return row.value[column], f"{row.place}, column {column!r}"
+
+
+def _columns(row: Row) -> str:
+    return f"the columns are {', '.join(map(repr, row.value))}" if row.value else "it has no columns"

@@ -1,0 +1,170 @@
+"""Datasets of Hugging Face: of the hub, of its local cache, or of a folder.
+
+    hf:openai/gsm8k:main:test    the split `test` of the configuration `main`
+    hf:HuggingFaceH4/ultrachat_200k:train_sft[:1000]
+    hf:./folder                  files that `datasets.load_dataset` reads, or what `save_to_disk` has written
+
+Without a split the only one is taken, else the one called `train`. The checksum is that of the rows: each as
+JSON with its members in the order of their names, a newline after each.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from workloads.columns import Columns
+from workloads.errors import SourceError
+from workloads.prompts import read_questions
+from workloads.sources import MOST_BYTES, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.conversations import Take
+    from workloads.dataset import Dataset
+
+PREFIX: Final = "hf:"
+
+_BATCH_ROWS: Final = 1024
+_MOST_PARTS: Final = 3
+_SAVED: Final = ("state.json", "dataset_dict.json")
+_REVISION: Final = re.compile(r"@([0-9a-f]{40})/")
+_COLON: Final = re.compile(r":(?![^\[]*\])")
+_LONGEST: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What `hf:NAME[:[CONFIG:]SPLIT]` names.
+
+    Attributes:
+        text: As the user wrote it.
+        name: Of a dataset of the hub, or the path of a folder.
+        config: One of its configurations; None for the only one.
+        split: One of its splits; None for the only one, or `train`.
+    """
+
+    text: str
+    name: str
+    config: str | None = None
+    split: str | None = None
+
+
+def parse(text: str) -> Reference:
+    """Read a reference.
+
+    Raises:
+        SourceError: It is none.
+    """
+    name, *parts = _COLON.split(text.removeprefix(PREFIX))
+    if not name or len(parts) >= _MOST_PARTS or (parts and not parts[-1]):
+        raise SourceError(f"{text}: no dataset; write hf:NAME, hf:NAME:SPLIT or hf:NAME:CONFIG:SPLIT")
+    config, split = (None, *parts)[-2:] if parts else (None, None)
+    return Reference(text, name, config or None, split)
+
+
+def load_hub(text: str, columns: Columns = Columns(), take: Take | None = None) -> Dataset:  # noqa: B008 (a frozen value)
+    """Read the questions of a dataset.
+
+    Args:
+        text: Which one, see above.
+        columns: See `workloads.prompts.load_prompts`.
+        take: See `workloads.prompts.load_prompts`.
+
+    Raises:
+        SourceError: `datasets` is not installed, or there is no such dataset, or it cannot be fetched.
+        ColumnError, PromptError: See `workloads.prompts.load_prompts`.
+    """
+    reference = parse(text)
+    found, split = _one_split(reference, _load(reference))
+    digest = sha256()
+    rows = _rows(reference, found, digest)
+    if not len(found):
+        raise SourceError(f"{text}: there are no rows in the split {split}")
+    local = Path(reference.name).is_dir()
+    name = f"{PREFIX}{Path(reference.name).name if local else reference.name}"
+    read = read_questions(name, rows, columns, take, digest.hexdigest)
+    return replace(read, facts={"config": reference.config, "split": split, "revision": _revision(found)})
+
+
+def _load(reference: Reference) -> Any:
+    """Have it loaded: a dataset, or several by the names of their splits."""
+    try:
+        import datasets
+    except ImportError as error:
+        raise SourceError(
+            f"{reference.text}: datasets of Hugging Face take another package: pip install 'llm-loadgen[hf]'"
+        ) from error
+    _quieten(datasets)
+    folder = Path(reference.name)
+    try:
+        if any((folder / saved).is_file() for saved in _SAVED):
+            return datasets.load_from_disk(reference.name)
+        return datasets.load_dataset(reference.name, reference.config, split=reference.split)
+    except ConnectionError as error:
+        raise SourceError(
+            f"{reference.text}: the hub of Hugging Face cannot be reached, and the dataset is not in this "
+            "machine's cache; download it where there is a network, and name its folder: hf:./FOLDER"
+        ) from error
+    except datasets.exceptions.DatasetNotFoundError as error:
+        raise SourceError(
+            f"{reference.text}: there is no such dataset, or it is not open to everybody; look the name up, "
+            "and log in with `hf auth login` if it needs that"
+        ) from error
+    except Exception as error:
+        said = " ".join(str(error.__cause__ or error).split())[:_LONGEST] or type(error).__name__
+        raise SourceError(f"{reference.text}: cannot be loaded ({said})") from error
+
+
+def _quieten(datasets: Any) -> None:
+    """No progress bars, and no word on each attempt to reach the hub: what goes wrong is told once."""
+    datasets.disable_progress_bars()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+
+
+def _one_split(reference: Reference, loaded: Any) -> tuple[Any, str]:
+    """The split that is meant, and its name."""
+    if not isinstance(loaded, dict):
+        split = str(loaded.split)
+        if reference.split not in (None, split):
+            raise SourceError(f"{reference.text}: there is no split {reference.split}, but {split}")
+        return loaded, split
+    names = list(loaded)
+    split = reference.split or (names[0] if len(names) == 1 else "train")
+    if split not in loaded:
+        raise SourceError(
+            f"{reference.text}: which split? There are {', '.join(names)}; name one, as in "
+            f"{PREFIX}{reference.name}:{names[0]}"
+        )
+    return loaded[split], split
+
+
+def _rows(reference: Reference, found: Any, digest: Any) -> Iterator[Row]:
+    """The rows as they are stored: images and sounds as bytes, which nobody decodes."""
+    number = size = 0
+    for table in found.with_format("arrow").iter(_BATCH_ROWS):
+        if (size := size + table.nbytes) > MOST_BYTES:
+            raise SourceError(f"{reference.text}: more than {MOST_BYTES} bytes; name a smaller split of it")
+        for value in table.to_pylist():
+            number += 1
+            digest.update(orjson.dumps(value, _as_json, orjson.OPT_SORT_KEYS) + b"\n")
+            yield Row(f"{reference.text}, row {number}", value)
+
+
+def _as_json(value: object) -> str:
+    """What JSON cannot say, for the checksum."""
+    return sha256(value).hexdigest() if isinstance(value, bytes) else str(value)
+
+
+def _revision(found: Any) -> str | None:
+    """The commit that the files of a dataset are of, where the hub has told."""
+    downloaded = found.info.download_checksums or {}
+    commits = (_REVISION.search(str(url)) for url in downloaded)
+    return next((commit[1] for commit in commits if commit), None)

@@ -1,0 +1,74 @@
+"""Lengths of prompts and answers whose mean is what their distribution says.
+
+A draw outside of 1 to `MOST` counts as the bound that it passed. Where that moves the mean of a distribution
+by more than `MOST_OFF` of what it says, it cannot give its mean and is refused: `normal:5,100`, half of whose
+draws would be 1, or `lognormal:100,5`, whose mean is made of a few draws that nobody sees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from workloads.distribution import Constant, length_shape
+from workloads.errors import DistributionError
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from workloads.shapes import Shape
+
+MOST: Final = 1_000_000
+"""The longest, in tokens: longer contexts are not served."""
+
+MOST_OFF: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """A distribution of lengths.
+
+    Attributes:
+        spec: As it was written.
+        shape: What draws.
+        most: No draw is longer.
+    """
+
+    spec: str
+    shape: Shape
+    most: int
+
+    @property
+    def mean(self) -> float:
+        """Of what is drawn, before it is rounded."""
+        return self.shape.mean_within(1, self.most)
+
+    def drawn(self, rng: Random) -> int:
+        """Draw a length, from 1 to `most`."""
+        return min(max(1, round(self.shape(rng))), self.most)
+
+
+def lengths(option: str, spec: str, most: int = MOST) -> Lengths:
+    """Read a distribution of lengths that can give its mean.
+
+    Args:
+        option: Who asks, for messages.
+        spec: See `workloads.distribution`.
+        most: No length is to be longer.
+
+    Raises:
+        WorkloadError: It is not one, its histogram cannot be read, or it cannot give its mean.
+    """
+    try:
+        shape = length_shape(spec)
+    except DistributionError as error:
+        raise DistributionError(f"{option} {error}") from error
+    said, given = shape.mean, shape.mean_within(1, most)
+    if abs(given / said - 1) > MOST_OFF:  # also where the mean is infinite
+        raise DistributionError(
+            f"{option} {spec!r}: cannot give its mean, which is {said:g}, but {given:.4g} once lengths are "
+            f"bounded to 1..{most}; choose a narrower distribution, or another mean"
+        )
+    if isinstance(shape, Constant) and shape.value > most:
+        raise DistributionError(f"{option} {spec!r}: must be from 1 to {most}")
+    return Lengths(spec, shape, most)

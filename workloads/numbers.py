@@ -1,0 +1,74 @@
+"""Numbers that a row says of its question: the most output tokens, and how often it is asked."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from workloads.columns import cell
+from workloads.errors import ColumnError
+from workloads.sources import kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workloads.sources import Row
+
+_MOST_TOKENS: Final = 10**12
+
+
+def most_tokens(row: Row, column: str | None) -> int | None:
+    """The most output tokens of a row's question; None where the row, or no column, says.
+
+    Raises:
+        ColumnError: There is no such column, or something else in it.
+    """
+    if column is None:
+        return None
+    value, place = cell(row, column)
+    if value is None or value == "":
+        return None
+    number = _number(value)
+    if number is None or number != int(number) or not 1 <= number <= _MOST_TOKENS:
+        raise ColumnError(f"{place}: {_said(value)}, where a whole number of tokens, from 1 on, should be")
+    return int(number)
+
+
+def weight(row: Row, column: str) -> float:
+    """How often a row's question is asked beside the others.
+
+    Raises:
+        ColumnError: There is no such column, or something else in it.
+    """
+    value, place = cell(row, column)
+    number = _number(value)
+    if number is None or number < 0:
+        raise ColumnError(f"{place}: {_said(value)}, where a weight should be: a number from 0 on")
+    return number
+
+
+def require_some(weights: Sequence[float], name: str, column: str) -> None:
+    """Make sure that something is asked.
+
+    Raises:
+        ColumnError: Nothing has a weight, or all together too much.
+    """
+    if not 0 < sum(weights) < math.inf:
+        raise ColumnError(
+            f"{name}, column {column!r}: the weights add up to {sum(weights):g}, so that none can be drawn"
+        )
+
+
+def _said(value: object) -> str:
+    return repr(value) if type(value) in (int, float, str) else kind(value)
+
+
+def _number(value: object) -> float | None:
+    """A finite number, also in the text of a CSV cell."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

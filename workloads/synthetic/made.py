@@ -1,0 +1,117 @@
+"""Questions that are made when they are asked for: a million of them take the memory of their lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, overload
+
+from workloads.sample import FollowUp, Sample
+
+if TYPE_CHECKING:
+    from workloads.synthetic.numbers import Numbers
+    from workloads.synthetic.tape import Tape
+
+
+class Texts(Protocol):
+    """What makes the texts of questions: pure, and small when it is pickled."""
+
+    def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
+        """The text of a message.
+
+        Args:
+            message: Its number.
+            less: So many units are left out of it.
+            fillers: So many fillers are put in.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedTexts:
+    """Texts each of which begins with a number of its own.
+
+    Attributes:
+        tape: What they are cut from.
+        numbers: What they begin with.
+        units: Their lengths.
+        ends: Whether they end with the tape's ending, unless that would be a large part of them.
+    """
+
+    tape: Tape
+    numbers: Numbers
+    units: Sequence[int]
+    ends: bool = True
+
+    def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
+        """See `Texts`."""
+        tape, units = self.tape, self.units[message]
+        ends = self.ends and units > 4 * tape.ending_units
+        told = tape.numbered(self.numbers[message], units - less - ends * tape.ending_units)
+        # Only a text that is too short for a figure begins with white space.
+        return (told + fillers * tape.filler + ends * tape.ending).lstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class MadeSamples(Sequence[Sample]):
+    """Questions, each made when it is asked for, and again the next time; all of them pickle small.
+
+    Attributes:
+        texts: Make the messages.
+        firsts: Question i has the messages `firsts[i]` to `firsts[i + 1] - 1`: the first is the question, the
+            others are what its user says after each answer.
+        outputs: The most output tokens of each message's answer; empty where nothing is said of them.
+        prefixes: System prompts, in turns; empty for none.
+        corrections: What messages need to have as many tokens as they should: see `Texts`.
+        places: Which of the questions these are.
+    """
+
+    texts: Texts
+    firsts: Sequence[int]
+    outputs: Sequence[int] = ()
+    prefixes: tuple[str, ...] = ()
+    corrections: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    places: Sequence[int] = ()
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, place: int) -> Sample: ...
+    @overload
+    def __getitem__(self, place: slice) -> MadeSamples: ...
+    def __getitem__(self, place: int | slice) -> Sample | MadeSamples:
+        if isinstance(place, slice):
+            return replace(self, places=self.places[place])
+        index = self.places[place]
+        first, end = self.firsts[index], self.firsts[index + 1]
+        return Sample(
+            index,
+            self.text(first),
+            self.prefixes[index % len(self.prefixes)] if self.prefixes else None,
+            max_tokens=self._most(first),
+            follow_ups=tuple(map(self._follow_up, range(first + 1, end))),
+        )
+
+    def examples(self) -> tuple[Sample, ...]:
+        """One question, and one with the most turns: all others are like these but for their texts."""
+        if self.firsts[-1] == len(self.firsts) - 1:
+            # As many messages as questions: none has further turns, and none of the millions is looked at.
+            return (self[0],)
+        longest = max(range(len(self)), key=self._turns)
+        return (self[0], self[longest])
+
+    def text(self, message: int) -> str:
+        """The text of a message."""
+        return self.texts.text(message, *self.corrections.get(message, ()))
+
+    def _turns(self, place: int) -> int:
+        index = self.places[place]
+        return self.firsts[index + 1] - self.firsts[index]
+
+    def _follow_up(self, message: int) -> FollowUp:
+        said = {"role": "user", "content": self.text(message)}
+        return FollowUp((said,), max_tokens=self._most(message))
+
+    def _most(self, message: int) -> int | None:
+        return self.outputs[message] if self.outputs else None

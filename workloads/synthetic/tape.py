@@ -1,0 +1,117 @@
+"""A long text that prompts are cut from, and how many tokens each of its words takes."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from workloads.errors import PromptError
+from workloads.synthetic.story import REQUEST, SENTENCE_WORDS, sentences
+
+if TYPE_CHECKING:
+    from workloads.synthetic.measure import Measure
+
+STORY_SENTENCES: Final = 3_000
+"""Of the tape that is made up: about 35,000 tokens; a longer prompt goes through it again."""
+
+_PIECE: Final = re.compile(r"\s*\S+")
+_FAR: Final = 2_654_435_761
+"""A prime: its multiples spread over the tape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """A text in pieces, each a word with the white space before it. After its end it begins again.
+
+    Attributes:
+        text: All of it.
+        starts: Where in it each piece begins, and where the last one ends.
+        costs: How many units all pieces before each have, and all of them.
+        stride: Cuts begin at every so manieth piece.
+        filler: A piece of one unit.
+        ending: What a prompt ends with.
+        ending_units: Its length.
+        figures: The units of each digit, first without and then with white space before it.
+    """
+
+    text: str
+    starts: array[int]
+    costs: array[int]
+    stride: int
+    filler: str
+    ending: str
+    ending_units: int
+    figures: tuple[tuple[int, ...], tuple[int, ...]]
+
+    def cut(self, start: int, units: int) -> str:
+        """A text of so many units; it begins with white space.
+
+        Args:
+            start: Any number; another one mostly begins at another place.
+            units: 0 or less is no text.
+        """
+        cuts, last = [], len(self.costs) - 1
+        place = start * _FAR % (last // self.stride or 1) * self.stride
+        while units > 0:
+            end = bisect_right(self.costs, self.costs[place] + units, place) - 1
+            cuts.append(self.text[self.starts[place] : self.starts[end]])
+            units -= self.costs[end] - self.costs[place]
+            if end < last:
+                break
+            place = 0
+        return "".join(cuts) + self.filler * units
+
+    def numbered(self, number: int, units: int, *, first: bool = True) -> str:
+        """A text of so many units that begins with a number, figure by figure, and so like no other one.
+
+        Args:
+            number: From 0 on.
+            units: At least 1; too few end it within the number.
+            first: Whether nothing stands before it; it begins with white space else.
+        """
+        opening = ""
+        for place, figure in enumerate(map(int, str(number))):
+            alone = first and not place
+            cost = self.figures[0 if alone else 1][figure]
+            if cost > units:
+                break
+            units -= cost
+            opening += str(figure) if alone else f" {figure}"
+        return opening + self.cut(number, units)
+
+
+def story_tape(measure: Measure) -> Tape:
+    """A tape of made-up sentences, the same for everybody."""
+    random = Random(0)  # noqa: S311 (reproducible text, not a secret)
+    text = "".join(f" {sentence}" for sentence in sentences(random, STORY_SENTENCES))
+    return tape(text, measure, "\n\n" + " ".join(REQUEST), SENTENCE_WORDS)
+
+
+def tape(text: str, measure: Measure, ending: str = "", stride: int = 1) -> Tape:
+    """Make one of a text.
+
+    Args:
+        text: Words, and white space between them, which is kept.
+        measure: Counts.
+        ending: What a prompt ends with, with the white space before it.
+        stride: See `Tape`.
+
+    Raises:
+        PromptError: There are no words in it, or they have no tokens.
+    """
+    text, cost = f" {text.strip()}", measure.costs()
+    starts = array("Q", (found.start() for found in _PIECE.finditer(text)))
+    starts.append(len(text))
+    pieces = (text[start:end] for start, end in pairwise(starts))
+    costs = array("Q", accumulate(map(cost, pieces), initial=0)) if text.strip() else array("Q", [0])
+    if not costs[-1]:
+        raise PromptError("there are no words to cut prompts from")
+    ending_units = cost(ending) if measure.count else len(ending.split())
+    alone = tuple(measure.opening(str(figure)) for figure in range(10))
+    spaced = tuple(cost(f" {figure}") for figure in range(10))
+    return Tape(text, starts, costs, stride, measure.filler(), ending, ending_units, (alone, spaced))

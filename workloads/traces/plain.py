@@ -1,0 +1,9 @@
+"""The plainest trace: `timestamp,input_tokens,output_tokens`, in seconds or as dates."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from workloads.traces.table import Table
+
+TABLE: Final = Table("timestamp", "input_tokens", "output_tokens")

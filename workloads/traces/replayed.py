@@ -1,0 +1,85 @@
+"""The questions of a trace: prompts as long as its prompts were, answers as long as its answers may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workloads.dataset import Dataset
+from workloads.synthetic.exact import Counted, counted
+from workloads.synthetic.made import MadeSamples, NumberedTexts
+from workloads.synthetic.measure import Measure, words_of
+from workloads.synthetic.numbers import shuffled
+from workloads.synthetic.to_length import length_facts, seeded, tape_of
+from workloads.traces.mooncake import BLOCK_TOKENS
+
+if TYPE_CHECKING:
+    from workloads.synthetic.corpus import Corpus
+    from workloads.synthetic.made import Texts
+    from workloads.synthetic.measure import TokenCount
+    from workloads.synthetic.tape import Tape
+    from workloads.traces.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTexts:
+    """Texts in blocks: that of a block depends on its id alone, so prompts share what their blocks do.
+
+    Attributes:
+        tape: What they are cut from.
+        trace: Says which blocks each has.
+        in_words: Whether the tape's unit is a word; it is a token else.
+        shift: Added to each id, so that another seed makes other texts.
+    """
+
+    tape: Tape
+    trace: Trace
+    in_words: bool
+    shift: int
+
+    def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
+        """See `Texts`."""
+        first, end = self.trace.first_blocks[message], self.trace.first_blocks[message + 1]
+        left, texts = self.trace.inputs[message], []
+        for block in range(first, end):
+            tokens = min(left, BLOCK_TOKENS)
+            left -= tokens
+            number = self.trace.blocks[block] + self.shift
+            units = (words_of(tokens) if self.in_words else tokens) - (0 if left else less)
+            texts.append(self.tape.numbered(number, units, first=block == first))
+        return ("".join(texts) + fillers * self.tape.filler).lstrip()
+
+
+def questions(
+    trace: Trace, seed: int, count: TokenCount | None = None, corpus: Corpus | None = None
+) -> Dataset:
+    """Make the questions of a trace.
+
+    Args:
+        trace: One.
+        seed: The same seed makes the same texts.
+        count: Counts tokens, so that lengths are exact; without it they are approximate.
+        corpus: What the texts are cut from; None cuts them from a made-up story.
+
+    Raises:
+        PromptError: They cannot be made with this tokenizer.
+    """
+    measure = Measure(count)
+    texts = _texts(trace, seed, tape_of(corpus, measure), measure)
+    checked = counted(texts, trace.inputs, count) if count else Counted()
+    many = len(trace.inputs)
+    samples = MadeSamples(texts, range(many + 1), trace.outputs, (), checked.corrections, range(many))
+    facts = {
+        "trace": {"format": trace.format, "left_out": trace.left_out, "whole": trace.is_whole},
+        **length_facts(count, checked, corpus),
+    }
+    return Dataset(
+        *(trace.name, samples, trace.sha256), synthetic=False, offsets_ns=trace.offsets_ns, facts=facts
+    )
+
+
+def _texts(trace: Trace, seed: int, tape: Tape, measure: Measure) -> Texts:
+    random = seeded(seed, "numbers")
+    if trace.blocks:
+        return BlockTexts(tape, trace, measure.count is None, random.randrange(1_000, 1_000_000))
+    return NumberedTexts(tape, shuffled(len(trace.inputs), random), measure.all_units(trace.inputs))

@@ -1,0 +1,53 @@
+"""One request of a trace."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from workloads.errors import TraceError
+from workloads.lengths import MOST
+
+_DIGITS: Final = re.compile(r"[0-9]{1,20}")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """What a trace says of a request.
+
+    Attributes:
+        place: Where it stands, for messages: `trace.csv, line 3`.
+        at_ns: When it came, on the trace's own clock.
+        input_tokens: The length of its prompt; 0 where it asked nothing.
+        output_tokens: The length of its answer; 0 where there was none.
+        blocks: The ids of its prompt's blocks, where there are any; see `workloads.traces.mooncake`.
+    """
+
+    place: str
+    at_ns: int
+    input_tokens: int
+    output_tokens: int
+    blocks: tuple[int, ...] | None = None
+
+
+def tokens(place: str, name: str, said: object) -> int:
+    """A length that a trace says, as a number or as the text of a cell.
+
+    Args:
+        place: Where, for messages.
+        name: The column or member.
+        said: What stands there.
+
+    Raises:
+        TraceError: It is none.
+    """
+    number = said
+    if isinstance(said, str):
+        digits = said.strip().removesuffix(".0")
+        number = int(digits) if _DIGITS.fullmatch(digits) else said
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST:
+        raise TraceError(
+            f"{place}, {name}: {said!r}, where a number of tokens should be: a whole one from 0 to {MOST}"
+        )
+    return number

@@ -1,0 +1,74 @@
+"""Traces that are tables: comma separated, the first line names the columns."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workloads.errors import TraceError
+from workloads.traces.clock import moment
+from workloads.traces.row import TraceRow, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.traces.lines import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Which columns of a format hold what; it may have more.
+
+    Attributes:
+        time: When a request came, see `workloads.traces.clock`.
+        inputs: Its tokens.
+        outputs: Those of its answer.
+    """
+
+    time: str
+    inputs: str
+    outputs: str
+
+    def begins_with(self, first: Line) -> bool:
+        """Whether a first line names these columns, in upper or lower case."""
+        return {name.lower() for name in (self.time, self.inputs, self.outputs)} <= set(_header(first))
+
+    def rows(self, first: Line, lines: Iterator[Line]) -> Iterator[TraceRow]:
+        """The requests.
+
+        Raises:
+            TraceError: A row has other cells than the first line has names, or something else in them.
+        """
+        header = _header(first)
+        time, inputs, outputs = (
+            header.index(name.lower()) for name in (self.time, self.inputs, self.outputs)
+        )
+        for line in lines:
+            cells = _cells(line)
+            if len(cells) != len(header):
+                raise TraceError(f"{line.place}: {len(cells)} cells, where the first line has {len(header)}")
+            yield TraceRow(
+                line.place,
+                moment(line.place, self.time, cells[time]),
+                tokens(line.place, self.inputs, cells[inputs]),
+                tokens(line.place, self.outputs, cells[outputs]),
+            )
+
+
+def _header(first: Line) -> list[str]:
+    names = [name.strip().lower() for name in _cells(first)]
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise TraceError(f"{first.place}: {times} columns are called {name!r}; give each its own name")
+    return names
+
+
+def _cells(line: Line) -> list[str]:
+    if '"' not in line.text:
+        return line.text.split(",")
+    try:
+        return next(csv.reader([line.text], strict=True))
+    except csv.Error as error:
+        raise TraceError(f"{line.place}: not CSV ({error}); is there a stray quote?") from error
