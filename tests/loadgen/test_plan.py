@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from loadgen.arrivals.rate_profile import Flat, Held, Line
+from loadgen.arrivals.rate_text import profile
+from loadgen.arrivals.stages import Stage, Stages
 from loadgen.budget import ErrorBudget
 from loadgen.client.codec import Generation
 from loadgen.client.timeouts import Timeouts
@@ -27,6 +30,11 @@ def plan(load: Load | None = None, generation: Generation | None = None, **chang
     )
 
 
+def staged() -> Load:
+    """Five seconds, ten of silence, and five more."""
+    return Load(LoadKind.POISSON, profile=Stages((Stage(0, 5, Flat(9)), Stage(15, 5, Flat(9)))))
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
@@ -47,6 +55,36 @@ def plan(load: Load | None = None, generation: Generation | None = None, **chang
         ({"load": Load(LoadKind.CLOSED, concurrency=0)}, "--concurrency 0: must be from 1 to 1e+12"),
         ({"load": Load(LoadKind.POISSON, rate=-2.0)}, "--rate -2: must be from 1e-06 to 1e+06"),
         ({"load": Load(LoadKind.POISSON, rate=float("nan"))}, "--rate nan: must be from 1e-06 to 1e+06"),
+        (
+            {"load": Load(LoadKind.GAMMA, rate=5.0, burstiness=0.0)},
+            "--burstiness 0: must be from 0.001 to 1000",
+        ),
+        (
+            {"load": Load(LoadKind.TRACE, trace_speed=0.0)},
+            "--trace-speed 0: must be from 0.001 to 1000",
+        ),
+        ({"sessions": 0}, "--sessions 0: must be from 1 to 1e+12"),
+        ({"warmup_s": 0.0}, "--warmup 0: must be from 0.001 to 3.16224e+07"),
+        ({"drain_s": -1.0}, "--drain -1: must be from 0 to 3.16224e+07"),
+        (
+            {"load": staged(), "duration_s": 21.0},
+            "--duration 21: the stages end after 20 s: leave it out, or add a stage",
+        ),
+        (
+            {"load": staged(), "duration_s": 15.0},
+            "--duration 15: stage 2 begins at 15 s, and so never would: leave it out, or the stage",
+        ),
+        (
+            {"load": Load(LoadKind.CONSTANT, profile=Held(Line(0.0, 0.0, 5.0))), "duration_s": 9.0},
+            "the rate never brings a request: give a higher --rate, or longer --stages",
+        ),
+        (
+            {"load": Load(LoadKind.POISSON, rate=0.01), "duration_s": 2.5},
+            (
+                "--duration 2.5: with --seed 0 the first request is due after 186 s: measure for longer, or "
+                "give a higher --rate"
+            ),
+        ),
         ({"generation": Generation("m", max_tokens=0)}, "--max-tokens 0: must be from 1 to 1e+12"),
         ({"generation": Generation("m", temperature=-0.1)}, "--temperature -0.1: must be from 0 to 1000"),
         (
@@ -76,7 +114,10 @@ def test_the_log_keeps_all_that_is_needed_to_repeat_the_run() -> None:
         budget=ErrorBudget(7, 0.5),
         max_response_bytes=10**6,
     ).settings()
-    assert kept["load"] == {"kind": "closed", "concurrency": 2, "rate": None}
+    assert {name: value for name, value in kept["load"].items() if value is not None} == {
+        "kind": "closed",
+        "concurrency": 2,
+    }
     assert (kept["model"], kept["max_tokens"], kept["temperature"]) == ("m", 5, 0.5)
     assert kept["extra_body"] == {"top_p": 1}
     times = ("timeout_s", "connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s")
@@ -84,3 +125,67 @@ def test_the_log_keeps_all_that_is_needed_to_repeat_the_run() -> None:
     assert [kept[name] for name in ("retry", "max_errors", "max_error_rate")] == [2, 7, 0.5]
     assert kept["max_response_bytes"] == 10**6
     assert {"protocol", "requests", "duration_s", "warmup", "seed", "timeout_s", "stream"} <= set(kept)
+
+
+@pytest.mark.parametrize(
+    ("load", "kept"),
+    [
+        (Load(LoadKind.GAMMA, rate=5.0, burstiness=0.5), {"kind": "gamma", "rate": 5.0, "burstiness": 0.5}),
+        (
+            Load(LoadKind.UNIFORM, profile=profile("ramp:1..50,1m")),
+            {"kind": "uniform", "profile": "ramp:1..50,60s"},
+        ),
+        (
+            Load(LoadKind.TRACE, trace_speed=2.0, think="2s"),
+            {"kind": "trace", "trace_speed": 2.0, "think": "2s"},
+        ),
+        (
+            staged(),
+            {
+                "kind": "poisson",
+                "stages": [
+                    {"name": None, "start_s": 0, "duration_s": 5, "rate": "9"},
+                    {"name": None, "start_s": 15, "duration_s": 5, "rate": "9"},
+                ],
+            },
+        ),
+    ],
+)
+def test_the_log_keeps_the_load(load: Load, kept: dict[str, Any]) -> None:
+    """What says how requests leave, and nothing else."""
+    told = plan(load=load).settings()["load"]
+    assert {name: value for name, value in told.items() if value is not None} == kept
+    assert set(told) >= {
+        "kind",
+        "concurrency",
+        "rate",
+        "profile",
+        "stages",
+        "burstiness",
+        "think",
+        "trace_speed",
+    }
+
+
+def test_what_is_left_of_a_load_goes_on_where_it_was() -> None:
+    """A rate that changes does not begin anew when a run is resumed; one that does not is the same."""
+    ramp = Load(LoadKind.CONSTANT, profile=profile("ramp:0..10,10s"))
+    rest = ramp.later(5.0)
+    assert rest.profile is not None
+    assert (rest.profile.rate(0.0), rest.profile.rate(9.0), rest.profile.end_s) == (5.0, 10.0, 5.0)
+    assert next(rest.offsets(0)) == 0
+    flat = Load(LoadKind.POISSON, rate=3.0)
+    assert flat.later(5.0) == flat
+
+
+def test_what_a_load_comes_to() -> None:
+    """The highest rate and the number of requests, where a load has a rate."""
+    loads = (
+        Load(LoadKind.POISSON, rate=3.0),
+        staged(),
+        Load(LoadKind.CLOSED, concurrency=5),
+        Load(LoadKind.TRACE),
+    )
+    assert [load.peak_rate for load in loads] == [3.0, 9.0, None, None]
+    assert [load.expected(16.0) for load in loads] == [48.0, 54.0, None, None]
+    assert [load.is_open for load in loads] == [True, True, False, True]
