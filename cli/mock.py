@@ -116,6 +116,15 @@ def mock(
             rich_help_panel=_TIMING,
         ),
     ] = 0,
+    stall: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AT,FOR",
+            help="Stand still once: 2s,500ms stops everything for half a second, two seconds after the first "
+            "completion request was received. What was due meanwhile leaves right after it.",
+            rich_help_panel=_TIMING,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seeds every draw.", rich_help_panel=_TIMING)] = 0,
     replies: Annotated[
         Path | None,
@@ -156,6 +165,7 @@ def mock(
             tokens_per_chunk=tokens_per_chunk,
             role_chunk=role_chunk,
             slots=slots,
+            stall=stall,
             replies=replies,
             truth=truth,
             seed=seed,

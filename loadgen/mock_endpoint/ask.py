@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {
     "max_completion_tokens": int,
+    "ignore_eos": bool,
     "max_tokens": int,
     "messages": list,
+    "min_tokens": int,
     "model": str,
     "n": int,
     "stream": bool,
@@ -75,6 +77,8 @@ class Ask:
         max_tokens: Where the answer is cut; None does not cut it.
         stream: Whether it is wanted as a stream of events.
         include_usage: Whether the stream ends with the token counts.
+        said: The messages or the prompt, as they were sent.
+        least_tokens: What an answer that would be shorter is drawn out to, before it is cut.
     """
 
     model: str
@@ -83,6 +87,8 @@ class Ask:
     max_tokens: int | None
     stream: bool
     include_usage: bool
+    said: Any = None
+    least_tokens: int = 0
 
 
 def read_chat(body: bytes, models: Sequence[str]) -> Ask:
@@ -91,7 +97,7 @@ def read_chat(body: bytes, models: Sequence[str]) -> Ask:
     Raises:
         Refusal: It is not one, or names a model that is not known.
     """
-    return _read(body, models, _conversation)
+    return _read(body, models, "messages", _conversation)
 
 
 def read_completion(body: bytes, models: Sequence[str]) -> Ask:
@@ -100,10 +106,15 @@ def read_completion(body: bytes, models: Sequence[str]) -> Ask:
     Raises:
         Refusal: It is not one, or names a model that is not known.
     """
-    return _read(body, models, _prompt)
+    return _read(body, models, "prompt", _prompt)
 
 
-def _read(body: bytes, models: Sequence[str], said: Callable[[dict[str, Any]], tuple[str, int]]) -> Ask:
+def _read(
+    body: bytes,
+    models: Sequence[str],
+    where: str,
+    read_said: Callable[[Any], tuple[str, int]],
+) -> Ask:
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -116,17 +127,21 @@ def _read(body: bytes, models: Sequence[str], said: Callable[[dict[str, Any]], t
             raise Refusal(400, f"{name} must be {_WORDS[kind]}")
     if fields.get("n") not in (None, 1):
         raise Refusal(400, "This server gives one answer a request: leave n out")
-    question, input_tokens = said(fields)
+    said = fields.get(where)
+    question, input_tokens = read_said(said)
     stream, stream_options = bool(fields.get("stream")), fields.get("stream_options")
     if stream_options is not None and not stream:
         raise Refusal(400, "stream_options is only allowed when stream is true")
+    max_tokens = _max_tokens(fields)
     return Ask(
         model=_model(fields, models),
         question=question,
         input_tokens=input_tokens,
-        max_tokens=_max_tokens(fields),
+        max_tokens=max_tokens,
         stream=stream,
         include_usage=stream_options is not None and bool(stream_options.get("include_usage")),
+        said=said,
+        least_tokens=_least_tokens(fields, max_tokens),
     )
 
 
@@ -154,9 +169,19 @@ def _max_tokens(fields: dict[str, Any]) -> int | None:
     return None
 
 
-def _conversation(fields: dict[str, Any]) -> tuple[str, int]:
+def _least_tokens(fields: dict[str, Any], max_tokens: int | None) -> int:
+    """What an answer is drawn out to; `ignore_eos` lets it go on until it is cut."""
+    least: int = fields.get("min_tokens") or 0
+    if least < 0 or (max_tokens is not None and least > max_tokens):
+        raise Refusal(400, "min_tokens must be from 0 to the most tokens that are wanted")
+    if fields.get("ignore_eos") and max_tokens is not None:
+        return max_tokens + 1
+    return least
+
+
+def _conversation(said: Any) -> tuple[str, int]:
     question, words = "", 0
-    for message in fields.get("messages") or (None,):
+    for message in said or (None,):
         if not isinstance(message, dict):
             raise Refusal(400, "messages must be a list with at least one message")
         text = _text(message.get("content"))
@@ -177,8 +202,8 @@ def _text(content: Any) -> str:
     return "\n".join(str(part["text"]) for part in content if "text" in part)
 
 
-def _prompt(fields: dict[str, Any]) -> tuple[str, int]:
-    match fields.get("prompt"):
+def _prompt(said: Any) -> tuple[str, int]:
+    match said:
         case str(text) | [str(text)]:
             return text, len(text.split())
         case [int(), *_] as token_ids if all(isinstance(token, int) for token in token_ids):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.script import Answer
     from loadgen.mock_endpoint.slots import Slots
+    from loadgen.mock_endpoint.stall import Stall
     from loadgen.mock_endpoint.truth import Truth
 
 _OK: Final = 200
@@ -43,11 +44,13 @@ class Delivery:
     Args:
         options: In what shape.
         slots: Where each waits for its turn.
+        stall: When nothing leaves.
     """
 
-    def __init__(self, options: MockOptions, slots: Slots) -> None:
+    def __init__(self, options: MockOptions, slots: Slots, stall: Stall) -> None:
         self._options = options
         self._slots = slots
+        self._stall = stall
 
     async def deliver(self, exchange: Exchange) -> web.StreamResponse:
         """Send an answer.
@@ -56,7 +59,7 @@ class Delivery:
             Refusal: The answer is a scripted failure; it is raised when it is due, and takes no slot.
         """
         if exchange.answer.refusal:
-            await _until(_start_s(exchange.truth) + exchange.answer.ttft_s)
+            await self._until(_start_s(exchange.truth) + exchange.answer.ttft_s)
             raise exchange.answer.refusal
         return await (self._stream(exchange) if exchange.ask.stream else self._whole(exchange))
 
@@ -65,7 +68,7 @@ class Delivery:
         ask, answer, truth = exchange.ask, exchange.answer, exchange.truth
         async with self._slots.taken(truth.received_ns) as truth.queued_ns:
             due_s = _start_s(truth) + answer.last_due_s()
-            await _until(due_s)
+            await self._until(due_s)
             _note_lateness(truth, due_s, time.monotonic_ns())
             counts = wire.usage(ask.input_tokens, len(answer.tokens))
             body = wire.whole(exchange.dialect, ask, "".join(answer.tokens), answer.finish_reason, counts)
@@ -87,7 +90,7 @@ class Delivery:
         async with self._slots.taken(truth.received_ns) as truth.queued_ns:
             start_s = _start_s(truth)
             for due_s, text, tokens in answer.pieces(self._options.tokens_per_chunk):
-                await _until(start_s + due_s)
+                await self._until(start_s + due_s)
                 if lead:
                     await response.write(lead)
                     lead = b""
@@ -98,10 +101,15 @@ class Delivery:
                 await response.write(event)
                 truth.tokens += tokens
             if not answer.tokens:
-                await _until(start_s + answer.ttft_s)
+                await self._until(start_s + answer.ttft_s)
             counts = wire.usage(exchange.ask.input_tokens, truth.tokens)
             await response.write_eof(lead + frames.end(answer.finish_reason, counts))
         return response
+
+    async def _until(self, due_s: float) -> None:
+        """Return when something that is due can leave."""
+        await asyncio.sleep(due_s - time.monotonic())
+        await until_over(self._stall)
 
 
 async def send(request: web.BaseRequest, body: bytes, status: int, truth: Truth) -> web.Response:
@@ -122,8 +130,10 @@ def _note_lateness(truth: Truth, due_s: float, sent_ns: int) -> None:
     truth.late_ns = max(truth.late_ns, sent_ns - int(due_s * 1e9))
 
 
-async def _until(due_s: float) -> None:
-    await asyncio.sleep(due_s - time.monotonic())
+async def until_over(stall: Stall) -> None:
+    """Return when the server does not stand still; at once when it does not."""
+    if left_s := stall.left_s(time.monotonic_ns()):
+        await asyncio.sleep(left_s)
 
 
 def _echo(truth: Truth) -> dict[str, str]:

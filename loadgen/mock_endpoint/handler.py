@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from aiohttp import web
 
 from loadgen.mock_endpoint.ask import Refusal
-from loadgen.mock_endpoint.delivery import Delivery, Exchange, send
+from loadgen.mock_endpoint.delivery import Delivery, Exchange, send, until_over
 from loadgen.mock_endpoint.metrics import Metrics
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, MODELS, Doorkeeper, model_list
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.connection import Connection
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.script import Script
+    from loadgen.mock_endpoint.stall import Stall
 
 _PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -31,16 +32,24 @@ class Handler:
     Args:
         options: How.
         script: Decides what is answered.
+        stall: When nothing is.
         tell: Takes what is known of each completion request when it ends.
     """
 
-    def __init__(self, options: MockOptions, script: Script, tell: Callable[[Truth], None]) -> None:
+    def __init__(
+        self,
+        options: MockOptions,
+        script: Script,
+        stall: Stall,
+        tell: Callable[[Truth], None],
+    ) -> None:
         self._options = options
         self._script = script
+        self._stall = stall
         self._tell = tell
         self._model_list = model_list(options)
         slots = Slots(options.slots)
-        self._delivery = Delivery(options, slots)
+        self._delivery = Delivery(options, slots, stall)
         self._metrics = Metrics((options.models or (DEFAULT_MODEL,))[0], slots)
         self._pages: dict[str, Callable[[], web.Response]] = {
             MODELS: self._models,
@@ -52,6 +61,7 @@ class Handler:
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
         path = request.path
+        await until_over(self._stall)
         if path in GENERATION and request.method == "POST":
             response = await self._generate(request)
         else:
@@ -82,8 +92,10 @@ class Handler:
             self._door.admit(request.headers.get("Authorization"))
             body = await _body(request)
             truth.received_ns = connection.read_ns
+            self._stall.heard(truth.received_ns)
+            await until_over(self._stall)
             ask = read(body, self._options.models)
-            truth.input_tokens = ask.input_tokens
+            truth.learn(ask, in_detail=self._options.truth is not None)
             answer = self._script.answer(ask)
             response = await self._delivery.deliver(Exchange(request, dialect, ask, answer, truth))
             truth.outcome, truth.finish_reason = "completed", answer.finish_reason

@@ -113,7 +113,7 @@ class Script:
         reply = next((reply for reply in self._replies if reply.match in ask.question), None)
         if reply is None:
             ttft_s, length = self._ttft(rng), self._length(rng)
-            return _cut(_usual(length), ask.max_tokens, ttft_s, self._itl, rng)
+            return _cut(_usual(max(length, ask.least_tokens)), ask.max_tokens, ttft_s, self._itl, rng)
         if reply.status is not None:
             refusal = Refusal(reply.status, reply.error, kind="scripted_failure")
             return Answer((), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
 from loadgen.mock_endpoint.script import Script
+from loadgen.mock_endpoint.stall import read
 from loadgen.mock_endpoint.truth import TruthFile
 from loadgen.open_files import allow_many_files
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.punctuality import Punctuality
+    from loadgen.mock_endpoint.stall import Stall
     from loadgen.mock_endpoint.truth import Truth
 
 _CANCEL_S: Final = 0.05
@@ -38,7 +40,7 @@ def serve(options: MockOptions) -> Punctuality | None:
         MockOptionsError: An option cannot be used.
         MockSetupError: The port cannot be listened on.
     """
-    script = Script(options)
+    script, stall = Script(options), read(options.stall)
     tls = _tls(options)
     if options.scenario:
         _require_known(options.scenario)
@@ -47,9 +49,9 @@ def serve(options: MockOptions) -> Punctuality | None:
         if options.fast:
             from loadgen.mock_endpoint.fast.server import serve_fast
 
-            return serve_fast(options, script, file)
+            return serve_fast(options, script, stall, file)
         tell = file.write if file else _keep_quiet
-        asyncio.run(_play(options, tell) if options.scenario else _serve(options, script, tls, tell))
+        asyncio.run(_play(options, tell) if options.scenario else _serve(options, script, stall, tls, tell))
         return None
 
 
@@ -60,6 +62,7 @@ def _keep_quiet(_: Truth) -> None:
 async def _serve(
     options: MockOptions,
     script: Script,
+    stall: Stall,
     tls: ssl.SSLContext | None,
     tell: Callable[[Truth], None],
 ) -> None:
@@ -67,7 +70,7 @@ async def _serve(
     from loadgen.mock_endpoint.handler import Handler
 
     loop, told_to_stop = asyncio.get_running_loop(), _heed_stops(options)
-    server = Server(Handler(options, script, tell))
+    server = Server(Handler(options, script, stall, tell))
     try:
         listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=BACKLOG)
     except OSError as error:

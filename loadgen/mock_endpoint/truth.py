@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +13,8 @@ from loadgen.mock_endpoint.errors import MockOptionsError
 
 if TYPE_CHECKING:
     from io import BufferedWriter
+
+    from loadgen.mock_endpoint.ask import Ask
 
 CLIENT_CLOSED_REQUEST = 499
 """The status of a request whose client went away before it was answered (nginx's convention; never sent)."""
@@ -40,6 +43,9 @@ class Truth:
         status: The HTTP status that was sent, or 499 when none was.
         outcome: `completed`; `failed` (answered with an error); or `aborted`: the client went away, or the
             server was stopped.
+        model: The model that was asked for; here and below None for a request that was refused unread.
+        messages: How many messages were sent; None for a prompt as well.
+        asked_sha256: SHA-256, in hexadecimal, of the messages or the prompt as `digest` takes it.
     """
 
     request_id: str | None
@@ -54,6 +60,29 @@ class Truth:
     finish_reason: str | None = None
     status: int = CLIENT_CLOSED_REQUEST
     outcome: Literal["completed", "aborted", "failed"] = "aborted"
+    model: str | None = None
+    messages: int | None = None
+    asked_sha256: str | None = None
+
+    def learn(self, ask: Ask, *, in_detail: bool) -> None:
+        """Take in what a request asks for; what takes longer only `in_detail`."""
+        self.input_tokens = ask.input_tokens
+        if in_detail:
+            self.model = ask.model
+            self.messages = len(ask.said) if self.path.endswith("/chat/completions") else None
+            self.asked_sha256 = digest(ask.said)
+
+
+def digest(said: Any) -> str:
+    """What tells messages or a prompt from others.
+
+    Args:
+        said: The request's `messages` or `prompt`, as JSON has it.
+
+    Returns:
+        SHA-256, in hexadecimal, of its JSON in UTF-8 without white space, the keys of objects in order.
+    """
+    return sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 class TruthFile:

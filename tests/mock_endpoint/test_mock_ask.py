@@ -65,6 +65,9 @@ def test_any_model_is_known_to_a_server_without_names() -> None:
         ({"messages": HELLO, "stream": "yes"}, "stream must be true or false"),
         ({"messages": HELLO, "model": 7}, "model must be a text"),
         ({"messages": HELLO, "n": 2}, "one answer a request"),
+        ({"messages": HELLO, "min_tokens": -1}, "min_tokens must be from 0"),
+        ({"messages": HELLO, "min_tokens": 3, "max_tokens": 2}, "min_tokens must be from 0"),
+        ({"messages": HELLO, "ignore_eos": 1}, "ignore_eos must be true or false"),
         ({"messages": HELLO, "stream_options": {"include_usage": True}}, "only allowed when stream is true"),
     ],
 )

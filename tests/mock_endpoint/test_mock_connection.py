@@ -16,6 +16,7 @@ from loadgen.mock_endpoint.fast.connection import Connection, Request
 from loadgen.mock_endpoint.fast.service import Service
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
+from loadgen.mock_endpoint.stall import Stall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +33,7 @@ class Host:
     def __init__(self, options: MockOptions) -> None:
         self.lateness = Lateness()
         self.truths: list[Truth] = []
-        self.service = Service(options, Script(options), None, self.truths.append, self.lateness)
+        self.service = Service(options, Script(options), Stall(), None, self.truths.append, self.lateness)
         self.unblocked = 0
         self.writable = False
 

@@ -25,6 +25,7 @@ from loadgen.mock_endpoint.fast.poller import (
 from loadgen.mock_endpoint.fast.service import Service
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
+from loadgen.mock_endpoint.stall import Stall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,11 +111,11 @@ def test_the_engine_runs_on_each(poller: Poller) -> None:
     """The loop serves a paced stream on any poller, and ends when it is told to."""
     options = MockOptions(ttft="5ms", itl="1ms", tokens="5")
     lateness, truths = Lateness(), list[Truth]()
-    service = Service(options, Script(options), None, truths.append, lateness)
+    service = Service(options, Script(options), Stall(), None, truths.append, lateness)
     told, stop = socket.socketpair()
     with told, stop, socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0)
-        engine = Engine(poller, [listener], service, Ledger(None))
+        engine = Engine(poller, [listener], service, Ledger(None), Stall())
         running = threading.Thread(target=engine.run, args=[told.fileno()])
         running.start()
         with socket.create_connection(listener.getsockname(), timeout=30) as client:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.mock_endpoint import MockOptions, MockOptionsError
-from loadgen.mock_endpoint.ask import Ask
+from loadgen.mock_endpoint.ask import Ask, read_completion
 from loadgen.mock_endpoint.script import Answer, Script
 
 if TYPE_CHECKING:
@@ -35,6 +36,24 @@ def answer(options: MockOptions, request: Ask | None = None) -> Answer:
 def test_the_limit_cuts(limit: int | None, length: int, reason: str) -> None:
     """An answer is cut at the client's limit, and says so only then."""
     made = answer(MockOptions(tokens="8"), ask(max_tokens=limit))
+    assert (len(made.tokens), made.finish_reason) == (length, reason)
+
+
+@pytest.mark.parametrize(
+    ("asked", "length", "reason"),
+    [
+        ({"ignore_eos": True, "max_tokens": 20}, 20, "length"),
+        ({"ignore_eos": True, "max_tokens": 8}, 8, "length"),
+        ({"ignore_eos": True}, 8, "stop"),
+        ({"ignore_eos": False, "max_tokens": 20}, 8, "stop"),
+        ({"min_tokens": 20}, 20, "stop"),
+        ({"min_tokens": 20, "max_tokens": 20}, 20, "stop"),
+        ({"min_tokens": 3, "max_tokens": 5}, 5, "length"),
+    ],
+)
+def test_an_answer_can_be_drawn_out(asked: dict[str, Any], length: int, reason: str) -> None:
+    """To `min_tokens` at least; with `ignore_eos` it goes on until the limit cuts it."""
+    made = answer(MockOptions(tokens="8"), read_completion(orjson.dumps({"prompt": "a", **asked}), ()))
     assert (len(made.tokens), made.finish_reason) == (length, reason)
 
 

@@ -6,6 +6,7 @@ import itertools
 import os
 import signal
 import time
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -219,3 +220,32 @@ def test_a_truth_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
     """A folder that does not exist is named."""
     with pytest.raises(MockOptionsError, match=r"cannot be written to .*none/t\.jsonl: No such file"):
         TruthFile(tmp_path / "none" / "t.jsonl")
+
+
+def test_what_was_asked_is_known(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
+    """Model, number of messages and their digest; a prompt has a digest alone, a refused request nothing."""
+    messages = [
+        {"role": "user", "content": "größer"},
+        {"content": None, "role": "assistant", "tool_calls": [{"id": "a"}]},
+        {"role": "user", "content": "2"},
+    ]
+    with start(ttft="0", itl="0", tokens="1") as mock:
+        wire = connect(mock)
+        for ask in (
+            lambda: wire.ask(request_id="chat", model="small", stream=False, messages=messages),
+            lambda: wire.ask("/v1/completions", request_id="ids", stream=False, prompt=[1, 2]),
+            lambda: wire.ask(request_id="refused", stream=False, messages=[]),
+        ):
+            ask()
+            wire.read_json()
+        known = {truth.request_id: truth for truth in mock.truth(3)}
+    chat, ids, refused = known["chat"], known["ids"], known["refused"]
+    text = (
+        '[{"content":"größer","role":"user"},{"content":null,"role":"assistant","tool_calls":[{"id":"a"}]},'
+    )
+    text += '{"content":"2","role":"user"}]'
+    assert (chat.model, chat.messages, chat.asked_sha256) == ("small", 3, sha256(text.encode()).hexdigest())
+    assert (ids.model, ids.messages, ids.asked_sha256) == ("mock", None, sha256(b"[1,2]").hexdigest())
+    assert (refused.model, refused.messages, refused.asked_sha256) == (None, None, None)

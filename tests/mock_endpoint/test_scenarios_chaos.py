@@ -7,13 +7,13 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from loadgen.asking.turn import Asker
 from loadgen.client import chat_completions
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.http_transport import HttpTransport
 from loadgen.client.timeouts import Timeouts
 from loadgen.mock_endpoint import start_mock
-from loadgen.turn import Asker
 from recorder.event import EventType
 from recorder.lifecycle import TERMINAL, violations
 from workloads.sample import Sample

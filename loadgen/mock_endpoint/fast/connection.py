@@ -87,7 +87,8 @@ class Connection:
         fd: The socket's file descriptor.
         task: Answers the present request; None between requests.
         blocked: Whether so much is unsent that the task has to wait until all is.
-        room_ns: When such a wait last ended, in ns of CLOCK_MONOTONIC.
+        room_ns: When such a wait, or a stall of the server, last ended, in ns of CLOCK_MONOTONIC: what was
+            due before is not late by the server's fault.
     """
 
     __slots__ = (

@@ -11,6 +11,7 @@ import errno
 import socket
 import time
 from itertools import count
+from select import select
 from typing import TYPE_CHECKING, Final
 
 from loadgen.client.arrival import StampingSocket
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.fast.ledger import Ledger
     from loadgen.mock_endpoint.fast.poller import Poller
     from loadgen.mock_endpoint.fast.service import Service
+    from loadgen.mock_endpoint.stall import Stall
 
 _Due = tuple[int, int, Connection, Task, bytes]
 """When something is due, a number to tell it from others, for whom, by which task, and what is to be sent."""
@@ -43,6 +45,7 @@ class Engine:
         listeners: Where clients come; non-blocking.
         service: Makes the tasks.
         ledger: Where the truth waits to be written.
+        stall: When nothing is done.
     """
 
     def __init__(
@@ -51,16 +54,19 @@ class Engine:
         listeners: Sequence[socket.socket],
         service: Service,
         ledger: Ledger,
+        stall: Stall,
     ) -> None:
         self._poller = poller
         self._listeners = {listener.fileno(): listener for listener in listeners}
         self._service = service
         self._ledger = ledger
+        self._stall = stall
         self._connections: dict[int, Connection] = {}
         self._agenda: Agenda[_Due] = Agenda()
         self._blocked: dict[Connection, tuple[Task, int]] = {}
         self._serials = count()
         self._out_of_files = False
+        self._moving_since_ns = 0
 
     def run(self, told_to_stop: int) -> None:
         """Serve until a file descriptor becomes readable; then cut off what is being served."""
@@ -69,7 +75,9 @@ class Engine:
         stopped = False
         while not stopped:
             self._run_due()
-            for fd, event in self._poller.wait(self._until()):
+            ready = self._poller.wait(self._until())
+            self._stand_still(told_to_stop)
+            for fd, event in ready:
                 connection = self._connections.get(fd)
                 if connection is not None:
                     self._heed(connection, event)
@@ -119,6 +127,15 @@ class Engine:
             if not entries:
                 return
             self._send(entries)
+
+    def _stand_still(self, told_to_stop: int) -> None:
+        """Do nothing as long as the server is to stall, unless it is told to stop."""
+        left_s = self._stall.left_s(time.monotonic_ns())
+        if left_s:
+            select([told_to_stop], [], [], left_s)
+            self._moving_since_ns = time.monotonic_ns()
+            for connection in self._connections.values():
+                connection.room_ns = self._moving_since_ns
 
     def _send(self, entries: Iterable[_Due]) -> None:
         for _, serial, connection, task, data in entries:
@@ -182,6 +199,7 @@ class Engine:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client.stamp_arrivals()
             connection = Connection(client, self)
+            connection.room_ns = self._moving_since_ns
             self._connections[connection.fd] = connection
             self._poller.watch(connection.fd)
 

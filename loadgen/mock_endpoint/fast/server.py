@@ -20,15 +20,22 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.punctuality import Punctuality
     from loadgen.mock_endpoint.script import Script
+    from loadgen.mock_endpoint.stall import Stall
     from loadgen.mock_endpoint.truth import TruthFile
 
 
-def serve_fast(options: MockOptions, script: Script, file: TruthFile | None) -> Punctuality:
+def serve_fast(
+    options: MockOptions,
+    script: Script,
+    stall: Stall,
+    file: TruthFile | None,
+) -> Punctuality:
     """Serve until SIGTERM or SIGINT (or the end of standard input, with `exit_with_parent`).
 
     Args:
         options: How.
         script: Decides what is answered.
+        stall: When nothing is done.
         file: Where the truth goes; None for nowhere.
 
     Returns:
@@ -39,7 +46,7 @@ def serve_fast(options: MockOptions, script: Script, file: TruthFile | None) -> 
     """
     lateness, ledger = Lateness(), Ledger(file)
     slots = Slots(options.slots) if options.slots else None
-    service = Service(options, script, slots, ledger.enter, lateness)
+    service = Service(options, script, stall, slots, ledger.enter, lateness)
     with ExitStack() as opened:
         stop, told_to_stop = _stop_signals(opened)
         if options.exit_with_parent:
@@ -47,7 +54,7 @@ def serve_fast(options: MockOptions, script: Script, file: TruthFile | None) -> 
             watch_standard_input(lambda: stop.send(b"!"))
         listeners = _listen(options, opened)
         poller = opened.enter_context(closing(system_poller()))
-        engine = Engine(poller, listeners, service, ledger)
+        engine = Engine(poller, listeners, service, ledger, stall)
         announce(options, listeners[0].getsockname()[1])
         gc.collect()
         gc.freeze()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.punctuality import Lateness
     from loadgen.mock_endpoint.script import Answer, Script
+    from loadgen.mock_endpoint.stall import Stall
 
 _OK: Final = 200
 _SECOND: Final = 1_000_000_000
@@ -54,6 +55,7 @@ class Service:
     Args:
         options: How.
         script: Decides what is answered.
+        stall: Learns when requests are received.
         slots: Where requests wait for their turn; None for no limit.
         tell: Takes what is known of each completion request when it ends.
         lateness: Counts the chunks that are due at a time of their own.
@@ -63,12 +65,14 @@ class Service:
         self,
         options: MockOptions,
         script: Script,
+        stall: Stall,
         slots: Slots | None,
         tell: Callable[[Truth], None],
         lateness: Lateness,
     ) -> None:
         self._options = options
         self._script = script
+        self._stall = stall
         self._slots = slots
         self._tell = tell
         self._lateness = lateness
@@ -106,6 +110,7 @@ class Service:
     def _generate(self, connection: Connection, request: Request) -> Task:
         """Answer a completion request, and tell the truth about it, whatever becomes of it."""
         truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
+        self._stall.heard(request.received_ns)
         try:
             opening, task = self._decide(connection, request, truth)
             if opening:
@@ -127,7 +132,7 @@ class Service:
         except Refusal as refusal:
             # With its traceback it would hold on to what holds on to it: a cycle, which nobody collects.
             return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
-        truth.input_tokens = ask.input_tokens
+        truth.learn(ask, in_detail=self._options.truth is not None)
         answer = self._script.answer(ask)
         if answer.refusal:
             return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
@@ -144,7 +149,7 @@ class Service:
         due_ns = _due_ns(truth, due_s) if due_s else NOW
         sent_ns = yield due_ns, _json(request, _OK, body)
         if due_ns != NOW:
-            self._note(truth, sent_ns - due_ns)
+            self._note(exchange, due_ns, sent_ns)
         truth.tokens = len(answer.tokens)
         _completed(exchange)
 
@@ -178,7 +183,7 @@ class Service:
                 data += answer_id.join(end)
             sent_ns = yield due_ns, data
             if answer.ttft_s and not begin:
-                self._note(truth, sent_ns - due_ns)
+                self._note(exchange, due_ns, sent_ns)
             first, due_ns, truth.status = b"", sent_ns, _OK
             truth.chunk_ns += [sent_ns] * len(now)
             truth.tokens = min(sent * size, len(answer.tokens))
@@ -214,9 +219,10 @@ class Service:
             yield _due_ns(truth, answer.ttft_s), first + end
         _completed(exchange)
 
-    def _note(self, truth: Truth, late_ns: int) -> None:
-        truth.late_ns = late_ns
-        self._lateness.note(late_ns)
+    def _note(self, exchange: Exchange, due_ns: int, sent_ns: int) -> None:
+        exchange.truth.late_ns = sent_ns - due_ns
+        if exchange.connection.room_ns < due_ns:
+            self._lateness.note(sent_ns - due_ns)
 
 
 def _due_ns(truth: Truth, after_s: float) -> int:
