@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from heapq import heappop, heappush
+from itertools import count
 from typing import Final, Protocol
 
 from loadgen.linux import LINUX
@@ -31,12 +33,13 @@ class Clock(Protocol):
 
 
 class TimerClock:
-    """The machine's clock, with a timerfd to wait on. One task waits at a time, in one event loop. Linux."""
+    """The machine's clock, with a timerfd for all who wait. In one event loop. Linux."""
 
     def __init__(self) -> None:
         self._timer = TimerFd()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._due: asyncio.Future[None] | None = None
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = count()
 
     def now_ns(self) -> int:
         """The time, in ns of CLOCK_MONOTONIC."""
@@ -50,9 +53,11 @@ class TimerClock:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._loop.add_reader(self._timer.fd, self._wake)
-        self._due = self._loop.create_future()
-        self._timer.set(at_ns)
-        await self._due
+        due, sleepers = self._loop.create_future(), self._sleepers
+        heappush(sleepers, (at_ns, next(self._order), due))
+        if sleepers[0][2] is due:
+            self._timer.set(at_ns)
+        await due
 
     def close(self) -> None:
         """Close the timerfd."""
@@ -61,8 +66,16 @@ class TimerClock:
         self._timer.close()
 
     def _wake(self) -> None:
-        if self._timer.has_gone_off() and self._due is not None and not self._due.done():
-            self._due.set_result(None)
+        """Wake everybody whose moment has come; who does not wait any more is forgotten then."""
+        if not self._timer.has_gone_off():
+            return
+        sleepers, now_ns = self._sleepers, time.monotonic_ns()
+        while sleepers and (sleepers[0][0] <= now_ns or sleepers[0][2].done()):
+            due = heappop(sleepers)[2]
+            if not due.done():
+                due.set_result(None)
+        if sleepers:
+            self._timer.set(sleepers[0][0])
 
 
 class LoopClock:

@@ -3,28 +3,32 @@
 An open loop is one seeded schedule, of which each worker issues every N-th request. In a closed loop each
 worker has its part of the users, and every user claims the number of its next request from a turnstile that
 all workers pass. Either way request k asks the same sample, however many workers there are.
+
+Where samples are conversations, what is scheduled, claimed and counted here are conversations
+(`loadgen.asking.conversation`); issuing is over when the last turn has left.
 """
 
 from __future__ import annotations
 
 import asyncio
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from loadgen import schedule
+from loadgen.asking.conversation import Conversations
+from loadgen.asking.places import Places
 from loadgen.client.failure import Failure
 from loadgen.plan import LoadKind
 from loadgen.progress import Progress
 from loadgen.share import Share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Sequence
+    from collections.abc import Callable, Coroutine, Iterator
 
+    from loadgen.asking.agenda import Agenda
+    from loadgen.asking.conversation import Opening, Room, Takes
     from loadgen.clock import Clock
     from loadgen.phase import Phase
-    from loadgen.plan import Load, Plan
-    from loadgen.turn import Outcome
-    from workloads.sample import Sample
+    from loadgen.plan import Plan
 
 NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
 NO_CONNECTION_PAUSE_S: Final = 0.1
@@ -36,31 +40,12 @@ YIELD_EVERY: Final = 8
 not lie unread until the last one has left."""
 
 
-class Takes(Protocol):
-    """Who takes the turns; see `loadgen.turn.Asker`."""
-
-    def prepare(self, sample: Sample) -> bytes:
-        """Encode the request's body ahead of its time."""
-
-    async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
-        """Issue one request now and see it through."""
-
-
-class Room(Protocol):
-    """Where events wait to be taken; while it is full, nothing is issued that would bring more of them."""
-
-    full: bool
-
-    async def wait(self) -> None:
-        """Return when there is room again."""
-
-
 class Issuer:
     """Issues one share of a plan. Alone it is a whole crew: see `loadgen.session.Crew`.
 
     Args:
         plan: What to do.
-        samples: What to ask, in this order, again from the start when they run out.
+        agenda: What to ask.
         asker: Takes the turns.
         clock: The time.
         share: The part of the load that is issued here.
@@ -77,7 +62,7 @@ class Issuer:
     def __init__(
         self,
         plan: Plan,
-        samples: Sequence[Sample],
+        agenda: Agenda,
         asker: Takes,
         clock: Clock,
         share: Share = Share(),  # noqa: B008 (a frozen value)
@@ -86,15 +71,19 @@ class Issuer:
     ) -> None:
         self.progress = Progress()
         self._plan = plan
-        self._samples = samples
+        self._agenda = agenda
         self._asker = asker
         self._clock = clock
         self._share = share
         self._claim = claim
         self._room = room
-        self._scheduled = 0
         self._exhausted = asyncio.Event()
         self._stopped = asyncio.Event()
+        self._conversations = Conversations(
+            *(plan, agenda, asker, clock, self.progress), stopped=self._stopped, room=room
+        )
+        most = plan.load.max_concurrency
+        self._places = None if most is None else Places(share.of(most), clock)
         self._running: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
 
@@ -105,15 +94,16 @@ class Issuer:
 
         From the call on, before it is awaited, `exhausted` is about this phase.
         """
-        self._scheduled = 0
+        self._conversations.scheduled = 0
         self._exhausted = asyncio.Event()
         return self._issue_until_over(phase)
 
     async def _issue_until_over(self, phase: Phase) -> int:
         if not self._stopped.is_set():
             await _first(self._issue(phase), self._stopped.wait())
+        self._conversations.thinking.end()
         self._require_sound()
-        return self._scheduled
+        return self._conversations.scheduled
 
     def exhausted(self) -> None:
         """Learn that another worker issues the last request of the phase."""
@@ -129,8 +119,10 @@ class Issuer:
         """Issue nothing more."""
         self._stopped.set()
 
-    def abort(self) -> None:
-        """Give up what is in flight."""
+    def abort(self, reason: str | None = None) -> None:
+        """Give up what is in flight; the log keeps the reason."""
+        if reason is not None:
+            self._asker.give_up_for(reason)
         for task in self._running:
             task.cancel()
 
@@ -141,39 +133,42 @@ class Issuer:
         if load.kind is LoadKind.CLOSED:
             await self._closed_loop(phase, load.concurrency or 1)
         else:
-            await self._open_loop(phase, _offsets(load, self._plan.seed))
+            await self._open_loop(phase, self._agenda.offsets(self._plan, phase))
 
     async def _closed_loop(self, phase: Phase, concurrency: int) -> None:
-        """Keep this share of `concurrency` requests in flight."""
+        """Keep this share of `concurrency` users at work."""
         await self._clock.sleep_until(phase.start_ns)
         claim = self._claim or count().__next__
         for user in range(self._share.of(min(concurrency, phase.requests or concurrency))):
             if user % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
             self._spawn(self._user(phase, claim, self._exhausted))
-        if phase.end_ns is None:
-            await self._exhausted.wait()
-        else:
-            await _first(self._exhausted.wait(), self._clock.sleep_until(phase.end_ns))
+        await self._until_all_asked(phase, self._exhausted)
 
     async def _user(self, phase: Phase, claim: Callable[[], int], exhausted: asyncio.Event) -> None:
-        """Ask one question after the other."""
-        while not (self._stopped.is_set() or phase.is_over(self._clock.now_ns())):
+        """Ask one question after the other, with pauses between them."""
+        conversations, thinking = self._conversations, self._conversations.thinking
+        while not self._is_over(phase, self._clock.now_ns()):
             if self._room is not None and self._room.full:
                 await self._room.wait()
                 continue
-            number = claim()
-            if not phase.has(number):
+            request = claim()
+            if not phase.has(request):
                 break
             scheduled_ns = self._clock.now_ns()
-            self._scheduled += 1
-            if phase.is_last(number):
+            if phase.is_last(request):
                 exhausted.set()
-            sample = self._sample(phase, number)
-            outcome = await self._turn(sample, self._asker.prepare(sample), scheduled_ns, phase.name)
+            opening = conversations.opening(phase, request)
+            outcome = await conversations.begin(phase, opening, scheduled_ns)
             if outcome.failure is not None:
                 # A failure can come at once, and many of them must not keep everybody else from running.
                 await asyncio.sleep(NO_CONNECTION_PAUSE_S if outcome.failure in NO_CONNECTION else 0)
+            if thinking.some:
+                due_ns = self._clock.now_ns()
+                due_ns += thinking.pause_ns(opening.number, len(opening.sample.follow_ups))
+                if exhausted.is_set() or self._is_over(phase, due_ns):
+                    return
+                await thinking.until(due_ns)
         exhausted.set()
 
     async def _open_loop(self, phase: Phase, offsets: Iterator[int]) -> None:
@@ -182,54 +177,89 @@ class Issuer:
         Those that are due before the end, but that this process only gets to afterwards, are scheduled and
         never issued.
         """
-        for number, offset in self._share.out_of(enumerate(offsets)):
+        conversations = self._conversations
+        for request, offset in self._share.out_of(enumerate(offsets)):
             scheduled_ns = phase.start_ns + offset
-            if not phase.has(number):
-                return
-            if phase.is_over(scheduled_ns):
+            if not phase.has(request):
                 break
+            if phase.is_over(scheduled_ns):
+                await self._until_end(phase)
+                return
             if self._room is not None and self._room.full:
                 await self._room.wait()
             if phase.is_over(self._clock.now_ns()):
-                self._scheduled += 1
+                conversations.scheduled += 1
                 continue
-            sample = self._sample(phase, number)
-            body = self._asker.prepare(sample)
+            opening = conversations.opening(phase, request)
             # Late requests leave together; now and then the answers get their turn.
-            if scheduled_ns > self._clock.now_ns() or self._scheduled % YIELD_EVERY == 0:
+            if scheduled_ns > self._clock.now_ns() or conversations.scheduled % YIELD_EVERY == 0:
                 await self._clock.sleep_until(scheduled_ns)
-            self._scheduled += 1
-            self._spawn(self._turn(sample, body, scheduled_ns, phase.name))
+            if self._places is None:
+                self._spawn(conversations.begin(phase, opening, scheduled_ns))
+            else:
+                await self._begin_in_a_place(phase, opening, scheduled_ns, self._places)
+        else:
+            # Where nothing comes any more, the silence is a part of the load; but a trace ends with its last.
+            if self._plan.load.kind is not LoadKind.TRACE:
+                await self._until_end(phase)
+        await self._until_all_asked(phase)
+
+    async def _begin_in_a_place(
+        self, phase: Phase, opening: Opening, scheduled_ns: int, places: Places
+    ) -> None:
+        """Begin a conversation as soon as there is a place for it, unless the phase is over by then."""
+        free_ns = places.take()
+        if free_ns is None:
+            free_ns = await self._place(phase, places)
+        if free_ns is None:
+            self._conversations.scheduled += 1
+            return
+        held_until_ns = free_ns if free_ns > scheduled_ns else None
+        task = self._spawn(self._conversations.begin(phase, opening, scheduled_ns, held_until_ns))
+        task.add_done_callback(lambda _: places.give_back())
+
+    async def _place(self, phase: Phase, places: Places) -> int | None:
+        """Wait for a place; return when it became free, or None where the phase is over before one does."""
+        if phase.end_ns is None:
+            return await places.wait()
+        freed: list[int] = []
+
+        async def wait() -> None:
+            freed.append(await places.wait())
+
+        await _first(wait(), self._clock.sleep_until(phase.end_ns))
+        if freed and phase.is_over(freed[0]):
+            places.give_back()
+            return None
+        return freed[0] if freed else None
+
+    async def _until_end(self, phase: Phase) -> None:
         if phase.end_ns is not None:
             await self._clock.sleep_until(phase.end_ns)
 
-    def _sample(self, phase: Phase, number: int) -> Sample:
-        return self._samples[(phase.first_sample + number) % len(self._samples)]
+    async def _until_all_asked(self, phase: Phase, exhausted: asyncio.Event | None = None) -> None:
+        """Return when no request and no turn is left to issue, or the time for that is over."""
 
-    async def _turn(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
-        """Take one turn and count it."""
-        progress, measured = self.progress, phase == "performance"
-        progress.in_flight += 1
-        progress.issued += measured
-        try:
-            outcome = await self._asker.ask(sample, body, scheduled_ns, phase)
-        finally:
-            progress.in_flight -= 1
-        if outcome.ttft_ms is not None:
-            progress.recent_ttft_ms.append(outcome.ttft_ms)
-        if measured and outcome.failure is None:
-            progress.completed += 1
-            progress.output_tokens += outcome.output_tokens
-        elif measured:
-            progress.errors[str(outcome.failure)] += 1
-        return outcome
+        async def all_asked() -> None:
+            if exhausted is not None:
+                await exhausted.wait()
+            await self._conversations.unfinished.none()
+
+        if phase.end_ns is None:
+            await all_asked()
+        else:
+            await _first(all_asked(), self._clock.sleep_until(phase.end_ns))
+
+    def _is_over(self, phase: Phase, at_ns: int) -> bool:
+        return self._stopped.is_set() or phase.is_over(at_ns)
 
     # Tasks…
 
-    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
@@ -254,13 +284,3 @@ async def _first(*works: Coroutine[Any, Any, Any]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
     for task in done:
         task.result()
-
-
-def _offsets(load: Load, seed: int) -> Iterator[int]:
-    match load.kind:
-        case LoadKind.CONSTANT:
-            return schedule.constant(load.rate or 1.0)
-        case LoadKind.POISSON:
-            return schedule.poisson(load.rate or 1.0, seed)
-        case _:
-            return schedule.all_at_once()

@@ -13,7 +13,7 @@ from recorder.event import Event, EventType
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from loadgen.turn import Emit
+    from loadgen.asking.turn import Emit
 
 INTERVAL_S: Final = 1.0
 _TICK_S: Final = 0.05

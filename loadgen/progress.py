@@ -24,6 +24,10 @@ class Progress:
         completed: Measured requests that succeeded.
         errors: Measured requests that failed, by name.
         in_flight: Requests under way, warm-up included.
+        given_up: Requests that were under way and given up, warm-up included.
+        sessions: Measured conversations that are over, where samples are conversations.
+        cut: Those of them that ended before their last turn, by the reason: `failed`, `duration`, `stopped`.
+        never_asked: The turns that they had left.
         output_tokens: Tokens (chunks, where the server does not count) of completed requests.
     """
 
@@ -33,6 +37,10 @@ class Progress:
     completed: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     in_flight: int = 0
+    given_up: int = 0
+    sessions: int = 0
+    cut: Counter[str] = field(default_factory=Counter)
+    never_asked: int = 0
     output_tokens: int = 0
     recent_ttft_ms: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
 
@@ -53,6 +61,10 @@ class Progress:
             "completed": self.completed,
             "errors": dict(self.errors),
             "in_flight": self.in_flight,
+            "given_up": self.given_up,
+            "sessions": self.sessions,
+            "cut": dict(self.cut),
+            "never_asked": self.never_asked,
             "output_tokens": self.output_tokens,
             "recent_ttft_ms": list(self.recent_ttft_ms),
         }
@@ -64,5 +76,9 @@ class Progress:
         self.completed = sum(one["completed"] for one in told)
         self.errors = sum((Counter(one["errors"]) for one in told), Counter[str]())
         self.in_flight = sum(one["in_flight"] for one in told)
+        self.given_up = sum(one["given_up"] for one in told)
+        self.sessions = sum(one["sessions"] for one in told)
+        self.cut = sum((Counter(one["cut"]) for one in told), Counter[str]())
+        self.never_asked = sum(one["never_asked"] for one in told)
         self.output_tokens = sum(one["output_tokens"] for one in told)
         self.recent_ttft_ms = deque(ttft_ms for one in told for ttft_ms in one["recent_ttft_ms"])

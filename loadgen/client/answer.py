@@ -73,6 +73,18 @@ class Answer:
         hushed = self._first_hush_ns is not None and self.silent_tokens
         return self._first_hush_ns if hushed else self._first_output_ns
 
+    def message(self) -> dict[str, Any]:
+        """What was said, as the assistant's message that the next turn of a conversation has before it.
+
+        Reasoning is no part of it, for servers leave that of earlier turns out.
+        """
+        said: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
+        if self.tool_calls:
+            # The index is of the stream, and no member of a message.
+            calls = [{name: call[name] for name in call if name != "index"} for call in self.tool_calls]
+            said |= {"content": said["content"] or None, "tool_calls": calls}
+        return said
+
     def add(self, delta: Delta, at_ns: int | None) -> None:
         """Take in what one piece adds; a piece that is not of a stream has no time."""
         if at_ns is not None and delta.carries_token:

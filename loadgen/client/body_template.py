@@ -1,8 +1,9 @@
 """A request body with places to fill in: `{"inputs": "{prompt}", "max_new_tokens": "{max_tokens}"}`.
 
 A text that is nothing but a placeholder becomes its value, a number where that is one; inside a longer text
-the value is written out. A member or an element whose value is absent is left out. Other braces mean
-themselves, and what is filled in is never looked through for placeholders.
+the value is written out. The lists, `messages` and `tools`, stand alone. A member or an element whose value
+is absent is left out. Other braces mean themselves, and what is filled in is never looked through for
+placeholders.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-PLACEHOLDERS: Final = ("prompt", "system", "model", "max_tokens", "temperature")
+PLACEHOLDERS: Final = ("prompt", "system", "messages", "tools", "model", "max_tokens", "temperature")
+_LISTS: Final = frozenset({"messages", "tools"})
 _PLACEHOLDER: Final = re.compile(rf"\{{({'|'.join(PLACEHOLDERS)})\}}")
 _LIKE_ONE: Final = re.compile(r"\{\w+\}")
 _ABSENT: Final = object()
@@ -44,8 +46,10 @@ def check(template: Any) -> None:
     for text in _texts(template):
         if _LIKE_ONE.fullmatch(text) and not _PLACEHOLDER.fullmatch(text):
             raise ValueError(f"there is no placeholder {text}; there are {known}")
-    if "prompt" not in placeholders(template):
-        raise ValueError("has no {prompt} in it: every request would ask the same")
+        if not _PLACEHOLDER.fullmatch(text) and (lists := _LISTS.intersection(_PLACEHOLDER.findall(text))):
+            raise ValueError(f"has more than {{{min(lists)}}} in a text: it is a list, and stands alone")
+    if placeholders(template).isdisjoint({"prompt", "messages"}):
+        raise ValueError("has no {prompt} in it, nor {messages}: every request would ask the same")
 
 
 def _filled(template: Any, values: Mapping[str, Any]) -> Any:

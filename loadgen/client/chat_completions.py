@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import Delta, Generation, MalformedError, bearer, read_error
+from loadgen.client.codec import Delta, Generation, MalformedError, bearer, read_error, require_texts, told
 from loadgen.client.json_shape import objects, text, written
 from loadgen.client.openai import first_choice, read_usage, request_body
 
@@ -22,12 +22,14 @@ headers = bearer
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
     """The request body that asks a sample."""
-    return request_body(generation, messages=sample.messages())
+    require_texts(sample, "chat")
+    body = request_body(sample, generation, messages=sample.messages())
+    return {"tools": list(sample.tools), **body} if sample.tools else body
 
 
 def asked(sample: Sample) -> dict[str, Any]:
     """The sample's texts as the log keeps them."""
-    return {"messages": sample.messages()}
+    return told(sample)
 
 
 def chunk(payload: Any) -> Delta:

@@ -20,6 +20,7 @@ class Generation:
         max_tokens: The most output tokens.
         temperature: Sampling temperature.
         stream: Whether the answer is to come as a stream.
+        ignore_eos: Whether it is to go on until it has all the tokens that it may have.
         extra_body: Further members of the request body; they win over ours.
     """
 
@@ -28,6 +29,11 @@ class Generation:
     temperature: float | None = None
     stream: bool = True
     extra_body: Mapping[str, Any] = field(default_factory=dict)
+    ignore_eos: bool = False
+
+    def most_tokens(self, sample: Sample) -> int | None:
+        """The most output tokens for a sample: what its dataset says wins."""
+        return self.max_tokens if sample.max_tokens is None else sample.max_tokens
 
 
 class Usage(NamedTuple):
@@ -88,10 +94,14 @@ class Codec(Protocol):
         """The headers of its own that the protocol asks for, those with the key among them."""
 
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
-        """The request body that asks a sample."""
+        """The request body that asks a sample.
+
+        Raises:
+            CannotAskError: The protocol has no way to ask it.
+        """
 
     def asked(self, sample: Sample) -> dict[str, Any]:
-        """The sample's texts as the log keeps them."""
+        """The sample's texts as the log keeps them: of a later turn, what is new."""
 
     def chunk(self, payload: Any) -> Delta:
         """Read one frame of a stream, decoded from JSON.
@@ -108,6 +118,10 @@ class Codec(Protocol):
         """
 
 
+class CannotAskError(ValueError):
+    """A sample that a protocol has no way to ask; the message says why, and what to do."""
+
+
 class MalformedError(ValueError):
     """JSON, but not of the protocol's shape."""
 
@@ -120,6 +134,24 @@ def bearer(api_key: str | None) -> dict[str, str]:
 def joined_prompt(sample: Sample) -> str:
     """The texts of a sample as one, for protocols that know no system prompt."""
     return sample.prompt if sample.system is None else f"{sample.system}\n\n{sample.prompt}"
+
+
+def require_texts(sample: Sample, protocol: str) -> None:
+    """Make sure that a sample is no list of tokens.
+
+    Raises:
+        CannotAskError: It is.
+    """
+    if sample.token_ids is not None:
+        raise CannotAskError(
+            f"prompts that are tokens already go with --protocol completions, not with {protocol}"
+        )
+
+
+def told(sample: Sample) -> dict[str, Any]:
+    """The new messages of a sample as the log keeps them, and the tools that its conversation begins with."""
+    messages: dict[str, Any] = {"messages": sample.new_messages()}
+    return messages | {"tools": list(sample.tools)} if sample.tools and not sample.turn else messages
 
 
 def read_error(payload: Mapping[str, Any]) -> str | None:

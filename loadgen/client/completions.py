@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import Delta, Generation, bearer, joined_prompt, read_error
+from loadgen.client.codec import CannotAskError, Delta, Generation, bearer, joined_prompt, read_error
 from loadgen.client.json_shape import text
 from loadgen.client.openai import first_choice, read_usage, request_body
 
@@ -19,12 +19,25 @@ headers = bearer
 
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
-    """The request body that asks a sample."""
-    return request_body(generation, prompt=joined_prompt(sample))
+    """The request body that asks a sample.
+
+    Raises:
+        CannotAskError: It is a conversation, or has tools.
+    """
+    if sample.chat is not None or sample.tools:
+        raise CannotAskError(
+            "a conversation, or a question with tools, goes with --protocol chat; --protocol completions "
+            "knows neither"
+        )
+    if sample.token_ids is not None:
+        return request_body(sample, generation, prompt=list(sample.token_ids))
+    return request_body(sample, generation, prompt=joined_prompt(sample))
 
 
 def asked(sample: Sample) -> dict[str, Any]:
     """The sample's texts as the log keeps them."""
+    if sample.token_ids is not None:
+        return {"token_ids": list(sample.token_ids)}
     return {"prompt": joined_prompt(sample)}
 
 

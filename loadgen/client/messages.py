@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import Delta, Generation, Usage, bearer, read_error
+from loadgen.client.codec import Delta, Generation, Usage, bearer, read_error, require_texts, told
 from loadgen.client.json_shape import count, event_type, members, objects, text, type_of, written
+from loadgen.client.messages_input import tools, turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,14 +40,21 @@ def headers(api_key: str | None) -> dict[str, str]:
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
     """The request body that asks a sample."""
+    require_texts(sample, "messages")
+    system, said = sample.system, [{"role": "user", "content": sample.prompt}]
+    if sample.chat is not None:
+        system, said = turns(sample.chat)
+    most = generation.most_tokens(sample)
     body: dict[str, Any] = {
         "model": generation.model,
-        "max_tokens": DEFAULT_MAX_TOKENS if generation.max_tokens is None else generation.max_tokens,
-        "messages": [{"role": "user", "content": sample.prompt}],
+        "max_tokens": DEFAULT_MAX_TOKENS if most is None else most,
+        "messages": said,
         "stream": generation.stream,
     }
-    if sample.system is not None:
-        body["system"] = sample.system
+    if system is not None:
+        body["system"] = system
+    if sample.tools:
+        body["tools"] = tools(sample.tools)
     if generation.temperature is not None:
         body["temperature"] = generation.temperature
     return body | dict(generation.extra_body)
@@ -54,7 +62,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 def asked(sample: Sample) -> dict[str, Any]:
     """The sample's texts as the log keeps them."""
-    return {"messages": sample.messages()}
+    return told(sample)
 
 
 def chunk(payload: Any) -> Delta:

@@ -10,14 +10,20 @@ from loadgen.client.json_shape import count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from workloads.sample import Sample
 
-def request_body(generation: Generation, **question: Any) -> dict[str, Any]:
+
+def request_body(sample: Sample, generation: Generation, **question: Any) -> dict[str, Any]:
     """The members that the OpenAI protocols share, around the question."""
+    most = generation.most_tokens(sample)
     body: dict[str, Any] = {"model": generation.model, **question, "stream": generation.stream}
     if generation.stream:
         body["stream_options"] = {"include_usage": True}
-    if generation.max_tokens is not None:
-        body["max_tokens"] = generation.max_tokens
+    if most is not None:
+        body["max_tokens"] = most
+        if generation.ignore_eos:
+            # No parameters of OpenAI's, but of vLLM, SGLang and others.
+            body |= {"ignore_eos": True, "min_tokens": most}
     if generation.temperature is not None:
         body["temperature"] = generation.temperature
     return body | dict(generation.extra_body)

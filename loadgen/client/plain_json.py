@@ -6,7 +6,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from loadgen.client.body_template import fill, placeholders
-from loadgen.client.codec import Delta, Generation, MalformedError, Usage, bearer, joined_prompt, read_error
+from loadgen.client.codec import (
+    CannotAskError,
+    Delta,
+    Generation,
+    MalformedError,
+    Usage,
+    bearer,
+    joined_prompt,
+    read_error,
+    require_texts,
+    told,
+)
 from loadgen.client.json_place import place
 from loadgen.client.json_shape import counted, text
 
@@ -51,13 +62,25 @@ class PlainJson:
         return bearer(api_key)
 
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
-        """The request body that asks a sample; a system prompt without its own place precedes the prompt."""
-        apart = "system" in placeholders(self.body)
+        """The request body that asks a sample; a system prompt without its own place precedes the prompt.
+
+        Raises:
+            CannotAskError: The body has no place for what it is.
+        """
+        require_texts(sample, "sse and json")
+        places = placeholders(self.body)
+        if sample.chat is not None and "messages" not in places:
+            raise CannotAskError("a conversation, and --body has no {messages} that it could go to")
+        if sample.tools and "tools" not in places:
+            raise CannotAskError("a question with tools, and --body has no {tools} that they could go to")
+        apart = not {"system", "messages"}.isdisjoint(places)
         values = {
             "prompt": sample.prompt if apart else joined_prompt(sample),
             "system": sample.system,
+            "messages": sample.messages() if "messages" in places else None,
+            "tools": list(sample.tools) or None,
             "model": generation.model,
-            "max_tokens": generation.max_tokens,
+            "max_tokens": generation.most_tokens(sample),
             "temperature": generation.temperature,
         }
         filled: dict[str, Any] = fill(self.body, values)
@@ -65,7 +88,7 @@ class PlainJson:
 
     def asked(self, sample: Sample) -> dict[str, Any]:
         """The sample's texts as the log keeps them."""
-        return {"prompt": joined_prompt(sample)}
+        return {"prompt": joined_prompt(sample)} if sample.chat is None else told(sample)
 
     def chunk(self, payload: Any) -> Delta:
         """Read one answer, or one frame of a stream."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.client.codec import Delta, Generation, Usage, bearer, read_error
+from loadgen.client.codec import Delta, Generation, Usage, bearer, read_error, require_texts, told
 from loadgen.client.json_shape import count, event_type, members, objects, text, type_of
+from loadgen.client.responses_input import items, tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,11 +48,15 @@ _CALLS: Final = {
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
     """The request body that asks a sample."""
-    body: dict[str, Any] = {"model": generation.model, "input": sample.prompt, "stream": generation.stream}
+    require_texts(sample, "responses")
+    said = sample.prompt if sample.chat is None else items(sample.chat)
+    body: dict[str, Any] = {"model": generation.model, "input": said, "stream": generation.stream}
     if sample.system is not None:
         body["instructions"] = sample.system
-    if generation.max_tokens is not None:
-        body["max_output_tokens"] = generation.max_tokens
+    if sample.tools:
+        body["tools"] = tools(sample.tools)
+    if (most := generation.most_tokens(sample)) is not None:
+        body["max_output_tokens"] = most
     if generation.temperature is not None:
         body["temperature"] = generation.temperature
     return body | dict(generation.extra_body)
@@ -59,7 +64,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 def asked(sample: Sample) -> dict[str, Any]:
     """The sample's texts as the log keeps them."""
-    return {"messages": sample.messages()}
+    return told(sample)
 
 
 def chunk(payload: Any) -> Delta:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen import budget
+from loadgen import budget, ending, overload
 from loadgen.client.failure import Failure
 from loadgen.plan import LoadKind
 from loadgen.progress import Progress
 from loadgen.share import Share
 from loadgen.workers.member import Member
 from loadgen.workers.messages import Bounds, Briefing, Word
+from loadgen.workers.packing import packed
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from loadgen.asking.agenda import Agenda
     from loadgen.client.endpoint import Endpoint
     from loadgen.clock import Clock
     from loadgen.phase import Phase
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from loadgen.workers.staff import Staff
     from recorder.schema import Row
     from recorder.writer import EventRecorder
-    from workloads.sample import Sample
 
 ROOM_AGAIN: Final = 0.5
 """After the recorder's queue was too long, events are taken again when this share of its bound is left."""
@@ -38,6 +39,12 @@ PATIENCE_S: Final = 10.0
 
 LOOKS: Final = 30
 """So many looks in a row must find a worker silent: a parent that was stopped itself has not looked."""
+
+_GIVING_UP: Final[Mapping[str | None, Word]] = {
+    ending.DRAIN_OVER: Word.DRAIN_OVER,
+    overload.REASON: Word.OVERLOADED,
+}
+"""How workers are told to give up what is in flight, by the reason; else it is an interrupt."""
 
 _REMEDY_BUG: Final = "This is a bug of the load generator: please report it, with the log."
 _REMEDY_KILLED: Final = (
@@ -92,6 +99,8 @@ class ProcessCrew:
         self._aborting: asyncio.TimerHandle | None = None
         self._burials: list[asyncio.Task[str]] = []
         self._watch: asyncio.Task[None] | None = None
+        self._overload = overload.Watch(plan.load) if plan.stop_on_overload else None
+        self._grace: asyncio.TimerHandle | None = None
         self._members = [Member(number, process, self) for number, process in enumerate(staff.processes)]
 
     @property
@@ -101,13 +110,13 @@ class ProcessCrew:
 
     # Before and after the session…
 
-    def begin(self, endpoint: Endpoint, samples: Sequence[Sample], connect_ahead: int = 0) -> None:
+    def begin(self, endpoints: Sequence[Endpoint], agenda: Agenda, connect_ahead: int = 0) -> None:
         """Tell every worker what it must know; so many connections are opened ahead of the first phase."""
-        questions = tuple((one.index, one.prompt, one.system) for one in _needed(samples, self._plan))
+        targets, questions = tuple(endpoints), packed(agenda, self._plan)
         for member in self._members:
             share = Share(member.number, len(self._members))
             member.ask(
-                Briefing(self._plan, endpoint, questions, share, share.of(connect_ahead), self._bounds),
+                Briefing(self._plan, targets, questions, share, share.of(connect_ahead), self._bounds),
             )
 
     async def ready(self) -> None:
@@ -123,7 +132,7 @@ class ProcessCrew:
 
     async def end(self) -> None:
         """Have every worker say its last, and let go of it."""
-        for patience in (self._aborting, self._watch):
+        for patience in (self._aborting, self._watch, self._grace):
             if patience is not None:
                 patience.cancel()
         killing = self._kill_later()
@@ -163,10 +172,11 @@ class ProcessCrew:
         """Issue nothing more."""
         self._tell_all(Word.STOP)
 
-    def abort(self) -> None:
-        """Give up what is in flight, and a worker that cannot any more."""
-        self._tell_all(Word.ABORT)
-        self._aborting = self._kill_later()
+    def abort(self, reason: str | None = None) -> None:
+        """Give up what is in flight, and a worker that cannot any more; the log keeps the reason."""
+        self._tell_all(_GIVING_UP.get(reason, Word.ABORT))
+        # Whoever is told a second time has had some of its patience already.
+        self._aborting = self._aborting or self._kill_later()
         # What they have still to say is little, and their end must not wait for the disk.
         self._listen_to_all()
 
@@ -236,6 +246,18 @@ class ProcessCrew:
         if self._stop.reason is None and (spent := self._plan.budget.spent(self.progress)) is not None:
             self._recorder.put(budget.finding(spent, self.progress, self._clock.now_ns()))
             self._stop.drain(budget.REASON)
+        if self._overload is not None and self.progress.phase == "performance" and self._stop.reason is None:
+            self._heed_overload(self._overload)
+
+    def _heed_overload(self, watch: overload.Watch) -> None:
+        """End the session when the endpoint falls behind, and soon give up what is in flight then."""
+        now_ns = self._clock.now_ns()
+        seen = watch.look(now_ns, self.progress.issued, self.progress.ended)
+        if seen is not None:
+            self._recorder.put(overload.finding(seen, now_ns))
+            self._stop.drain(overload.REASON)
+            later = asyncio.get_running_loop().call_later
+            self._grace = later(overload.GRACE_S, self.abort, overload.REASON)
 
     def on_loss(self, member: Member) -> None:
         """End the requests that were open in a worker that is gone, and then the session."""
@@ -273,8 +295,3 @@ def _remedy(member: Member) -> str:
     if member.last_words:
         return _REMEDY_BUG
     return _REMEDY_SILENT if member.killed_for else _REMEDY_KILLED
-
-
-def _needed(samples: Sequence[Sample], plan: Plan) -> Sequence[Sample]:
-    """The samples that a session can come to ask: no more of them need to travel."""
-    return samples if plan.requests is None else samples[: plan.warmup + plan.requests]

@@ -24,13 +24,15 @@ from enum import Enum, IntEnum, auto
 from typing import TYPE_CHECKING, Any
 
 from loadgen.workers.framing import framed
-from workloads.sample import Sample
+from loadgen.workers.packing import unpacked
 
 if TYPE_CHECKING:
+    from loadgen.asking.agenda import Agenda
     from loadgen.client.endpoint import Endpoint
     from loadgen.phase import Phase
     from loadgen.plan import Plan
     from loadgen.share import Share
+    from loadgen.workers.packing import Packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +60,27 @@ class Briefing:
 
     Attributes:
         plan: What the whole session is to do.
-        endpoint: Where requests go.
-        questions: The fields of each sample: tuples travel quicker than samples.
+        endpoints: Where requests go.
+        questions: What is asked; see `loadgen.workers.packing`.
         share: Which part is this worker's.
         connect_ahead: So many connections are opened before the first phase.
         bounds: How much may wait.
     """
 
     plan: Plan
-    endpoint: Endpoint
-    questions: tuple[tuple[int, str, str | None], ...]
+    endpoints: tuple[Endpoint, ...]
+    questions: Packed
     share: Share
     connect_ahead: int = 0
     bounds: Bounds = Bounds()
 
-    @property
-    def samples(self) -> tuple[Sample, ...]:
+    def agenda(self) -> Agenda:
         """What is asked."""
-        return tuple(Sample(*question) for question in self.questions)
+        return unpacked(self.questions)
+
+    def redact(self, text: str) -> str:
+        """Make a message fit for the log: all endpoints are given the same secrets."""
+        return self.endpoints[0].redact(text)
 
 
 class Word(Enum):
@@ -88,7 +93,11 @@ class Word(Enum):
     STOP = auto()
     """Issue nothing more."""
     ABORT = auto()
-    """Give up what is in flight."""
+    """Give up what is in flight: the session was interrupted."""
+    DRAIN_OVER = auto()
+    """Give up what is in flight: it has been awaited for long enough."""
+    OVERLOADED = auto()
+    """Give up what is in flight: the endpoint cannot keep up."""
     END = auto()
     """Close everything, say so, and end."""
 

@@ -14,14 +14,15 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen import own_health
+from loadgen import ending, overload, own_health
+from loadgen.asking.retrying import Retries
+from loadgen.asking.turn import Asker
 from loadgen.client.bounds import Allowance
 from loadgen.clock import system_clock
 from loadgen.collector import calm
 from loadgen.issuing import Issuer
 from loadgen.phase import Phase
-from loadgen.retrying import Retries
-from loadgen.turn import Asker
+from loadgen.share import Share
 from loadgen.workers.framing import READ_BYTES, Frames
 from loadgen.workers.messages import Briefing, Said, Word, commanded
 from loadgen.workers.parts import codec_of, load_transport
@@ -50,7 +51,7 @@ def main() -> None:
     try:
         asyncio.run(worker.run(payloads[1:]))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
-        sys.exit(briefing.endpoint.redact(_told(crash)))
+        sys.exit(briefing.redact(_told(crash)))
 
 
 def _first_payloads(sock: socket.socket, frames: Frames) -> list[bytes]:
@@ -109,16 +110,17 @@ class Worker:
         """
         briefing, plan = self._briefing, self._briefing.plan
         self._shipper = Shipper(self._sock, briefing.bounds)
-        self._transport = self._make_transport(briefing.endpoint, plan.timeouts)
+        self._transports = [self._make_transport(one, plan.timeouts) for one in briefing.endpoints]
         codec = codec_of(plan.protocol, plan.protocol_options)
         self._retries = Retries(plan.retries, plan.timeouts.total_s, f"{plan.seed}/{briefing.share.worker}")
         asker = Asker(
-            *(self._transport, codec, plan.generation, self._shipper.put),
+            *(self._transports[0], codec, plan.generation, self._shipper.put),
+            further=self._transports[1:],
             retries=self._retries,
             allowance=Allowance(plan.max_response_bytes),
         )
         self._issuer = Issuer(
-            *(plan, briefing.samples, asker, system_clock(), briefing.share),
+            *(plan, briefing.agenda(), asker, system_clock(), briefing.share),
             claim=self._claim if briefing.share.workers > 1 else None,
             room=self._shipper,
         )
@@ -144,14 +146,19 @@ class Worker:
                     self._retries.stop()
                 case Word.ABORT:
                     self._issuer.abort()
+                case Word.DRAIN_OVER:
+                    self._issuer.abort(ending.DRAIN_OVER)
+                case Word.OVERLOADED:
+                    self._issuer.abort(overload.REASON)
                 case Word.END:
                     self._spawn(self._end())
 
     # What the parent can ask for…
 
     async def _begin(self, payloads: list[bytes]) -> None:
-        if self._briefing.connect_ahead:
-            await self._transport.open_ahead(self._briefing.connect_ahead)
+        for number, transport in enumerate(self._transports):
+            if ahead := Share(number, len(self._transports)).of(self._briefing.connect_ahead):
+                await transport.open_ahead(ahead)
         self._shipper.tell(Said.READY)
         self._heed(payloads)
 
@@ -172,7 +179,8 @@ class Worker:
         for task in self._watching:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
-        await self._transport.close()
+        for transport in self._transports:
+            await transport.close()
         self._shipper.tell(Said.ENDED)
 
     # What there is to tell…
@@ -199,7 +207,7 @@ class Worker:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (crash := task.exception()) is not None:
-            self._shipper.tell(Said.CRASHED, self._briefing.endpoint.redact(_told(crash)))
+            self._shipper.tell(Said.CRASHED, self._briefing.redact(_told(crash)))
 
 
 def _told(crash: BaseException) -> str:

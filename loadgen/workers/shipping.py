@@ -33,7 +33,7 @@ _NS_PER_MS: Final = 1e6
 
 
 class Shipper:
-    """Takes events and ships them; see `loadgen.issuing.Room`.
+    """Takes events and ships them; see `loadgen.asking.conversation.Room`.
 
     Args:
         sock: Leads to the parent.

@@ -28,8 +28,8 @@ def workers_for(load: Load, requests: int | None, cpus: int) -> int:
         requests: How many there are; all of them are in flight where they leave at once.
         cpus: How many this process may use.
     """
-    if load.rate is not None:
-        wanted = load.rate / RATE_A_WORKER
+    if load.peak_rate is not None:
+        wanted = load.peak_rate / RATE_A_WORKER
     else:
         in_flight = requests if load.kind is LoadKind.OFFLINE else load.concurrency
         wanted = (in_flight or 1) / STREAMS_A_WORKER

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.asking.turn import Asker
 from loadgen.client import chat_completions
 from loadgen.client.bounds import SMALL_BYTES, Allowance
 from loadgen.client.codec import Generation
 from loadgen.client.failure import RequestFailedError
-from loadgen.turn import Asker
 from recorder.lifecycle import violations
 from workloads.sample import Sample
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.asking.agenda import Agenda
 from loadgen.budget import ErrorBudget, finding
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
@@ -79,7 +80,7 @@ def report_of(url: str, folder: Path, **changes: Any) -> Report:
         with closing(clock), Staff() as staff:
             staff.hire(2)
             crew = ProcessCrew(staff, plan, recorder, clock, stop)
-            crew.begin(endpoint(url, {}), [Sample(0, "a")])
+            crew.begin([endpoint(url, {})], Agenda([Sample(0, "a")]))
             await crew.ready()
             with recorder:
                 await Session(plan, crew, recorder.put, clock, stop).run()

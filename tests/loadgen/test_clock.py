@@ -72,6 +72,31 @@ def test_a_cancelled_sleep_leaves_the_clock_usable(make: Callable[[], Clock]) ->
     assert asyncio.run(sleep()) >= 0
 
 
+@pytest.mark.parametrize("make", CLOCKS)
+def test_many_can_sleep_at_once(make: Callable[[], Clock]) -> None:
+    """Each wakes, and not too early, in whatever order they went to sleep and whoever is called off."""
+
+    async def sleep() -> tuple[list[int], list[int]]:
+        clock, woken, early = make(), [], []
+        start_ns = clock.now_ns()
+
+        async def sleeper(name: int) -> None:
+            due_ns = start_ns + (name + 1) * 1_000_000
+            await clock.sleep_until(due_ns)
+            woken.append(name)
+            early.append(min(0, clock.now_ns() - due_ns))
+
+        tasks = [asyncio.create_task(sleeper(name)) for name in (4, 0, 3, 1, 2, 6, 5)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        tasks[5].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        clock.close()
+        return sorted(woken), early
+
+    assert asyncio.run(sleep()) == ([1, 2, 3, 4, 5], [0] * 5)
+
+
 def test_the_manual_clock_jumps_to_the_first_sleeper() -> None:
     """Time passes only when it is told to, and sleepers wake in the order of their moments."""
 

@@ -375,7 +375,8 @@ def test_a_template_makes_no_difference(dialect: Dialect, texts: list[str]) -> N
     pieces = [frames([dialect.says(text)]) for text in ["a", *texts]]
     quick = stream(dialect.codec, pieces)
     slow = stream(dialect.codec, pieces, lessons=0)
-    assert quick._template is not None
+    # Of what comes later, a text can stand in its frame twice, and then there is nothing to learn from it.
+    assert stream(dialect.codec, pieces[:1])._template is not None
     assert (quick.answer.content, quick.answer.token_ns) == (slow.answer.content, slow.answer.token_ns)
     assert quick.answer.first_visible_ns == slow.answer.first_visible_ns == 1
 

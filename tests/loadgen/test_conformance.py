@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.asking.turn import Asker
 from loadgen.client import chat_completions
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.failure import Failure
 from loadgen.client.head import head
-from loadgen.turn import Asker
 from recorder.lifecycle import violations
 from workloads.sample import Sample
 

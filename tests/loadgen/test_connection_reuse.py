@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.asking.turn import Asker
 from loadgen.client import chat_completions
 from loadgen.client.codec import Generation
-from loadgen.turn import Asker
 from recorder.lifecycle import TERMINAL
 from workloads.sample import Sample
 

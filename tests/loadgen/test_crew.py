@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.asking.agenda import Agenda
 from loadgen.budget import ErrorBudget
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
@@ -94,7 +95,7 @@ async def session(
     with Staff() as staff:
         staff.hire(workers)
         running = Running(staff, plan, log, bounds)
-        running.crew.begin(endpoint(mock.url, {"Authorization": f"Bearer {SECRET}"}), samples)
+        running.crew.begin([endpoint(mock.url, {"Authorization": f"Bearer {SECRET}"})], Agenda(samples))
         await running.crew.ready()
         with running.recorder:
             yield running
@@ -294,7 +295,7 @@ def test_a_worker_that_is_never_ready(quick_mock: MockProcess, tmp_path: Path) -
             staff.hire(2)
             os.kill(staff.processes[0].pid, signal.SIGKILL)
             running = Running(staff, plan_of(CLOSED, 10), tmp_path / "events.db", Bounds())
-            running.crew.begin(endpoint(quick_mock.url, {}), [Sample(0, "a")])
+            running.crew.begin([endpoint(quick_mock.url, {})], Agenda([Sample(0, "a")]))
             with pytest.raises(WorkerLostError, match=r"worker 0 of 2 was lost \(killed by SIGKILL\)"):
                 await running.crew.ready()
             running.clock.close()

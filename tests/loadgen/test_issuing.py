@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loadgen.asking.agenda import Agenda
+from loadgen.asking.turn import Outcome
 from loadgen.client.codec import Generation
 from loadgen.client.timeouts import Timeouts
 from loadgen.issuing import Issuer
@@ -17,11 +20,10 @@ from loadgen.phase import Phase
 from loadgen.plan import Load, LoadKind, Plan
 from loadgen.share import Share
 from loadgen.testing import ManualClock
-from loadgen.turn import Outcome
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Mapping
     from typing import Any
 
 MS = 1_000_000
@@ -33,18 +35,33 @@ OPEN = [Load(LoadKind.CONSTANT, rate=200), Load(LoadKind.POISSON, rate=200), Loa
 class Asker:
     """Answers each request after 20 ms; keeps when each was due and what it asked."""
 
+    endpoints = 1
+
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
         self.asked: list[tuple[int, int]] = []
+        self.more: list[Mapping[str, int]] = []
         self.in_flight = 0
         self.most_in_flight = 0
+
+    def give_up_for(self, reason: str) -> None:
+        """Nothing is given up here."""
 
     def prepare(self, sample: Sample) -> bytes:
         """The prompt itself."""
         return sample.prompt.encode()
 
-    async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
+    async def ask(
+        self,
+        sample: Sample,
+        body: bytes,
+        scheduled_ns: int,
+        phase: str,
+        _: int,
+        more: Mapping[str, int],
+    ) -> Outcome:
         """Succeed after a while."""
+        self.more.append(more)
         assert (body, phase) == (sample.prompt.encode(), "performance")
         self.asked.append((scheduled_ns, sample.index))
         self.in_flight += 1
@@ -86,11 +103,11 @@ class Crew:
         clock, claim = ManualClock(0), count().__next__
         self.asker = Asker(clock)
         issuers = [
-            Issuer(plan, SAMPLES, self.asker, clock, Share(worker, workers), claim)
+            Issuer(plan, Agenda(SAMPLES), self.asker, clock, Share(worker, workers), claim)
             for worker in range(workers)
         ]
         end_ns = None if plan.duration_s is None else START_NS + round(plan.duration_s * 1e9)
-        phase = Phase("performance", START_NS, plan.requests, end_ns, first_sample=2)
+        phase = Phase("performance", START_NS, plan.requests, end_ns, first=2)
 
         async def work() -> None:
             issuing = [asyncio.create_task(issuer.issue(phase)) for issuer in issuers]
@@ -174,7 +191,7 @@ def test_nothing_is_issued_without_room(load: Load) -> None:
     async def scenario() -> None:
         clock, full = ManualClock(0), Full()
         asker = Asker(clock)
-        issuer = Issuer(plan_of(load, 10, None), SAMPLES, asker, clock, room=full)
+        issuer = Issuer(plan_of(load, 10, None), Agenda(SAMPLES), asker, clock, room=full)
 
         async def work() -> None:
             issuing = asyncio.create_task(issuer.issue(Phase("performance", START_NS, 10)))
@@ -199,7 +216,7 @@ def test_who_has_no_room_is_still_stopped() -> None:
 
     async def scenario() -> None:
         clock = ManualClock(0)
-        issuer = Issuer(plan_of(OPEN[0], 10, None), SAMPLES, Asker(clock), clock, room=Full())
+        issuer = Issuer(plan_of(OPEN[0], 10, None), Agenda(SAMPLES), Asker(clock), clock, room=Full())
         issuing = asyncio.create_task(issuer.issue(Phase("performance", 0, 10)))
         await asyncio.sleep(0)
         issuer.stop()
@@ -214,10 +231,40 @@ def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
     async def scenario() -> int:
         clock = ManualClock(0)
         load = Load(LoadKind.CLOSED, concurrency=1)
-        issuer = Issuer(plan_of(load, 1, None), SAMPLES, Asker(clock), clock, Share(1, 2))
+        issuer = Issuer(plan_of(load, 1, None), Agenda(SAMPLES), Asker(clock), clock, Share(1, 2))
         issuing = issuer.issue(Phase("warmup", 0, 1))
         issuer.exhausted()
         async with asyncio.timeout(5):
             return await issuing
 
     assert asyncio.run(scenario()) == 0
+
+
+@pytest.mark.parametrize("load", OPEN)
+@settings(max_examples=20)
+@given(workers=st.integers(1, 3), places=st.integers(3, 9), requests=st.integers(1, 40))
+def test_no_more_are_under_way_than_there_are_places(
+    load: Load, workers: int, places: int, requests: int
+) -> None:
+    """The schedule is the same, who is due when all places are taken waits, and nobody is left out."""
+    bounded = Crew(replace(load, max_concurrency=places), workers, requests)
+    assert bounded.asked == Crew(load, 1, requests).asked
+    assert bounded.asker.most_in_flight <= places
+    if workers == 1 and load.kind is LoadKind.OFFLINE:
+        assert bounded.asker.most_in_flight == min(places, requests)
+    assert sum(bounded.scheduled) == bounded.issued == requests
+
+
+def test_who_has_no_place_before_the_end_never_leaves() -> None:
+    """At 200 a second with answers of 20 ms, two places let 100 a second through: they count all the same."""
+    bounded = Crew(Load(LoadKind.CONSTANT, rate=200, max_concurrency=2), 1, duration_s=1.0)
+    assert bounded.scheduled == [200]
+    assert bounded.issued == 100
+    assert bounded.asker.most_in_flight == 2
+
+
+def test_the_log_says_since_when_there_was_a_place() -> None:
+    """Only of those that had to wait: when the answer ahead came."""
+    crew = Crew(Load(LoadKind.OFFLINE, max_concurrency=2), 1, requests=5)
+    first, then, last = START_NS, START_NS + 20 * MS, START_NS + 40 * MS
+    assert [more.get("free_ns", first) for more in crew.asker.more] == [first, first, then, then, last]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.asking.turn import Asker
 from loadgen.client.codec import Generation
-from loadgen.turn import Asker
 from loadgen.workers.parts import codec_of
 from recorder.event import EventType
 from recorder.lifecycle import violations

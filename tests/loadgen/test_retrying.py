@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loadgen.asking.retrying import FIRST_WAIT_S, MOST_WAIT_S, Retries
 from loadgen.client.failure import Failure, blame, http, mendable
-from loadgen.retrying import FIRST_WAIT_S, MOST_WAIT_S, Retries
 
 NAMES = [*Failure, *map(http, [*range(300, 309), *range(400, 452), *range(500, 512)])]
 NEVER = float("inf")

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from loadgen.asking.agenda import Agenda
+from loadgen.asking.turn import Outcome
 from loadgen.client.codec import Generation
 from loadgen.client.timeouts import Timeouts
 from loadgen.issuing import Issuer
@@ -14,7 +16,6 @@ from loadgen.plan import Load, LoadKind, Plan
 from loadgen.session import Session
 from loadgen.stop import Stop
 from loadgen.testing import ManualClock
-from loadgen.turn import Outcome
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from workloads.sample import Sample
@@ -26,6 +27,8 @@ MS = 1_000_000
 class FakeAsker:
     """Takes each turn in `service_ns` of the manual clock; keeps what it was asked."""
 
+    endpoints = 1
+
     def __init__(self, clock: ManualClock, service_ns: int, prepare_ns: int = 0) -> None:
         self.clock = clock
         self.service_ns = service_ns
@@ -35,12 +38,15 @@ class FakeAsker:
         self.most_in_flight = 0
         self.cancelled = 0
 
+    def give_up_for(self, reason: str) -> None:
+        """Nothing is given up here."""
+
     def prepare(self, sample: Sample) -> bytes:
         """The prompt itself, after the time that it takes."""
         self.clock.spend(self.prepare_ns)
         return sample.prompt.encode()
 
-    async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
+    async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str, *_: object) -> Outcome:
         """Succeed after the service time."""
         assert body == sample.prompt.encode()
         self.asked.append((scheduled_ns, self.clock.now_ns(), phase, sample.index))
@@ -84,7 +90,7 @@ class Run:
 
     async def _run(self, stop_at_ms: list[float]) -> None:
         stop = Stop()
-        self.issuer = Issuer(self.plan, SAMPLES, self.asker, self.clock)
+        self.issuer = Issuer(self.plan, Agenda(SAMPLES), self.asker, self.clock)
         session = Session(self.plan, self.issuer, self.events.append, self.clock, stop)
         running = asyncio.create_task(session.run())
         stops = [asyncio.create_task(self._stop(stop, at)) for at in stop_at_ms]
@@ -190,7 +196,7 @@ def test_failures_that_come_at_once_let_others_run() -> None:
     """A user whose requests fail without waiting for anything does not hold up the event loop."""
 
     class Refused(FakeAsker):
-        async def ask(self, *_: Any) -> Outcome:
+        async def ask(self, *_: object) -> Outcome:
             self.asked.append((0, 0, "performance", 0))
             return Outcome("reset", None, 0)
 
@@ -198,7 +204,7 @@ def test_failures_that_come_at_once_let_others_run() -> None:
         clock, stop = ManualClock(), Stop()
         asker = Refused(clock, 1)
         plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, Timeouts(60))
-        issuer = Issuer(plan, SAMPLES, asker, clock)
+        issuer = Issuer(plan, Agenda(SAMPLES), asker, clock)
         running = asyncio.create_task(Session(plan, issuer, lambda _: None, clock, stop).run())
         await asyncio.sleep(0.01)
         stop.ask()
@@ -261,13 +267,13 @@ def test_a_bug_in_a_turn_is_not_swallowed() -> None:
     """An exception that is no failure of a request ends the session."""
 
     class Broken(FakeAsker):
-        async def ask(self, *_: Any) -> Outcome:
+        async def ask(self, *_: object) -> Outcome:
             raise ZeroDivisionError
 
     async def run() -> None:
         clock = ManualClock()
         plan = Plan(closed(1), 2, None, 0, Generation("m"), "chat", 0, Timeouts(60))
-        issuer = Issuer(plan, SAMPLES, Broken(clock, 1), clock)
+        issuer = Issuer(plan, Agenda(SAMPLES), Broken(clock, 1), clock)
         await Session(plan, issuer, lambda _: None, clock, Stop()).run()
 
     with pytest.raises(ZeroDivisionError):

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from loadgen.arrivals.rate_text import profile
 from loadgen.plan import Load, LoadKind
 from loadgen.workers.sizing import usable_cpus, workers_for
 
@@ -20,6 +21,10 @@ from loadgen.workers.sizing import usable_cpus, workers_for
         (Load(LoadKind.POISSON, rate=1000), None, 1),
         (Load(LoadKind.CONSTANT, rate=3500), 10_000, 4),
         (Load(LoadKind.CONSTANT, rate=1e9), None, 15),
+        (Load(LoadKind.UNIFORM, profile=profile("bursts:1,3500,60s,1s")), 10_000, 4),
+        (Load(LoadKind.TRACE, trace_speed=1.0), None, 1),
+        (Load(LoadKind.TRACE, trace_speed=2.0, trace_peak=3500), None, 4),
+        (Load(LoadKind.POISSON, rate=700, turns=5.0), None, 4),
         (Load(LoadKind.CLOSED, concurrency=10**12), None, 15),
         # What no plan allows has a number of workers all the same; the plan says what is wrong with it.
         (Load(LoadKind.POISSON, rate=math.nan), None, 1),

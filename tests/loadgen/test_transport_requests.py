@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.asking.turn import Asker
 from loadgen.client import chat_completions
 from loadgen.client.codec import Generation
 from loadgen.client.exchange import Exchange
 from loadgen.client.failure import Failure
 from loadgen.client.stream import ResponseStream
 from loadgen.client.transport import Request
-from loadgen.turn import Asker
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def test_a_redirect_is_an_answer(asked: Any, wire: Any) -> None:
     """Following it would measure something else."""
     requests, (exchange,) = asked([wire.sized(b"", 307, location="/elsewhere")])
     assert len(requests) == 1
-    assert (exchange.response.status, exchange.response.headers["location"]) == (307, "/elsewhere")
+    assert (exchange.response.status, exchange.response.header("location")) == (307, "/elsewhere")
     assert exchange.failure is None
 
 

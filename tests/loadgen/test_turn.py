@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.asking.turn import Asker, Outcome
 from loadgen.client import chat_completions
 from loadgen.client.bounds import Allowance
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.http_transport import HttpTransport
 from loadgen.client.timeouts import Timeouts
-from loadgen.turn import Asker, Outcome
 from recorder.event import Event, EventType
 from recorder.lifecycle import TERMINAL, violations
 from workloads.sample import Sample
@@ -56,7 +56,7 @@ def take(run: Any, serve: Any) -> Callable[..., Taken]:
             async with serve(script) as server:
                 asking = asker(server.url, events.append, **options)
                 outcome = await asking.ask(SAMPLE, asking.prepare(SAMPLE), time.monotonic_ns(), "performance")
-                await asking._transport.close()
+                await asking._transports[0].close()
                 return outcome
 
         outcome = run(scenario())
@@ -339,7 +339,7 @@ def test_a_prompt_s_texts_are_logged_once(run: Any, serve: Any, wire: Any) -> No
             asking = asker(server.url, events.append)
             for sample in samples:
                 await asking.ask(sample, asking.prepare(sample), 0, "warmup")
-            await asking._transport.close()
+            await asking._transports[0].close()
             return server.requests
 
     requests = run(scenario())
@@ -369,7 +369,7 @@ def test_a_request_that_is_given_up(run: Any, serve: Any, wire: Any, step: Any, 
             with pytest.raises(asyncio.CancelledError):
                 await task
             await server.hung_up.wait()
-            await asking._transport.close()
+            await asking._transports[0].close()
 
     run(scenario())
     assert_sound(events)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen import retrying
+from loadgen.asking import retrying
+from loadgen.asking.retrying import Retries
+from loadgen.asking.turn import Asker
 from loadgen.client import chat_completions
 from loadgen.client.bounds import Allowance
 from loadgen.client.codec import Generation
-from loadgen.retrying import Retries
-from loadgen.turn import Asker
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from workloads.sample import Sample

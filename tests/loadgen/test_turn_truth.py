@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 
+from loadgen.asking.turn import Asker
 from loadgen.client import chat_completions, completions
 from loadgen.client.arrival import timestamp_source
 from loadgen.client.codec import Generation
@@ -17,7 +18,6 @@ from loadgen.client.endpoint import endpoint
 from loadgen.client.http_transport import HttpTransport
 from loadgen.client.timeouts import Timeouts
 from loadgen.mock_endpoint import start_mock
-from loadgen.turn import Asker
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from workloads.sample import Sample

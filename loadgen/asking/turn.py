@@ -6,49 +6,51 @@ import asyncio
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
+from loadgen.asking.retrying import Retries
 from loadgen.client.bounds import Allowance
 from loadgen.client.exchange import Exchange
 from loadgen.client.failure import Failure, RequestFailedError, http
 from loadgen.client.stream import ResponseStream
 from loadgen.client.transport import Request
-from loadgen.retrying import Retries
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.client.codec import Codec, Generation
     from loadgen.client.head import Head
     from loadgen.client.transport import Transport
-    from workloads.sample import Sample
+    from workloads.sample import Message, Sample
 
     Emit = Callable[[Event], None]
     """Where events go."""
 
 
 _REDIRECTS: Final = range(300, 400)
+_NOTHING: Final[Mapping[str, Any]] = {}
+_INTERRUPTED: Final = "interrupted while the session was stopping"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How a turn ended, for the live view.
 
     Attributes:
         failure: None for a success.
         ttft_ms: From `sent` to the first token.
         output_tokens: By the server's count, else chunks.
+        answer: What the model said, as a message, where another turn follows on it.
     """
 
     failure: str | None
     ttft_ms: float | None
     output_tokens: int
+    answer: Message | None = None
 
 
 class Asker:
@@ -61,6 +63,10 @@ class Asker:
         emit: Where events go.
         retries: Whether another attempt follows one that failed.
         allowance: What responses may take to keep.
+        further: Carry requests to further endpoints.
+
+    Attributes:
+        endpoints: How many there are.
     """
 
     def __init__(
@@ -72,40 +78,61 @@ class Asker:
         *,
         retries: Retries | None = None,
         allowance: Allowance | None = None,
+        further: Sequence[Transport] = (),
     ) -> None:
-        self._transport = transport
+        self._transports = (transport, *further)
+        self.endpoints = len(self._transports)
         self._codec = codec
         self._generation = generation
+        # All requests carry the same headers, wherever they go: so all have the same secrets.
+        self._redacting = transport.endpoint
+        self._hides = transport.endpoint.has_secrets
         self._emit = emit
         self._retries = retries or Retries()
         self._allowance = allowance or Allowance()
-        self._asked: set[int] = set()
+        self._asked: set[int | tuple[int, int]] = set()
+        self._giving_up_for = _INTERRUPTED
         self._origin, self._numbers = token_hex(8), count()
 
     def prepare(self, sample: Sample) -> bytes:
         """Encode the request's body ahead of its time."""
         return orjson.dumps(self._codec.request(sample, self._generation))
 
-    async def ask(self, sample: Sample, body: bytes, scheduled_ns: int, phase: str) -> Outcome:
+    def give_up_for(self, reason: str) -> None:
+        """Say why requests are given up from now on."""
+        self._giving_up_for = reason
+
+    async def ask(
+        self,
+        sample: Sample,
+        body: bytes,
+        scheduled_ns: int,
+        phase: str,
+        endpoint: int = 0,
+        more: Mapping[str, Any] = _NOTHING,
+    ) -> Outcome:
         """Issue one request now and see it through.
+
+        Args:
+            sample: What is asked.
+            body: See `prepare`.
+            scheduled_ns: When it was due.
+            phase: The phase that it was due in.
+            endpoint: Which one is asked, from 0.
+            more: What else the log keeps of the issue.
 
         Raises:
             asyncio.CancelledError: The request was given up; its CANCELLED event is emitted.
         """
         sample_uuid = f"{self._origin}{next(self._numbers):016x}"
-        self._emit(
-            Event(
-                EventType.LOADGEN_ISSUE_CALLED,
-                time.monotonic_ns(),
-                sample_uuid,
-                self._issue_data(sample, scheduled_ns, phase),
-            ),
-        )
+        data = self._issue_data(sample, scheduled_ns, phase, endpoint, more)
+        self._emit(Event(EventType.LOADGEN_ISSUE_CALLED, time.monotonic_ns(), sample_uuid, data))
+        transport = self._transports[endpoint]
         request = Request("POST", self._codec.path, sample_uuid, body)
         due_s = self._retries.due_s(asyncio.get_running_loop().time())
         exchange, attempt, failure = self._exchange(sample_uuid), 1, None
         try:
-            while (failure := await self._carry(request, exchange)) is not None:
+            while (failure := await _carry(transport, request, exchange)) is not None:
                 if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
                     break
                 exchange.stream.release()
@@ -113,13 +140,13 @@ class Asker:
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
-            data = self._told(exchange, attempt) | {"reason": "interrupted while the session was stopping"}
+            data = self._told(exchange, attempt) | {"reason": self._giving_up_for}
             self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
             raise
         finally:
             exchange.stream.release()
         self._emit_end(sample_uuid, exchange, attempt, failure)
-        return _outcome(exchange, failure)
+        return _outcome(exchange, failure, followed=bool(sample.follow_ups))
 
     def _exchange(self, sample_uuid: str, due_s: float | None = None) -> Exchange:
         """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
@@ -151,23 +178,20 @@ class Asker:
         self._emit(Event(EventType.RETRY, exchange.ended_ns or time.monotonic_ns(), sample_uuid, data))
         return True
 
-    async def _carry(self, request: Request, exchange: Exchange) -> RequestFailedError | None:
-        """Have the request sent and read the response; return why it is no success."""
-        try:
-            await self._transport.send(request, exchange)
-            await _require_success(exchange)
-        except RequestFailedError as error:
-            if exchange.forsake is not None and exchange.response is not None and exchange.response.ok:
-                exchange.forsake()
-            return error
-        except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
-            return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")
-        return None
-
-    def _issue_data(self, sample: Sample, scheduled_ns: int, phase: str) -> dict[str, Any]:
+    def _issue_data(
+        self, sample: Sample, scheduled_ns: int, phase: str, endpoint: int, more: Mapping[str, Any]
+    ) -> dict[str, Any]:
         data: dict[str, Any] = {"scheduled_ns": scheduled_ns, "phase": phase, "prompt_id": sample.index}
-        if sample.index not in self._asked:
-            self._asked.add(sample.index)
+        if self.endpoints > 1:
+            data["endpoint"] = endpoint
+        if sample.tags:
+            data["tags"] = dict(sample.tags)
+        if more:
+            data |= more
+        # A million questions have but one turn: the number alone is one object less for each.
+        asked = (sample.index, sample.turn) if sample.turn else sample.index
+        if asked not in self._asked:
+            self._asked.add(asked)
             data["texts"] = self._codec.asked(sample)
         return data
 
@@ -203,7 +227,7 @@ class Asker:
 
     def _named(self, failure: RequestFailedError) -> dict[str, str]:
         """A failure in the log's form."""
-        return {"error": failure.failure, "message": self._transport.endpoint.redact(str(failure))}
+        return {"error": failure.failure, "message": self._redacting.redact(str(failure))}
 
     def _told(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
         """Everything that is known of the last attempt, without what must not be repeated."""
@@ -212,13 +236,26 @@ class Asker:
             data["attempts"] = attempt
         if exchange.retry_after_s is not None:
             data["retry_after_s"] = exchange.retry_after_s
-        endpoint = self._transport.endpoint
-        if not endpoint.has_secrets:
+        if not self._hides:
             return data
         for key in ("finish_reason", "texts"):
             if key in data:
-                data[key] = _hidden(data[key], endpoint.hide)
+                data[key] = _hidden(data[key], self._redacting.hide)
         return data
+
+
+async def _carry(transport: Transport, request: Request, exchange: Exchange) -> RequestFailedError | None:
+    """Have a request sent and read the response; return why it is no success."""
+    try:
+        await transport.send(request, exchange)
+        await _require_success(exchange)
+    except RequestFailedError as error:
+        if exchange.forsake is not None and exchange.response is not None and exchange.response.ok:
+            exchange.forsake()
+        return error
+    except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
+        return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")
+    return None
 
 
 async def _require_success(exchange: Exchange) -> None:
@@ -320,10 +357,12 @@ def _hidden_name(name: str, hide: Callable[[str], str]) -> str:
     return name if name in _NAMES else hide(name)
 
 
-def _outcome(exchange: Exchange, failure: RequestFailedError | None) -> Outcome:
+def _outcome(exchange: Exchange, failure: RequestFailedError | None, *, followed: bool) -> Outcome:
     answer = exchange.stream.answer
     arrivals = answer.arrivals
     ttft_ms = None
     if arrivals and exchange.sent_ns is not None:
         ttft_ms = (arrivals[0] - exchange.sent_ns) / 1e6
-    return Outcome(failure.failure if failure else None, ttft_ms, answer.usage.output_tokens or len(arrivals))
+    said = answer.message() if followed and failure is None else None
+    tokens = answer.usage.output_tokens or len(arrivals)
+    return Outcome(failure.failure if failure else None, ttft_ms, tokens, said)
