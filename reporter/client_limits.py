@@ -44,8 +44,12 @@ OWN_FAILURES: Final = {
 OWN_FAILURE_SHARE: Final = 0.01
 """The share of them above which a run says little of the server."""
 
+_REMEDY_BOUNDED: Final = (
+    "Give a higher --max-concurrency, or a lower rate: what never left has no latency at all."
+)
+
 RATE_SHARE: Final = 0.95
-"""The share of the rate asked for that must be reached."""
+"""The share of the rate asked for that must be reached, and of requests that must be due while it is."""
 
 
 def _late(evidence: Evidence) -> Finding | None:
@@ -145,20 +149,45 @@ def _room(evidence: Evidence) -> str:
 
 
 def _rate_not_reached(evidence: Evidence) -> Finding | None:
-    asked, counts = evidence.load.get("rate"), evidence.counts
-    if evidence.load.get("kind") not in OPEN_LOOP or not asked or not counts.issued:
+    """Find a rate that was not held, on the whole or, where it changes, at its height."""
+    counts = evidence.counts
+    if evidence.load.get("kind") not in OPEN_LOOP or not counts.issued:
         return None
+    asked, bounded = evidence.load.get("rate"), evidence.load.get("max_concurrency") is not None
     share = _share_issued(counts) if evidence.ended == "completed" else 1.0
-    if evidence.scheduled_span_ns and evidence.issued_span_ns:
-        share *= evidence.scheduled_span_ns / evidence.issued_span_ns
-    if share >= RATE_SHARE:
+    # Where places are bounded, requests wait for one as they were told to.
+    if not bounded and evidence.scheduled_span_ns and evidence.issued_span_ns:
+        share = min(share, evidence.scheduled_span_ns / evidence.issued_span_ns)
+    if share < RATE_SHARE:
+        facts = (
+            f"Requests were issued at {share:.1%} of the rate that was asked for"
+            f"{f', {asked:g} a second' if asked else ''}: {counts.issued} of {counts.scheduled}, the last "
+            "ones late."
+        )
+    elif not bounded and evidence.requests_behind > (1 - RATE_SHARE) * counts.issued:
+        facts = (
+            f"The rate that was asked for was not held in {evidence.seconds_behind} of {evidence.seconds} "
+            f"seconds: {evidence.requests_behind} of {counts.issued} requests were due in them, and too many "
+            "of those left too late."
+        )
+    else:
+        return None
+    remedy = _REMEDY_BOUNDED if bounded and evidence.held_ms else relief(evidence)
+    return Finding("rate_not_reached", "error", facts, remedy)
+
+
+def _held_back(evidence: Evidence) -> Finding | None:
+    """Find that requests waited for a place, which the figures from the issue do not have."""
+    held, most = evidence.held_ms, evidence.load.get("max_concurrency")
+    if held is None:
         return None
     return Finding(
-        "rate_not_reached",
-        "error",
-        f"Requests were issued at {share:.1%} of the rate that was asked for, {asked:g} a second: "
-        f"{counts.issued} of {counts.scheduled}, the last ones late.",
-        relief(evidence),
+        "held_back",
+        "warning",
+        f"{held.count} of {evidence.counts.issued} requests waited for a place, because no more than {most} "
+        f"were to be in flight: the median of them for {held.p50:.0f} ms, the longest for {held.max:.0f} ms.",
+        "Read the latencies from the schedule, which have the wait; those from the issue leave it out. Give "
+        "a higher --max-concurrency, or none, to ask as callers do who do not wait for each other.",
     )
 
 
@@ -184,4 +213,5 @@ CHECKS: Final[tuple[Check, ...]] = (
     _contended,
     _writer_behind,
     _rate_not_reached,
+    _held_back,
 )

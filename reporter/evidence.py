@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reporter.own_delay import OwnDelay
-    from reporter.report import Counts, Finding, Summary
+    from reporter.report import Counts, Finding, SteadyState, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,18 @@ class Evidence:
 
     Attributes:
         ended: `completed`, `running`, `cut_off`, or what else ended it, such as `interrupted`.
-        load: The settings' load: `kind`, `rate`, `concurrency`.
+        load: The settings' load: `kind`, `rate`, `concurrency` and more.
         counts: The measured requests.
         latency_ms: Of those that completed.
         own: What of the time to their first tokens is the client's own.
+        held_ms: How long those of them waited for a place that had to.
         token_sources: How many of them have their token count from where; `unknown` for those without one.
-        scheduled_span_ns: From the first to the last intended issue.
-        issued_span_ns: From the first to the last issue.
+        input_unknown: How many of them have no count of input tokens.
+        scheduled_span_ns: From the first to the last intended issue; of conversations, of their first turns.
+        issued_span_ns: From the first to the last issue of those.
+        seconds: How many seconds had a request that was due in them.
+        seconds_behind: In how many of them too few left in time; see reporter/sql/figures/issuing.sql.
+        requests_behind: How many were due in those.
         chunks: Chunks with a token, of all completed requests.
         coalesced: Reads that held more than one of them.
         asked_for_stream: Whether responses were asked for as streams; None where that is not known.
@@ -46,7 +51,11 @@ class Evidence:
         recorder: The recorder's last reading of itself.
         client: How the load generator's processes were doing (see docs/metrics.md); empty without readings.
         usable_cpus: How many CPUs they could use; None where that is not known.
-        prompts: How many different prompts the run could ask; None where that is not known.
+        prompts: How many different prompts the run could ask; None where that is not known, or where a salt
+            made each of them different.
+        asked: How many requests asked one of them, warm-up included: of a conversation, its first turn.
+        steady_state: The part of the run that did not drift, or why there is none.
+        steady_required: Whether the run is invalid without one.
         messages: For failures by name, what was said about one of them.
         sittings: In how many of them the run was done.
         violations: Laws that were broken.
@@ -58,9 +67,14 @@ class Evidence:
     counts: Counts
     latency_ms: Summary | None = None
     own: OwnDelay | None = None
+    held_ms: Summary | None = None
     token_sources: Mapping[str, int] = field(default_factory=dict)
+    input_unknown: int = 0
     scheduled_span_ns: int | None = None
     issued_span_ns: int | None = None
+    seconds: int = 0
+    seconds_behind: int = 0
+    requests_behind: int = 0
     chunks: int | None = None
     coalesced: int | None = None
     asked_for_stream: bool | None = None
@@ -73,6 +87,9 @@ class Evidence:
     client: Mapping[str, Any] = field(default_factory=dict)
     usable_cpus: int | None = None
     prompts: int | None = None
+    asked: int = 0
+    steady_state: SteadyState | None = None
+    steady_required: bool = False
     messages: Mapping[str, str] = field(default_factory=dict)
     sittings: int = 1
     violations: tuple[Violation, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter import client_limits, response_shapes
+from reporter import client_limits, response_shapes, steadiness
 from reporter.evidence import Check, Evidence, Violation, listed
 from reporter.report import Finding, Validity
 
@@ -173,8 +173,21 @@ def _tokens_unknown(evidence: Evidence) -> Finding | None:
     )
 
 
+def _input_unknown(evidence: Evidence) -> Finding | None:
+    requests, completed = evidence.input_unknown, evidence.counts.completed
+    if not evidence.token_sources.get("unknown", 0) < requests < completed:
+        return None
+    return Finding(
+        "tokens_unknown",
+        "warning",
+        f"{requests} of {completed} requests have no count of input tokens: they are missing from the input "
+        "tokens and the total token throughput.",
+        "Let the server send usage.",
+    )
+
+
 def _prompts_repeated(evidence: Evidence) -> Finding | None:
-    asked = evidence.counts.issued + evidence.counts.warmup
+    asked = evidence.asked
     if not evidence.prompts or asked <= evidence.prompts:
         return None
     return Finding(
@@ -234,11 +247,13 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _nothing_issued,
     _nothing_completed,
     *client_limits.CHECKS,
+    *steadiness.CHECKS,
     _some_failed,
     *response_shapes.CHECKS,
     _tokens_from_chunks,
     _mixed_token_sources,
     _tokens_unknown,
+    _input_unknown,
     _prompts_repeated,
     _recorder_slow,
     _resumed,

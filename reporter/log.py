@@ -25,7 +25,7 @@ from reporter.source import readable
 from reporter.window import Timeline, together, window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from duckdb import DuckDBPyConnection
 
@@ -62,7 +62,9 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "windows": None,
     "measured_window": None,
     "sittings": None,
+    "counted": None,
     "samples": None,
+    "arrived": None,
     "chunks": None,
     "violations": None,
     "gap_counts": None,
@@ -91,7 +93,7 @@ _BATCH_ROWS: Final = 1024
 """Few enough that a column of a batch, texts and all, stays well below the 2 GiB that Arrow allows it."""
 
 
-def open_log(run: Path, also: Iterable[str] = ()) -> DuckDBPyConnection:
+def open_log(run: Path, also: Collection[str] = ()) -> DuckDBPyConnection:
     """Load a log into a DuckDB of its own, in memory, with the views of docs/sql.md.
 
     The log may be finished, still being written, or cut off; it is only read. The figures are those of the
@@ -131,12 +133,14 @@ def open_log(run: Path, also: Iterable[str] = ()) -> DuckDBPyConnection:
     return connection
 
 
-def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Iterable[str]) -> None:
+def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
     """Load those `BIG_TABLES` that an opened log does not have yet.
 
     Raises:
         LogError: As for `open_log`.
     """
+    if not names:
+        return
     there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     missing = {name: BIG_TABLES[name] for name in names if name not in there}
     if missing:
@@ -158,6 +162,11 @@ def all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, Any
     answer = connection.execute(_sql(f"figures/{name}"))
     columns = [column[0] for column in answer.description or ()]
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+
+
+def timelines(connection: DuckDBPyConnection) -> list[Timeline]:
+    """The sittings of an opened log, in order."""
+    return [Timeline(**sitting) for sitting in all_figures(connection, "timeline")]
 
 
 def rows(run: Path) -> Iterator[dict[str, Any]]:
@@ -191,7 +200,7 @@ def _load(connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | 
 
 
 def _measure(connection: DuckDBPyConnection) -> None:
-    found = [window(Timeline(**sitting)) for sitting in all_figures(connection, "timeline")]
+    found = [window(sitting) for sitting in timelines(connection)]
     for sitting, part in enumerate(found, start=1):
         connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [sitting, *astuple(part)])
     connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", astuple(together(found)))

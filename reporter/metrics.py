@@ -5,13 +5,16 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from reporter.distribution import summary
+from reporter.breakdown import breakdown
+from reporter.distribution import summaries, weighted_summary
 from reporter.evidence import Evidence, Violation
 from reporter.findings import findings, validity
-from reporter.log import figures
+from reporter.log import all_figures, figures
+from reporter.over_time import over_time
 from reporter.own_delay import late_reads_ms, own_delay
 from reporter.report import Counts, Finding, Report, Throughput, Tokens, Window
 from reporter.session import client_health, recorder_health, run_facts
+from reporter.steadiness import steadiness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +31,12 @@ COLUMNS: Final = (
     "latency_ms",
     "latency_from_schedule_ms",
     "ttft_from_schedule_ms",
+    "ttfo_from_schedule_ms",
+    "ttfv_from_schedule_ms",
+    "ttfb_from_schedule_ms",
     "last_token_ms",
+    "last_token_from_schedule_ms",
+    "held_ms",
     "issue_lag_ms",
     "send_lag_ms",
     "connect_ms",
@@ -61,6 +69,8 @@ def compute(
     tokens = _tokens(token_totals)
     recorder, client = recorder_health(connection), client_health(connection)
     own = own_delay(connection, percentile_method, late_reads_ms(run["timestamp_source"], client))
+    moments = over_time(connection, percentile_method)
+    steady = steadiness(run["ended"], len(run["sittings"]), window, moments)
     found = findings(
         Evidence(
             ended=run["ended"],
@@ -68,11 +78,16 @@ def compute(
             counts=counts,
             latency_ms=summaries["latency_ms"],
             own=own,
+            held_ms=summaries["held_ms"],
             token_sources={name: token_totals[name] for name in (*_SOURCES, "unknown")},
+            input_unknown=token_totals["input_unknown"],
             recorder=recorder,
             client=client,
             usable_cpus=run["usable_cpus"],
-            prompts=(run["dataset"] or {}).get("rows"),
+            prompts=None if run["salt"] else (run["dataset"] or {}).get("rows"),
+            asked=_asked(connection),
+            steady_state=steady,
+            steady_required=bool(run["steady"]),
             messages=_messages(connection),
             sittings=len(run["sittings"]),
             violations=_violations(connection),
@@ -93,6 +108,9 @@ def compute(
         client=client,
         findings=found,
         own_ttft_share=own.p99.share if own else None,
+        steady_state=steady,
+        breakdown=breakdown(connection, run["load"], counts, window, percentile_method),
+        over_time=moments,
         **summaries,
     )
 
@@ -120,12 +138,11 @@ def _summaries(
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields."""
     completed = connection.sql("FROM samples WHERE measured AND status = 'completed'")
-    weight = ", output_tokens - 1 AS weight" if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED else ""
-    return {
-        **{name: summary(completed.project(f"{name} AS value"), method) for name in COLUMNS},
-        "tpot_ms": summary(completed.project(f"tpot_ms AS value{weight}"), method),
-        "itl_ms": summary(connection.table("gap_counts"), method),
-    }
+    found: dict[str, Any] = summaries(completed, (*COLUMNS, "tpot_ms"), method)
+    if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED:
+        by_token = completed.project("tpot_ms AS value, output_tokens - 1 AS weight")
+        found["tpot_ms"] = weighted_summary(by_token, method)
+    return {**found, "itl_ms": weighted_summary(connection.table("gap_counts"), method)}
 
 
 def _throughput(connection: DuckDBPyConnection, window: Window, counts: Counts, tokens: Tokens) -> Throughput:
@@ -159,6 +176,12 @@ def _violations(connection: DuckDBPyConnection) -> tuple[Violation, ...]:
     return tuple(Violation(*row) for row in broken)
 
 
+def _asked(connection: DuckDBPyConnection) -> int:
+    """How many requests asked a prompt of the dataset."""
+    ((asked,),) = connection.execute("SELECT count(*) FROM requests WHERE coalesce(turn, 0) = 0").fetchall()
+    return int(asked)
+
+
 def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
     """For each name of a failure, what was said about the first of them."""
     said = connection.execute(
@@ -169,15 +192,5 @@ def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
 
 
 def _logged(connection: DuckDBPyConnection) -> tuple[Finding, ...]:
-    """The load generator's own findings; a severity that there is none of counts as a warning.
-
-    So does what ended a sitting before the last one: the run went on after it. But failures are not asked
-    again: a budget that they have spent stays spent.
-    """
-    logged = connection.execute(
-        "SELECT coalesce(code, 'unknown'), CASE WHEN severity = 'info' OR severity = 'error' AND "
-        "(code = 'error_budget' OR sitting = (SELECT max(sitting) FROM sittings)) THEN severity "
-        "ELSE 'warning' END, "
-        "coalesce(message, ''), coalesce(remedy, '') FROM findings",
-    ).fetchall()
-    return tuple(Finding(*row) for row in logged)
+    """The load generator's own findings."""
+    return tuple(Finding(**row) for row in all_figures(connection, "logged"))

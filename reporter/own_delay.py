@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.distribution import summary
+from reporter.distribution import summaries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,9 +68,7 @@ def own_delay(
     Returns:
         None where no measured request completed whose own delay is known.
     """
-    known = connection.sql(_KNOWN)
-    with_own = summary(known.project("own_ms + server_ms AS value"), method)
-    without = summary(known.project("server_ms AS value"), method)
+    with_own, without = summaries(connection.sql(_KNOWN), ("all_ms", "server_ms"), method).values()
     if with_own is None or without is None:
         return None
 
@@ -94,6 +92,6 @@ def late_reads_ms(timestamp_source: str | None, client: Mapping[str, Any]) -> fl
 
 # A response that is not streamed has its first token when it is complete.
 _KNOWN: Final = """
-    SELECT own_ms, coalesce(ttft_ms, (complete_ns - sent_ns) / 1e6) AS server_ms
+    SELECT coalesce(ttft_ms, (complete_ns - sent_ns) / 1e6) AS server_ms, own_ms + server_ms AS all_ms
     FROM samples
     WHERE measured AND status = 'completed' AND own_ms IS NOT NULL"""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from reporter.evidence import Evidence
 
-OPEN_LOOP: Final = frozenset({"constant", "poisson"})
-"""Loads that come at a rate."""
+OPEN_LOOP: Final = frozenset({"constant", "poisson", "gamma", "uniform", "trace"})
+"""Loads that come at their times, whatever the endpoint does."""
 
 COMFORTABLE: Final = 0.7
 """The share of a core, or of all CPUs, up to which a client answers at once."""

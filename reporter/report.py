@@ -131,6 +131,129 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean, and the half width of its 95 % confidence interval by batch means."""
+
+    mean: float
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyState:
+    """The part of the window in which the figures did not drift, if there is one (`reporter.steady_state`).
+
+    Attributes:
+        found: Whether there is.
+        reason: Why not.
+        start_s: Where it begins, counted from the start of the window; what lies before is ramping up.
+        end_s: Where it ends.
+        blocks: Into how many blocks of equal length it was cut to find out.
+        drift: By which share of its mean a figure changed from start to end, where that is the reason.
+        latency_ms: Of the requests that were issued in it.
+        ttft_ms: Likewise.
+        qps: Requests that completed in it, a second.
+        output_tps: Tokens that arrived in it, a second.
+        in_flight: Requests in flight.
+    """
+
+    found: bool
+    reason: str | None = None
+    start_s: float | None = None
+    end_s: float | None = None
+    blocks: int = 0
+    drift: dict[str, float] = field(default_factory=dict)
+    latency_ms: Estimate | None = None
+    ttft_ms: Estimate | None = None
+    qps: Estimate | None = None
+    output_tps: Estimate | None = None
+    in_flight: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a part of the measured requests amounts to: those of one endpoint, one turn, one value of a tag.
+
+    Attributes:
+        value: What they have in common; None where they have none, and for all the rest.
+        values: How many values are in this row: more than one in the last row only, which has all the rest.
+        issued: How many there are; the next three, and what is in flight or was asked again.
+        completed: …
+        failed: …
+        cancelled: …
+        error_rate: Failed among those that ended.
+        duration_s: What the rates are counted over: the window, or the part's own time.
+        qps: Of them that completed, a second.
+        output_tps: Of their tokens that arrived, a second.
+        ttft_ms: Of those that completed, as are the rest.
+        tpot_ms: …
+        latency_ms: …
+        latency_from_schedule_ms: …
+    """
+
+    value: str | None
+    values: int
+    issued: int
+    completed: int
+    failed: int
+    cancelled: int
+    error_rate: float | None
+    duration_s: float | None
+    qps: float | None
+    output_tps: float | None
+    ttft_ms: Summary | None
+    tpot_ms: Summary | None
+    latency_ms: Summary | None
+    latency_from_schedule_ms: Summary | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What happened in a short span of the run, warm-up and drain included.
+
+    Attributes:
+        sitting: The sitting that it belongs to.
+        start_s: Where it begins, counted from the start of the sitting's window: negative in the warm-up.
+        duration_s: How long it is.
+        scheduled: Requests that were due in it.
+        issued: Requests that were issued in it.
+        completed: Requests that completed in it, whenever they were issued; so are the next two.
+        failed: …
+        cancelled: …
+        in_flight: Requests in flight at its end.
+        offered_qps: `scheduled` a second.
+        qps: `completed` a second.
+        output_tps: Tokens that arrived in it, a second.
+        answered: How many of those issued in it completed, whenever: the rest is about them.
+        ttft_mean_ms: …
+        ttft_p50_ms: …
+        ttft_p99_ms: …
+        latency_mean_ms: …
+        latency_p50_ms: …
+        latency_p99_ms: …
+    """
+
+    sitting: int
+    start_s: float
+    duration_s: float
+    scheduled: int
+    issued: int
+    completed: int
+    failed: int
+    cancelled: int
+    in_flight: int
+    offered_qps: float
+    qps: float
+    output_tps: float
+    answered: int
+    ttft_mean_ms: float | None
+    ttft_p50_ms: float | None
+    ttft_p99_ms: float | None
+    latency_mean_ms: float | None
+    latency_p50_ms: float | None
+    latency_p99_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class OwnLimit:
     """How much of the TTFT's p99 may be the client's own before a run is invalid: more than both is too much.
 
@@ -164,7 +287,12 @@ class Report:
     latency_ms: Summary | None
     latency_from_schedule_ms: Summary | None
     ttft_from_schedule_ms: Summary | None
+    ttfo_from_schedule_ms: Summary | None = field(default=None, kw_only=True)
+    ttfv_from_schedule_ms: Summary | None = field(default=None, kw_only=True)
+    ttfb_from_schedule_ms: Summary | None = field(default=None, kw_only=True)
     last_token_ms: Summary | None
+    last_token_from_schedule_ms: Summary | None = field(default=None, kw_only=True)
+    held_ms: Summary | None = field(default=None, kw_only=True)
     issue_lag_ms: Summary | None
     send_lag_ms: Summary | None
     connect_ms: Summary | None
@@ -178,6 +306,9 @@ class Report:
     client: dict[str, Any]
     findings: list[Finding]
     verdict: dict[str, Any] | None = None
+    steady_state: SteadyState | None = None
+    breakdown: dict[str, list[Part]] = field(default_factory=dict)
+    over_time: list[Moment] = field(default_factory=list)
     schema_version: int = field(default=SCHEMA_VERSION)
 
     def to_dict(self) -> Mapping[str, Any]:

@@ -10,6 +10,8 @@ from reporter.kinds import document, members, number, text, whole
 from reporter.log import figures
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from duckdb import DuckDBPyConnection
 
 _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
@@ -32,11 +34,14 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
         "sittings": _sittings(connection),
         "model": text(settings.get("model")),
         "url": text(settings.get("url")),
+        "urls": _urls(settings.get("urls")),
         "protocol": text(settings.get("protocol")),
         "stream": settings.get("stream"),
         "load": _load(members(settings.get("load"))),
         "max_tokens": whole(settings.get("max_tokens")),
         "seed": settings.get("seed"),
+        "salt": settings.get("salt") is True,
+        "steady": settings.get("steady") is True,
         "dataset": _dataset(members(settings.get("dataset"))),
         "ruleset": members(settings.get("ruleset")) or None,
         "workers": whole(settings.get("workers")),
@@ -96,8 +101,33 @@ def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
 
 
 def _load(load: dict[str, Any]) -> dict[str, Any]:
-    kinds = {"kind": text, "concurrency": whole, "rate": number}
-    return {name: kinds[name](value) if name in kinds else value for name, value in load.items()}
+    return {name: _LOAD[name](value) if name in _LOAD else value for name, value in load.items()}
+
+
+def _stages(value: object) -> list[dict[str, Any]] | None:
+    if not isinstance(value, list):
+        return None
+    kinds = {"name": text, "start_s": number, "duration_s": number, "rate": text}
+    return [{name: kind(members(stage).get(name)) for name, kind in kinds.items()} for stage in value]
+
+
+_LOAD: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "kind": text,
+    "concurrency": whole,
+    "rate": number,
+    "profile": text,
+    "stages": _stages,
+    "burstiness": number,
+    "think": text,
+    "trace_speed": number,
+}
+
+
+def _urls(value: object) -> list[str] | None:
+    """The endpoints of a run with several."""
+    return (
+        [url for url in value if isinstance(url, str)] if isinstance(value, list) and len(value) > 1 else None
+    )
 
 
 def _dataset(dataset: dict[str, Any]) -> dict[str, Any] | None:

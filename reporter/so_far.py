@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from recorder.errors import LogError
-from reporter.log import open_log
+from reporter.log import open_log, timelines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,9 +22,9 @@ class SoFar:
     Attributes:
         ended: How it ended; see `Report.run`.
         settings: What it was to do, as the log keeps it.
-        settled: For each prompt, how many measured requests that asked it have their result: an answer, or a
-            failure that is not the client's own doing.
-        measured_s: How long the performance phases of all sittings took together.
+        settled: For each prompt, how many measured requests, or conversations, that asked it have their
+            result: an answer, or a failure that is not the client's own doing.
+        measured_s: For how long measured requests were issued, in all sittings together.
         last_seq: The last event that all this is known from; 0 where there is none.
     """
 
@@ -45,16 +45,13 @@ def so_far(run: Path) -> SoFar:
         opened = connection.execute("SELECT ended, settings FROM session").fetchone()
         settled = connection.execute(
             "SELECT prompt_id, count(*) FROM requests WHERE measured AND settled AND prompt_id IS NOT NULL "
-            "GROUP BY prompt_id",
+            "AND coalesce(turn, 0) = 0 GROUP BY prompt_id",
         ).fetchall()
         (last_seq,) = connection.execute("SELECT last_seq FROM extent").fetchone() or (0,)
-        (measured_ns,) = connection.execute(
-            "SELECT coalesce(sum(coalesce(ended_ns, last_ns) - started_ns), 0) FROM phases JOIN "
-            "(SELECT sitting, max(at_ns) AS last_ns FROM session_events GROUP BY sitting) USING (sitting) "
-            "WHERE phase = 'performance'",
-        ).fetchone() or (0,)
+        issuing = [one.issuing for one in timelines(connection) if one.issuing]
     if opened is None:
         raise LogError(f"{run}: the log is damaged: it does not say what was run")
     settings = orjson.loads(opened[1])
     known = settings if isinstance(settings, dict) else {}
-    return SoFar(opened[0], known, dict(settled), measured_ns / 1e9, last_seq)
+    measured_s = sum(until_ns - since_ns for since_ns, until_ns in issuing) / 1e9
+    return SoFar(opened[0], known, dict(settled), measured_s, last_seq)

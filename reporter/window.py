@@ -46,14 +46,20 @@ class Timeline:
     last_end_ns: int | None
     last_event_ns: int | None
 
+    @property
+    def issuing(self) -> tuple[int, int] | None:
+        """From when to when measured requests were issued, as far as is known; None if that never began."""
+        until_ns = self.last_event_ns if self.stopped_ns is None else self.stopped_ns
+        return None if self.started_ns is None or until_ns is None else (self.started_ns, until_ns)
+
 
 def window(run: Timeline) -> Window:
     """Decide the window.
 
     - A run that is running or was cut off: from the first issue to the last event, or to where its duration
       ended.
-    - A duration that was used up, or that an interrupt or a lost worker shortened: from the start of the
-      performance phase, for that duration, or until issuing stopped.
+    - A duration that was used up, or that an interrupt or a lost worker shortened, and any run that overload
+      ended: from the start of the performance phase, for that duration, or until issuing stopped.
     - Else, also where the requests ran out before the duration: from the first issue to the last completion
       (to the last failure where nothing completed).
     """
@@ -86,7 +92,7 @@ def _span(run: Timeline) -> tuple[Kind, int | None, int | None]:
         )
     if due_ns is not None and (run.stopped_ns is None or run.stopped_ns >= due_ns - TIMER_NS):
         return "duration", run.started_ns, due_ns
-    if due_ns is not None and run.ended != "completed":
+    if run.ended == "overloaded" or (due_ns is not None and run.ended != "completed"):
         return "duration", run.started_ns, run.stopped_ns
     last_ns = run.last_end_ns if run.last_completion_ns is None else run.last_completion_ns
     return "requests", run.first_issue_ns, last_ns

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from reporter.render import latency, verdict
-from reporter.render.figures import NOTHING, figure, percent, reading, whole
+from reporter.render import breakdown, latency, verdict
+from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, reading, seconds, whole
 from reporter.render.heading import heading
 from reporter.render.page import block, draw, sentence, text
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from reporter.report import Finding, Report
+    from reporter.report import Finding, Report, SteadyState
 
 _SEVERITY_STYLES: Final = {"error": "bold red", "warning": "bold yellow", "info": "dim"}
 _SOURCES: Final = {
@@ -31,6 +32,7 @@ _ENDED: Final = {
     "interrupted": "INTERRUPTED",
     "worker_lost": "WORKER LOST",
     "error_budget": "ERROR BUDGET SPENT",
+    "overloaded": "OVERLOADED",
 }
 _UNTOLD: Final = frozenset(
     {
@@ -44,7 +46,14 @@ _TOLD_IF_ANY: Final = frozenset({"held_up_ms", "waiting", "waiting_bytes"})
 _NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
 
 
-def render(report: Report, *, width: int = 100, color: bool = False, summary_only: bool = False) -> str:
+def render(
+    report: Report,
+    *,
+    width: int = 100,
+    color: bool = False,
+    summary_only: bool = False,
+    by: Sequence[str] = (),
+) -> str:
     """The report as lines of text.
 
     Args:
@@ -52,9 +61,11 @@ def render(report: Report, *, width: int = 100, color: bool = False, summary_onl
         width: Columns of the page; at least 40.
         color: Whether to use ANSI colours; without them the text is plain ASCII but for what others wrote.
         summary_only: Only what the run was, whether it is valid, counts, throughput, and three latencies.
+        by: What to break the figures down by: some of `breakdown.names`.
     """
     whole_page = _summary(report, width) if summary_only else _whole(report, width)
-    return draw(whole_page, width=width, color=color)
+    tables = (breakdown.section(report, name, width=width) for name in by)
+    return draw(chain(whole_page, tables), width=width, color=color)
 
 
 def _summary(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
@@ -85,6 +96,8 @@ def _head(report: Report) -> Iterator[RenderableType]:
         yield block("Errors", *_errors(report))
     yield block("Throughput", _throughput(report))
     yield block("Tokens", _tokens(report))
+    if report.steady_state and report.steady_state.found:
+        yield block("Steady state", _steady(report.steady_state))
 
 
 def _result(report: Report) -> Text:
@@ -138,6 +151,17 @@ def _tokens(report: Report) -> Text:
     parts = {"of it reasoning", "of it cached"}
     known = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
     return sentence(*known or [NOTHING], _SOURCES.get(tokens.source or "", ""))
+
+
+def _steady(steady: SteadyState) -> Text:
+    figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "requests/s")}
+    known = [
+        f"{name} {fixed(one.mean, places)} +- {fixed(one.margin, places)} {unit}".lstrip()
+        for name, (one, unit) in figures.items()
+        if one is not None
+        for places in [decimals(one.mean, 4)]
+    ]
+    return sentence(f"from {seconds(steady.start_s)} to {seconds(steady.end_s)}", *known)
 
 
 def _latency(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from reporter.render.figures import given, seconds, whole
-from reporter.render.page import clean, sentence, text
+from reporter.render.figures import seconds, whole
+from reporter.render.load import load_in_words
+from reporter.render.page import sentence, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,22 +31,13 @@ def heading(report: Report) -> list[Text]:
 def _title(report: Report) -> Text:
     model, url = report.run.get("model"), report.run.get("url")
     named = text(model or "unnamed model", "bold")
-    return Text(" at ", overflow="fold").join([named, text(url)]) if url else named
+    others = len(report.run.get("urls") or ()) - 1
+    where = text(f"{url} and {whole(others)} more" if others > 0 else url)
+    return Text(" at ", overflow="fold").join([named, where]) if url else named
 
 
 def _load(report: Report) -> Iterator[str]:
-    load = report.run.get("load") or {}
-    match load.get("kind"):
-        case "closed":
-            yield f"closed loop with {whole(load.get('concurrency'))} in flight"
-        case "constant":
-            yield f"open loop at a constant {given(load.get('rate'))} requests/s"
-        case "poisson":
-            yield f"open loop, Poisson arrivals at {given(load.get('rate'))} requests/s"
-        case "offline":
-            yield "offline, all requests at once"
-        case other if other:
-            yield clean(other)
+    yield from load_in_words(report.run.get("load") or {})
     if report.window.duration_s is not None:
         kind = _LASTED.get(report.window.kind, "measured for")
         yield f"{kind} {seconds(report.window.duration_s)}"

@@ -60,6 +60,7 @@ SHORT: Final = (Line("TTFT", "ttft_ms"), Line("TPOT", "tpot_ms"), Line("Latency"
 """The rows of a summary."""
 
 CLIENT: Final = (
+    Line("Held", "held_ms"),
     Line("Issue lag", "issue_lag_ms"),
     Line("Send lag", "send_lag_ms"),
     Line("DNS", "dns_ms"),

@@ -2,7 +2,13 @@
 CREATE TABLE issues AS
 SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "scheduled_ns": "BIGINT",
+    "free_ns": "BIGINT",
     "phase": "VARCHAR",
-    "prompt_id": "BIGINT"
+    "prompt_id": "BIGINT",
+    "conversation": "VARCHAR",
+    "turn": "BIGINT",
+    "turns": "BIGINT",
+    "endpoint": "BIGINT",
+    "tags": "JSON"
 }'))
 FROM stream;

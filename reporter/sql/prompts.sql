@@ -1,10 +1,14 @@
--- One row a prompt that was issued; prompt is its text, for a chat the contents of its messages, a line each.
+-- One row a prompt that was issued, of a conversation one a turn; prompt is its text, for a chat the contents of its
+-- messages, a line each. Of a turn after the first it is what the turn adds.
 CREATE TABLE prompts AS
-SELECT DISTINCT ON (prompt_id)
+SELECT DISTINCT ON (prompt_id, turn)
     (nullif(data::VARCHAR, '')::JSON ->> '$.prompt_id')::BIGINT AS prompt_id,
+    coalesce((nullif(data::VARCHAR, '')::JSON ->> '$.turn')::BIGINT, 0) AS turn,
     coalesce(texts.prompt, array_to_string(texts.messages ->> '$[*].content', chr(10))) AS prompt,
-    texts.messages AS messages
+    texts.messages AS messages,
+    texts.tools AS tools,
+    texts.token_ids AS token_ids
 FROM (
-    SELECT data, from_json(texts::VARCHAR, '{"prompt": "VARCHAR", "messages": "JSON"}') AS texts
+    SELECT data, from_json(texts::VARCHAR, '{"prompt": "VARCHAR", "messages": "JSON", "tools": "JSON", "token_ids": "JSON"}') AS texts
     FROM stream
 );

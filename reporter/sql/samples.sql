@@ -4,6 +4,10 @@ CREATE VIEW samples AS
 SELECT
     sample_uuid,
     prompt_id,
+    conversation_id,
+    turn,
+    endpoint,
+    tags,
     sitting,
     phase,
     measured,
@@ -33,8 +37,13 @@ SELECT
     (complete_ns - issued_ns) / 1e6 AS latency_ms,
     (complete_ns - scheduled_ns) / 1e6 AS latency_from_schedule_ms,
     (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,
+    (first_output_ns - scheduled_ns) / 1e6 AS ttfo_from_schedule_ms,
+    (first_visible_ns - scheduled_ns) / 1e6 AS ttfv_from_schedule_ms,
+    (first_byte_ns - scheduled_ns) / 1e6 AS ttfb_from_schedule_ms,
     (last_token_ns - sent_ns) / 1e6 AS last_token_ms,
-    (issued_ns - scheduled_ns) / 1e6 AS issue_lag_ms,
+    (last_token_ns - scheduled_ns) / 1e6 AS last_token_from_schedule_ms,
+    (free_ns - scheduled_ns) / 1e6 AS held_ms,
+    (issued_ns - coalesce(free_ns, scheduled_ns)) / 1e6 AS issue_lag_ms,
     -- What a retried request waited for on a stale connection, or for an attempt that failed, is not the client's.
     CASE WHEN NOT retried AND attempts = 1
         THEN (sent_ns - issued_ns) / 1e6 - coalesce(dns_ms, 0) - coalesce(connect_ms, 0) - coalesce(tls_ms, 0)
@@ -61,23 +70,4 @@ SELECT
     bytes,
     finish_reason,
     stream AS streamed
-FROM (
-    SELECT
-        requests.*,
-        windows.start_ns AS window_start_ns,
-        windows.end_ns AS window_end_ns,
-        {
-            'input': coalesce(input_tokens, client_tokens.input),
-            'output': coalesce(told_output, client_tokens.output, CASE WHEN stream IS NOT false THEN chunks END),
-            'source': CASE
-                WHEN told_output IS NOT NULL THEN 'server_usage'
-                WHEN client_tokens.output IS NOT NULL THEN 'client_tokenizer'
-                WHEN stream IS NOT false AND chunks IS NOT NULL THEN 'chunks'
-            END
-        } AS tokens
-    FROM (
-        -- Some gateways count 0 whatever the answer is.
-        SELECT *, CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS told_output FROM requests
-    ) AS requests
-    LEFT JOIN client_tokens USING (sample_uuid) LEFT JOIN windows USING (sitting)
-);
+FROM counted;

@@ -2,7 +2,7 @@
 CREATE VIEW violations AS
 SELECT sample_uuid, unnest(list_filter([
     CASE WHEN
-        issued_ns < scheduled_ns
+        issued_ns < greatest(scheduled_ns, free_ns)
         OR sent_ns < greatest(scheduled_ns, issued_ns)
         OR first_byte_ns < greatest(scheduled_ns, issued_ns, sent_ns)
         OR first_token_ns < greatest(scheduled_ns, issued_ns, sent_ns, first_byte_ns)

@@ -73,14 +73,16 @@ class Run:
         phase: str = "performance",
         prompt: dict[str, Any] | None = None,
         sent: float | None = None,
+        about: dict[str, Any] | None = None,
         **sending: Any,
     ) -> Self:
-        """A request is issued, and sent unless `sent` is negative."""
+        """A request is issued, with what there is to say about it, and sent unless `sent` is negative."""
         self.requests += 1
         data = {
             "scheduled_ns": ns(at if scheduled is None else scheduled),
             "phase": phase,
             "prompt_id": self.requests,
+            **(about or {}),
             **({} if prompt is None else {"texts": prompt}),
         }
         self.happens(EventType.LOADGEN_ISSUE_CALLED, at, uuid, **data)

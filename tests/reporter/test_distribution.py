@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.distribution import summary
+from reporter.distribution import summaries, weighted_summary
 from reporter.quantile import PERCENTILES, position
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reporter.quantile import PercentileMethod
     from reporter.report import Summary
 
@@ -23,10 +25,15 @@ METHODS = st.sampled_from(["linear", "loadgen_floor", "nearest_rank"])
 FIGURES = st.floats(0, 1e6).map(lambda value: round(value, 6))
 
 
-def summarise(method: PercentileMethod, **columns: list[float | None]) -> Summary | None:
-    """The summary that DuckDB makes of columns."""
+def summarise(method: PercentileMethod, **columns: Sequence[float | None]) -> Summary | None:
+    """The summary that DuckDB makes of a column `value`, which may have weights."""
     with duckdb.connect() as connection:
-        return summary(connection.from_arrow(pa.table(columns)), method)
+        values = connection.from_arrow(pa.table(columns))
+        return (
+            weighted_summary(values, method)
+            if "weight" in columns
+            else summaries(values, ["value"], method)["value"]
+        )
 
 
 def check(found: Summary | None, values: list[float], method: PercentileMethod) -> None:
@@ -68,6 +75,7 @@ def test_ranks_are_exact_in_long_columns(count: int) -> None:
 def test_no_values_have_no_summary() -> None:
     """NULLs are no values, and no values have no figures."""
     assert summarise("linear", value=[None, None]) is None
+    assert summarise("linear", value=[None, None], weight=[1, 2]) is None
 
 
 def test_nulls_are_left_out() -> None:
@@ -75,3 +83,14 @@ def test_nulls_are_left_out() -> None:
     found = summarise("linear", value=[None, 2.0, None])
     assert found is not None
     assert (found.count, found.mean, found.std) == (1, 2.0, None)
+
+
+def test_columns_are_summarised_each_for_itself() -> None:
+    """Of other lengths, and one without values among them."""
+    columns = {"few": [None, 2.0, None], "none": pa.nulls(3, pa.float64()), "many": [3.0, 1.0, 2.0]}
+    with duckdb.connect() as connection:
+        found = summaries(connection.from_arrow(pa.table(columns)), list(columns), "nearest_rank")
+    assert list(found) == list(columns)
+    assert found["none"] is None
+    check(found["few"], [2.0], "nearest_rank")
+    check(found["many"], [1.0, 2.0, 3.0], "nearest_rank")

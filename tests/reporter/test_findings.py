@@ -72,6 +72,8 @@ def test_a_good_run_has_no_findings() -> None:
             {"mixed_token_sources": "warning"},
         ),
         ({"token_sources": {"server_usage": 99, "unknown": 1}}, {"tokens_unknown": "warning"}),
+        ({"input_unknown": 1}, {"tokens_unknown": "warning"}),
+        ({"input_unknown": 100}, {}),
         (
             {"counts": counts(completed=99, failed=1, by_error={"client_limit": 1})},
             {"requests_failed": "warning"},
@@ -111,9 +113,8 @@ def test_a_good_run_has_no_findings() -> None:
         ({"client": {"held_up_ms": 0.0, "backlog_events_max": 9}}, {}),
         ({"client": {"held_up_ms": 0.1}}, {"writer_behind": "warning"}),
         ({"counts": counts(retried=1)}, {"stale_connections": "info"}),
-        ({"prompts": 100}, {}),
-        ({"prompts": 99}, {"prompts_repeated": "info"}),
-        ({"prompts": 100, "counts": counts(warmup=1)}, {"prompts_repeated": "info"}),
+        ({"prompts": 100, "asked": 100}, {}),
+        ({"prompts": 99, "asked": 100}, {"prompts_repeated": "info"}),
         ({"recorder": {"longest_wait_ms": 100.0}}, {}),
         ({"recorder": {"longest_wait_ms": 100.1}}, {"recorder_slow": "warning"}),
         ({"coalesced": 100}, {}),
@@ -170,6 +171,17 @@ def test_offline_nobody_can_be_in_time() -> None:
         ({"issued_span_ns": 2_110_000_000}, {"rate_not_reached": "error"}),
         ({"issued_span_ns": 2_110_000_000, "load": {"kind": "closed", "rate": None}}, {}),
         ({"counts": Counts(5, 4, 4, 0, 0, 0, {}, 0)}, {}),
+        *(
+            ({"counts": counts(scheduled=107), "load": load}, {"rate_not_reached": "error"})
+            for load in (
+                {"kind": "gamma", "rate": None, "profile": "ramp:1..50,60s"},
+                {"kind": "uniform", "stages": [{"start_s": 0, "duration_s": 60, "rate": "5"}]},
+                {"kind": "trace"},
+            )
+        ),
+        ({"requests_behind": 5, "seconds_behind": 1, "seconds": 20}, {}),
+        ({"requests_behind": 6, "seconds_behind": 1, "seconds": 20}, {"rate_not_reached": "error"}),
+        ({"requests_behind": 6, "load": {"kind": "closed"}}, {}),
     ],
 )
 def test_a_rate_must_be_reached(changes: dict[str, Any], expected: dict[str, str]) -> None:
@@ -280,6 +292,33 @@ def test_a_slow_client_is_found_in_its_log(a_run: Callable[..., Run]) -> None:
     for n in range(20):
         run.answers(20.0 * n + 5, at=20.0 * n, issue={"scheduled": 10.0 * n}, usage=(1, 1))
     assert codes(run.stops(400).ends()) == ["client_limited", "rate_not_reached"]
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "expected"), [(0, []), (50, []), (400, ["client_late", "rate_not_reached"])]
+)
+def test_a_burst_that_was_not_held_is_found(
+    a_run: Callable[..., Run], late_ms: float, expected: list[str]
+) -> None:
+    """Held on average, a rate is not held where its height was levelled; a small delay is no matter."""
+    run = a_run(kind="constant", rate=None, profile="bursts:10,100,2s,1s").begins(duration_s=6)
+    for second in range(6):
+        number = 100 if second % 2 else 10
+        for k in range(number):
+            due = 1000 * (second + k / number)
+            at = due + (late_ms * k / number if second % 2 else 0)
+            run.answers(at + 5000, at=at, issue={"scheduled": due, "sent": at}, usage=(1, 1))
+    assert sorted(codes(run.stops(6000).ends(12000))) == expected
+
+
+def test_later_turns_do_not_say_whether_a_rate_was_held(a_run: Callable[..., Run]) -> None:
+    """When a turn is due follows from the answer before it, so that its lateness is not the schedule's."""
+    run = a_run(kind="constant", rate=2.0)
+    for k in range(4):
+        run.answers(500 * k + 5, at=500 * k, issue={"scheduled": 500 * k, "turn": 0}, usage=(1, 1))
+    for k in range(4):
+        run.answers(9000 * k + 5, at=9000 * k, issue={"scheduled": 9000 * k, "turn": 1}, usage=(1, 1))
+    assert codes(run.stops(2000).ends(40000)) == []
 
 
 def test_a_failure_quotes_what_was_said(a_run: Callable[..., Run]) -> None:

@@ -208,7 +208,7 @@ def exact(report: Report) -> dict[str, Any]:
     }
 
 
-SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW

@@ -280,3 +280,65 @@ def test_what_was_given_up_is_said_where_nothing_completed(a_run: Callable[..., 
     report = report_of(resumed(first, second))
     found = {finding.code: finding.message for finding in report.findings}
     assert "None of the 2 requests completed: 1 given up, 1 http_500." in found["nothing_completed"]
+
+
+def test_moments_and_stages_of_several_sittings(sittings: tuple[Run, Run]) -> None:
+    """Each sitting has moments of its own, and goes on where the one before it left the plan's stages."""
+    first, second = sittings
+    first.settings["load"] = {"kind": "constant", "profile": "steps:10..20x2,0.1s"}
+    first.stops(60).ends(60, "interrupted")
+    report = report_of(resumed(first, second))
+    assert [part.duration_s for part in report.breakdown["stage"]] == [
+        pytest.approx(0.05),
+        pytest.approx(0.15),
+    ]
+    assert {moment.sitting for moment in report.over_time} == {1, 2}
+    assert sum(moment.issued for moment in report.over_time) == report.counts.issued
+    assert report.over_time[-1].in_flight == 0
+    assert len(report.over_time) < 60
+    assert report.steady_state is not None
+    assert report.steady_state.reason == "the run was resumed, and ramped up anew each time"
+
+
+def test_what_was_abandoned_was_in_flight_until_its_sitting_ended(a_run: Callable[..., Run]) -> None:
+    """Not a moment less, and not in the next sitting."""
+    first, second = a_run().answers(40, at=0).issues(50).answers(90, at=60), a_run()
+    second.events.clear()
+    second.begins(LATER_MS).answers(LATER_MS + 40, at=LATER_MS, uuid="again").ends(LATER_MS + 50)
+    moments = report_of(resumed(first, second)).over_time
+    last = {moment.sitting: moment.in_flight for moment in moments}
+    assert last == {1: 1, 2: 0}
+    assert max(moment.in_flight for moment in moments) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "failed", "told"),
+    [
+        ("drain_over", False, False),
+        ("drain_over", True, False),
+        ("conversations_cut", False, False),
+        ("conversations_cut", True, True),
+    ],
+)
+def test_what_was_asked_again_is_not_missing(
+    sittings: tuple[Run, Run],
+    code: str,
+    failed: bool,  # noqa: FBT001 (a case)
+    told: bool,  # noqa: FBT001 (a case)
+) -> None:
+    """What an earlier sitting gave up is told no more, but a conversation that a failure cut stays short."""
+    first, second = sittings
+    if failed:
+        about = {"conversation": "c", "turn": 0, "turns": 2}
+        first.issues(5, uuid="turn", about=about).happens(EventType.ERROR, 9, "turn", error="reset")
+    first.session(EventType.FINDING, 55, code=code, severity="warning", message="Cut.", remedy="")
+    codes = {finding.code for finding in report_of(resumed(first, second)).findings}
+    assert (code in codes) is told
+
+
+def test_what_the_last_sitting_gave_up_is_told(sittings: tuple[Run, Run]) -> None:
+    """Nobody has asked it again."""
+    sittings[1].session(
+        EventType.FINDING, LATER_MS + 55, code="drain_over", severity="warning", message="Cut."
+    )
+    assert "drain_over" in {finding.code for finding in report_of(resumed(*sittings)).findings}

@@ -73,7 +73,11 @@ def test_sources_can_be_mixed(a_run: NewRun) -> None:
     """Where some counts come from the server and some do not, the report says so."""
     report = a_run().answers(5, 6, usage=(1, 7)).answers(5, 6).ends().report()
     assert report.tokens == Tokens(1, 9, "mixed")
-    assert [finding.code for finding in report.findings] == ["tokens_from_chunks", "mixed_token_sources"]
+    assert [finding.code for finding in report.findings] == [
+        "tokens_from_chunks",
+        "mixed_token_sources",
+        "tokens_unknown",
+    ]
 
 
 def test_a_whole_response_has_no_chunks_to_count(a_run: NewRun) -> None:
@@ -103,3 +107,34 @@ def test_a_tokenizer_that_fails_is_not_hidden(a_run: NewRun) -> None:
 
     with pytest.raises(ZeroDivisionError):
         a_run().answers(5, texts=SAID).ends().report(tokenizer=Broken())
+
+
+def conversation(run: Run, *turns: tuple[int, str]) -> Run:
+    """The turns of one conversation, by what the user says; the model says SAID each time."""
+    for turn, said in turns:
+        about = {"prompt_id": 3, "conversation": "c", "turn": turn}
+        prompt = {"messages": [{"role": "user", "content": said}]}
+        run.answers(5, texts={**SAID, "reasoning": "let me see"}, issue={"about": about, "prompt": prompt})
+    return run
+
+
+def test_a_turn_has_the_turns_before_it_in_its_prompt(a_run: NewRun) -> None:
+    """With the answers to them, but without the reasoning, which is not sent back."""
+    run = conversation(a_run(), (1, "b c"), (0, "a"), (2, "d")).ends()
+    asked = [1, 1 + 3 + 2, 1 + 3 + 2 + 3 + 1]
+    assert run.report(tokenizer=Words()).tokens == Tokens(sum(asked), 3 * 6, "client_tokenizer")
+
+
+def test_a_turn_after_one_that_is_not_known_has_no_count(a_run: NewRun) -> None:
+    """Neither where a turn is missing, nor where the answers are the dataset's own."""
+    run = conversation(a_run(), (0, "a"), (2, "d")).ends()
+    assert run.report(tokenizer=Words()).tokens.input == 1
+    run = conversation(a_run(), (0, "a"), (1, "b")).ends()
+    run.settings["history"] = "recorded"
+    assert run.report(tokenizer=Words()).tokens.input == 1
+
+
+def test_a_prompt_of_token_ids_is_counted_already(a_run: NewRun) -> None:
+    """It has no text, but so many tokens."""
+    run = a_run().answers(5, texts=SAID, issue={"prompt": {"token_ids": [5, 6, 7, 8]}}).ends()
+    assert run.report(tokenizer=Words()).tokens == Tokens(4, 3, "client_tokenizer")

@@ -54,6 +54,13 @@ def test_an_early_end_shortens_the_duration(ended: str) -> None:
     assert window(run) == Window("duration", 4.0, 100 * SECOND, 104 * SECOND)
 
 
+@pytest.mark.parametrize("duration_s", [None, 60.0])
+def test_overload_ends_the_window_with_the_issuing(duration_s: float | None) -> None:
+    """Whether the run had a duration or not: what was given up afterwards took no time that counts."""
+    run = replace(RUN, ended="overloaded", duration_s=duration_s)
+    assert window(run) == Window("duration", 4.0, 100 * SECOND, 104 * SECOND)
+
+
 def test_requests_that_run_out_before_the_duration_decide() -> None:
     """A run that had no requests left is counted as one of so many requests."""
     assert window(replace(RUN, duration_s=60.0)) == window(RUN)

@@ -81,9 +81,10 @@ HOW = (
     "for example 'ttft:p(99)<500ms' or 'error<1%'"
 )
 ALL = (
-    "ttft, ttfo, ttfv, ttfb, tpot, itl, latency, latency_from_schedule, ttft_from_schedule, last_token, "
-    "issue_lag, send_lag, connect, qps, output_tps, total_tps, error, issued, completed, failed, cancelled, "
-    "e2e, tps or rps"
+    "ttft, ttfo, ttfv, ttfb, tpot, itl, latency, latency_from_schedule, ttft_from_schedule, "
+    "ttfo_from_schedule, ttfv_from_schedule, ttfb_from_schedule, last_token, last_token_from_schedule, "
+    "held, issue_lag, send_lag, connect, qps, output_tps, total_tps, error, issued, completed, failed, "
+    "cancelled, e2e, tps or rps"
 )
 FRACTION = "the error rate is a fraction below 1; for one in a hundred write 1% or 0.01"
 

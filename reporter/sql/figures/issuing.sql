@@ -1,16 +1,36 @@
 -- How the measured requests were issued beside how they were planned to be, and how their responses were read.
-SELECT
-    sum(scheduled_span_ns)::BIGINT AS scheduled_span_ns,
-    sum(issued_span_ns)::BIGINT AS issued_span_ns,
-    sum(chunks) AS chunks,
-    sum(coalesced) AS coalesced
-FROM (
+-- Only a first turn has a plan: when a later one is due follows from the answer before it.
+-- A second is behind where fewer than 95 % of the requests that were due in it, one aside, had left 50 ms after it.
+WITH planned AS (
+    SELECT sitting, scheduled_ns, issued_ns FROM requests WHERE measured AND coalesce(turn, 0) = 0
+),
+
+spans AS (
     SELECT
-        max(scheduled_ns) - min(scheduled_ns) AS scheduled_span_ns,
-        max(issued_ns) - min(issued_ns) AS issued_span_ns,
-        sum(chunks) FILTER (status = 'completed') AS chunks,
-        sum(coalesced) FILTER (status = 'completed') AS coalesced
-    FROM requests
-    WHERE measured
+        sitting,
+        min(scheduled_ns) AS first_ns,
+        max(scheduled_ns) - first_ns AS scheduled_span_ns,
+        max(issued_ns) - min(issued_ns) AS issued_span_ns
+    FROM planned
     GROUP BY sitting
-);
+),
+
+seconds AS (
+    SELECT
+        (scheduled_ns - first_ns) // 1_000_000_000 AS second,
+        count(*) AS due,
+        count(*) FILTER (issued_ns < first_ns + (second + 1) * 1_000_000_000 + 50_000_000) AS left_in_time
+    FROM planned JOIN spans USING (sitting)
+    GROUP BY sitting, second
+)
+
+SELECT
+    (SELECT sum(scheduled_span_ns) FROM spans)::BIGINT AS scheduled_span_ns,
+    (SELECT sum(issued_span_ns) FROM spans)::BIGINT AS issued_span_ns,
+    (SELECT count(*) FROM seconds) AS seconds,
+    (SELECT count(*) FROM seconds WHERE left_in_time + 1 < 0.95 * due) AS seconds_behind,
+    (SELECT coalesce(sum(due), 0) FROM seconds WHERE left_in_time + 1 < 0.95 * due)::BIGINT AS requests_behind,
+    sum(chunks) FILTER (status = 'completed') AS chunks,
+    sum(coalesced) FILTER (status = 'completed') AS coalesced
+FROM requests
+WHERE measured;

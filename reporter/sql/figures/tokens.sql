@@ -7,6 +7,7 @@ SELECT
     count(*) FILTER (token_source = 'server_usage') AS server_usage,
     count(*) FILTER (token_source = 'client_tokenizer') AS client_tokenizer,
     count(*) FILTER (token_source = 'chunks') AS chunks,
-    count(*) FILTER (token_source IS NULL) AS unknown
+    count(*) FILTER (token_source IS NULL) AS unknown,
+    count(*) FILTER (input_tokens IS NULL) AS input_unknown
 FROM samples
 WHERE measured AND status = 'completed';

@@ -68,8 +68,16 @@ runs = st.fixed_dictionaries(
         "stream": st.booleans(),
         "load": st.none()
         | st.fixed_dictionaries(
-            {"kind": st.sampled_from(["closed", "constant", "poisson", "offline", None]) | hostile},
-            optional={"concurrency": counts | st.none(), "rate": figures | st.none()},
+            {"kind": st.sampled_from(["closed", "constant", "gamma", "trace", "offline", None]) | hostile},
+            optional={
+                "concurrency": counts | st.none(),
+                "rate": figures | st.none(),
+                "profile": hostile | st.none(),
+                "stages": st.lists(st.just({}), max_size=3) | st.none(),
+                "burstiness": figures | st.none(),
+                "think": hostile | st.none(),
+                "trace_speed": figures | st.none(),
+            },
         ),
         "max_tokens": counts | st.none(),
         "started_at": hostile | st.none(),

@@ -1,0 +1,126 @@
+"""What an earlier run asked, and when: for whoever is to ask it again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from recorder.errors import LogError
+from recorder.store import log_path
+from reporter.border import blaming
+from reporter.log import open_log
+from reporter.source import readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+MOST_REQUESTS: Final = 2_000_000
+
+_BATCH_ROWS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A measured request.
+
+    Attributes:
+        prompt_id: Which prompt it asked.
+        turn: Which turn of its conversation, from 0.
+        conversation: Which one; None for a single question.
+        at_ns: When it was due, on a clock that stands still between the sittings of a run.
+        output_tokens: How long its answer was, whoever counted; None where that is not known.
+        tags: Columns of its dataset.
+        answer: The answer's text and tool calls, of a conversation.
+    """
+
+    prompt_id: int
+    turn: int
+    conversation: str | None
+    at_ns: int
+    output_tokens: int | None
+    tags: Mapping[str, str]
+    answer: Mapping[str, Any]
+
+
+def asked(run: Path) -> Iterator[Asked]:
+    """The measured requests of a run, in the order in which they were due, whatever became of them.
+
+    Of a request that was interrupted and asked again in a later sitting, the later one counts.
+
+    Raises:
+        LogError: There is no log that this version reads, it is damaged, or it has more than `MOST_REQUESTS`.
+    """
+    with open_log(run, ("outputs",)) as connection, blaming(log_path(run)):
+        found = connection.execute(_COUNT).fetchone() or (0,)
+        if found[0] > MOST_REQUESTS:
+            raise LogError(f"{run}: {found[0]} requests; of more than {MOST_REQUESTS} none are asked again")
+        began_ns = _beginnings(connection)
+        rows = connection.execute(_ASKED)
+        while batch := rows.fetchmany(_BATCH_ROWS):
+            for prompt_id, turn, conversation, sitting, scheduled_ns, tokens, tags, output, calls in batch:
+                yield Asked(
+                    *(prompt_id, turn or 0, conversation, scheduled_ns - began_ns[sitting], tokens),
+                    tags=orjson.loads(tags) if tags else {},
+                    answer=_answer(output, calls) if conversation is not None else {},
+                )
+
+
+def texts_asked(run: Path) -> dict[tuple[int, int], Any]:
+    """What each prompt of a run was, as the log keeps it, by its number and the turn.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+    """
+    import sqlite3
+
+    texts: dict[tuple[int, int], Any] = {}
+    log = log_path(run)
+    with readable(log) as uri, blaming(log):
+        source = sqlite3.connect(uri, uri=True)
+        try:
+            for data, said in source.execute(_TEXTS):
+                issue = orjson.loads(data)
+                texts[issue["prompt_id"], issue.get("turn") or 0] = orjson.loads(said)
+        except (sqlite3.Error, orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise LogError(f"{log}: the log is damaged ({error})") from error
+        finally:
+            source.close()
+    return texts
+
+
+_COUNT: Final = "SELECT count(*) FROM counted WHERE measured"
+
+_ASKED: Final = """
+    SELECT
+        prompt_id, turn, conversation_id, sitting, scheduled_ns, tokens.output, tags::VARCHAR, output,
+        tool_calls::VARCHAR
+    FROM counted LEFT JOIN outputs USING (sample_uuid)
+    WHERE measured AND status <> 'abandoned' AND prompt_id IS NOT NULL AND scheduled_ns IS NOT NULL
+    ORDER BY sitting, scheduled_ns, prompt_id"""
+
+_TEXTS: Final = "SELECT data, texts FROM events WHERE code = 20 AND texts IS NOT NULL"
+
+
+def _beginnings(connection: DuckDBPyConnection) -> dict[int, int]:
+    """What to take off the times of each sitting, so that it begins when the one before was over."""
+    spans = connection.execute(
+        "SELECT sitting, min(scheduled_ns), max(greatest(scheduled_ns, coalesce(ended_ns, scheduled_ns))) "
+        "FROM requests WHERE measured AND scheduled_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
+    ).fetchall()
+    beginnings: dict[int, int] = defaultdict(int)
+    total_ns = 0
+    for sitting, first_ns, last_ns in spans:
+        beginnings[sitting] = first_ns - total_ns
+        total_ns += last_ns - first_ns
+    return beginnings
+
+
+def _answer(output: str | None, calls: str | None) -> dict[str, Any]:
+    said: dict[str, Any] = {"content": output or ""}
+    return {**said, "tool_calls": orjson.loads(calls)} if calls else said

@@ -1,0 +1,204 @@
+"""The figures of parts of the requests: by phase, endpoint, turn, stage of the load, and tag of the dataset.
+
+What there is only one of is not broken down: the whole report is about it. Of values there are `MOST_VALUES`
+rows at most, of which the last one then has all the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.groups import summaries_by_group
+from reporter.report import Part
+from reporter.spans import happenings
+from reporter.stages import stage_spans, stages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.quantile import PercentileMethod
+    from reporter.report import Counts, Window
+
+MOST_VALUES: Final = 50
+
+TAKEN: Final = ("phase", "endpoint", "turn", "stage", "time")
+"""What is told apart without a tag. A tag of such a name is called `tag:phase`."""
+
+METRICS: Final = ("ttft_ms", "tpot_ms", "latency_ms", "latency_from_schedule_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What completed and arrived in a span of time."""
+
+    completions: int = 0
+    output_tokens: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """A way to tell requests apart.
+
+    Attributes:
+        value: SQL over `samples` for the text that a part has in common.
+        order: SQL for what the parts are sorted by, in ascending order.
+        done: What was done of each value, in the window or in its own time.
+        seconds: How long the window is; None where each value has its own time.
+        where: SQL for the requests that it is about.
+    """
+
+    value: str
+    order: str
+    done: Mapping[str | None, Done] = field(default_factory=dict)
+    seconds: float | None = None
+    where: str = "measured"
+
+
+def breakdown(
+    connection: DuckDBPyConnection,
+    load: Mapping[str, Any],
+    counts: Counts,
+    window: Window,
+    method: PercentileMethod,
+) -> dict[str, list[Part]]:
+    """Break the requests down by everything that tells them apart.
+
+    Args:
+        connection: An opened log.
+        load: The settings' load.
+        counts: Of the whole run.
+        window: What the rates of endpoints, turns and tags are counted over.
+        method: How percentiles are taken.
+    """
+    found = {"phase": _by_phase(connection, window)} if counts.warmup else {}
+    found |= {name: _of_window(connection, *sql, window) for name, sql in _told_apart(connection).items()}
+    if by := _by_stage(connection, load):
+        found["stage"] = by
+    return {name: _parts(connection, by, method) for name, by in found.items()}
+
+
+def _told_apart(connection: DuckDBPyConnection) -> dict[str, tuple[str, str]]:
+    """The SQL for the value of what the log tells requests apart by, and for the order of its parts."""
+    endpoints, turns = connection.execute(
+        "SELECT count(DISTINCT endpoint_index), count(turn) FROM requests WHERE measured",
+    ).fetchall()[0]
+    tags = connection.execute(
+        "SELECT DISTINCT unnest(json_keys(tags)) AS tag FROM requests WHERE measured AND tags IS NOT NULL "
+        "ORDER BY tag",
+    ).fetchall()
+    found = {"endpoint": ("endpoint", _FREQUENT)} if endpoints > 1 else {}
+    if turns:
+        found["turn"] = ("turn::VARCHAR", "min(turn)")
+    for (tag,) in tags:
+        path = "/" + tag.replace("~", "~0").replace("/", "~1")
+        found[f"tag:{tag}" if tag in TAKEN else tag] = (
+            f"json_extract_string(tags, {_quoted(path)})",
+            _FREQUENT,
+        )
+    return found
+
+
+_FREQUENT: Final = "-count(*)"
+
+
+def _of_window(connection: DuckDBPyConnection, value: str, order: str, window: Window) -> By:
+    rows = connection.execute(
+        f"SELECT {value} AS value, count(*) FILTER (in_window), sum(output_tokens) "  # noqa: S608 (what a log has is quoted)
+        "FROM arrived GROUP BY value",
+    ).fetchall()
+    seconds = window.duration_s or 0.0
+    done = {text: Done(completed, tokens, seconds) for text, completed, tokens in rows}
+    return By(value, order, done, seconds)
+
+
+def _by_phase(connection: DuckDBPyConnection, window: Window) -> By:
+    """The warm-up in its own time, and what was measured in the window."""
+    measured = _of_window(connection, "'performance'", _FREQUENT, window)
+    warmup = connection.execute(
+        "SELECT (SELECT count(*) FROM samples WHERE phase = 'warmup' AND status = 'completed'), "
+        "(SELECT sum(output_tokens) FROM samples WHERE phase = 'warmup' AND status = 'completed'), "
+        "(SELECT coalesce(sum(ended_ns - started_ns), 0) / 1e9 FROM phases WHERE phase = 'warmup')",
+    ).fetchall()[0]
+    done = {**measured.done, "warmup": Done(*warmup)}
+    return By("phase", "min(issued_ns)", done, where="phase IN ('warmup', 'performance')")
+
+
+def _by_stage(connection: DuckDBPyConnection, load: Mapping[str, Any]) -> By | None:
+    """Stages by when requests were due, with what was done while each lasted."""
+    spans = list(stage_spans(connection, stages_of(load)))
+    if not spans:
+        return None
+    happened = happenings(connection, [row for _, row in spans])
+    done: dict[str | None, Done] = {}
+    for number, (label, row) in enumerate(spans):
+        before, now = done.get(label, Done()), happened.get(number, {})
+        done[label] = Done(
+            before.completions + now.get("completed", 0),
+            (before.output_tokens or 0.0) + now.get("output_tokens", 0.0),
+            before.seconds + row.width_ns / 1e9,
+        )
+    labels = ", ".join(_quoted(label) for label, _ in spans)
+    return By(f"[{labels}][span_of(scheduled_ns) + 1]", "min(scheduled_ns)", done)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> list[Part]:
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE labels AS "  # noqa: S608 (likewise)
+        "SELECT value, row_number() OVER (ORDER BY place NULLS LAST, value) - 1 AS part FROM "
+        f"(SELECT {by.value} AS value, {by.order} AS place FROM samples WHERE {by.where} GROUP BY value)",
+    )
+    values = [value for (value,) in connection.execute("SELECT value FROM labels ORDER BY part").fetchall()]
+    last = MOST_VALUES - 1
+    if len(values) > MOST_VALUES:
+        connection.execute("UPDATE labels SET part = $last WHERE part > $last", {"last": last})
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE labelled AS SELECT part, status, {', '.join(METRICS)} "  # noqa: S608 (likewise)
+        f"FROM samples JOIN labels ON {by.value} IS NOT DISTINCT FROM labels.value WHERE {by.where}",
+    )
+    rows = connection.execute(
+        "SELECT part, count(*), count(*) FILTER (status = 'completed'), count(*) FILTER (status = 'failed'), "
+        "count(*) FILTER (status = 'cancelled') FROM labelled GROUP BY part ORDER BY part",
+    ).fetchall()
+    completed = "FROM labelled WHERE status = 'completed'"
+    summaries = {
+        metric: summaries_by_group(connection, f"SELECT part, {metric} AS value {completed}", method)
+        for metric in METRICS
+    }
+    return [
+        _part(
+            values[part:] if part == last else values[part : part + 1],
+            counted,
+            by,
+            {metric: summaries[metric].get(part) for metric in METRICS},
+        )
+        for part, *counted in rows
+    ]
+
+
+def _part(values: Sequence[str | None], counted: Sequence[int], by: By, summaries: Mapping[str, Any]) -> Part:
+    issued, completed, failed, cancelled = counted
+    ended = completed + failed + cancelled
+    done = [by.done[value] for value in values if value in by.done]
+    seconds = sum(one.seconds for one in done) if by.seconds is None else by.seconds
+    tokens = [one.output_tokens for one in done if one.output_tokens is not None]
+    return Part(
+        value=values[0] if len(values) == 1 else None,
+        values=len(values),
+        issued=issued,
+        completed=completed,
+        failed=failed,
+        cancelled=cancelled,
+        error_rate=failed / ended if ended else None,
+        duration_s=seconds or None,
+        qps=sum(one.completions for one in done) / seconds if seconds else None,
+        output_tps=sum(tokens) / seconds if seconds and (tokens or not completed) else None,
+        **summaries,
+    )

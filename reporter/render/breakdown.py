@@ -1,0 +1,117 @@
+"""Tables of the parts of a run: a row for each value that tells requests apart, or for each moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from reporter.render.figures import NOTHING, decimals, fixed, whole
+from reporter.render.page import Column, clean, grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from reporter.report import Moment, Part, Report
+
+TIME: Final = "time"
+"""What a run is broken down by moment by moment."""
+
+_PART_COLUMNS: Final = (
+    ("issued", 4),
+    ("failed", 3),
+    ("requests/s", 1),
+    ("tokens/s", 2),
+    ("TTFT p50", 0),
+    ("TTFT p99", 5),
+    ("TPOT p50", 6),
+    ("TPOT p99", 7),
+    ("latency p50", 0),
+    ("latency p99", 8),
+)
+"""Titles, and which goes first where the page is too narrow; the same holds below."""
+
+_MOMENT_COLUMNS: Final = (
+    ("due/s", "offered_qps", 4),
+    ("requests/s", "qps", 0),
+    ("tokens/s", "output_tps", 2),
+    ("in flight", "in_flight", 1),
+    ("failed", "failed", 3),
+    ("TTFT p50", "ttft_p50_ms", 0),
+    ("TTFT p99", "ttft_p99_ms", 5),
+    ("latency p50", "latency_p50_ms", 0),
+    ("latency p99", "latency_p99_ms", 6),
+)
+
+
+def names(report: Report) -> list[str]:
+    """What a report can be broken down by."""
+    return [*report.breakdown, *([TIME] if report.over_time else [])]
+
+
+def section(report: Report, name: str, *, width: int) -> Sequence[RenderableType]:
+    """The table for one of `names`, under its title."""
+    title = Text(f"By {clean(name)}, latencies in milliseconds", style="dim")
+    if name == TIME:
+        return [title, _moments(report.over_time, width)]
+    return [title, _parts(name, report.breakdown[name], width)]
+
+
+def _parts(name: str, parts: Sequence[Part], width: int) -> Table:
+    columns = [
+        Column(clean(name), justify="left", folds=True),
+        *(Column(title, rank) for title, rank in _PART_COLUMNS),
+    ]
+    rates = [_column([getattr(part, rate) for part in parts], 4) for rate in ("qps", "output_tps")]
+    times = [
+        _column([getattr(summary, which) if (summary := getattr(part, metric)) else None for part in parts])
+        for metric in ("ttft_ms", "tpot_ms", "latency_ms")
+        for which in ("p50", "p99")
+    ]
+    rows = [
+        [
+            Text(_value(part)),
+            Text(whole(part.issued)),
+            _failed(part.failed),
+            *(Text(column[at]) for column in (*rates, *times)),
+        ]
+        for at, part in enumerate(parts)
+    ]
+    return grid(columns, rows, width=width)
+
+
+def _moments(moments: Sequence[Moment], width: int) -> Table:
+    several = len({one.sitting for one in moments}) > 1
+    columns = [Column("from s", justify="left"), *(Column(title, rank) for title, _, rank in _MOMENT_COLUMNS)]
+    shown = [_column([getattr(one, field) for one in moments], 4) for _, field, _ in _MOMENT_COLUMNS]
+    starts = _column([one.start_s for one in moments])
+    rows = [
+        [
+            Text(f"{one.sitting}: {starts[at]}" if several else starts[at]),
+            *(Text(column[at]) for column in shown),
+        ]
+        for at, one in enumerate(moments)
+    ]
+    return grid(columns, rows, width=width)
+
+
+def _value(part: Part) -> str:
+    if part.values > 1:
+        return f"({part.values} others)"
+    return "(none)" if part.value is None else clean(part.value)
+
+
+def _failed(failed: int) -> Text:
+    return Text(whole(failed), style="red" if failed else "")
+
+
+def _column(values: Sequence[float | None], digits: int = 3) -> list[str]:
+    """Figures below each other, all with as many decimals as the greatest calls for."""
+    if all(value is None or isinstance(value, int) for value in values):
+        return [NOTHING if value is None else whole(int(value)) for value in values]
+    sizes = [abs(value) for value in values if value]
+    places = decimals(max(sizes, default=0.0), digits)
+    return [fixed(value, places) for value in values]

@@ -1,0 +1,24 @@
+-- What the load generator itself found, as findings of the report; a severity that there is none of counts as a warning.
+-- So does an error of a sitting before the last one: the run went on after it. But failures are not asked again: a budget
+-- that they have spent stays spent. What such a sitting gave up was asked again, and is not told: all that the end of
+-- a drain cut, and conversations, unless failures cut some of them.
+WITH last_one AS (SELECT max(sitting) AS sitting FROM sittings)
+
+SELECT
+    coalesce(code, 'unknown') AS code,
+    CASE
+        WHEN severity = 'info' THEN 'info'
+        WHEN severity = 'error' AND (code = 'error_budget' OR sitting = (SELECT sitting FROM last_one)) THEN 'error'
+        ELSE 'warning'
+    END AS severity,
+    coalesce(message, '') AS message,
+    coalesce(remedy, '') AS remedy
+FROM findings
+WHERE
+    sitting = (SELECT sitting FROM last_one)
+    OR code IS NULL
+    OR code NOT IN ('drain_over', 'conversations_cut')
+    OR (
+        code = 'conversations_cut'
+        AND sitting IN (SELECT sitting FROM requests WHERE conversation_id IS NOT NULL AND status = 'failed')
+    );
