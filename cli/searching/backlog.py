@@ -1,0 +1,77 @@
+"""Whether a backlog that grows slowly may look like chance: what one trial is too short to tell.
+
+An endpoint whose answers take their time at random does not fall behind steadily. In a trial of a few hundred
+requests a rate of 5 % too many is hidden by that. The measured time is cut into blocks; that the endpoint
+kept up is in doubt when it may have been short of more than a share of the rate, be it only one standard
+error beyond what was seen. Two figures tell it, either is enough: what was completed, which varies little
+where an endpoint is busy all the time, and what was issued and not completed, which varies little where it is
+not.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import variance
+from typing import TYPE_CHECKING, Final
+
+from reporter.keeping_up import BLOCKS, FILLING
+from reporter.query import query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SHORT: Final = 0.06
+"""So much of the rate a slow endpoint may be short of, at most, without being seen."""
+
+_SQL: Final = """
+WITH span AS (
+    SELECT min(started_ns) AS a, (SELECT min(at_ns) FROM events WHERE type = 'STOP_PERFORMANCE_TRACKING') AS b
+    FROM phases
+    WHERE phase = 'performance'
+), core AS (
+    SELECT (a + $filling * (b - a))::BIGINT AS a, b FROM span
+), blocks AS (
+    SELECT k, a + k * (b - a) / $blocks AS since, a + (k + 1) * (b - a) / $blocks AS until
+    FROM core, range($blocks) AS numbers(k)
+), first_turns AS (
+    SELECT issued_ns, complete_ns FROM samples WHERE measured AND coalesce(turn, 0) = 0
+)
+SELECT
+    (until - since) / 1e9,
+    (SELECT count(*) FROM first_turns WHERE issued_ns >= since AND issued_ns < until),
+    (SELECT count(*) FROM first_turns WHERE complete_ns >= since AND complete_ns < until)
+FROM blocks
+""".replace("$filling", repr(FILLING)).replace("$blocks", str(BLOCKS))
+
+
+def may_hide(run: Path, rate: float) -> bool:
+    """Decide from the log of a run.
+
+    Args:
+        run: The run's folder.
+        rate: Its rate, which did not change.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+    """
+    seconds, issued, completed = zip(*query(run, _SQL).rows, strict=True)
+    return may_grow(rate * sum(seconds), issued, completed)
+
+
+def may_grow(expected: float, issued: Sequence[int], completed: Sequence[int]) -> bool:
+    """Decide from counts.
+
+    Args:
+        expected: So many requests the rate calls for, in all blocks together.
+        issued: How many requests were issued, block by block.
+        completed: How many completed, block by block.
+    """
+    grown = [begun - done for begun, done in zip(issued, completed, strict=True)]
+    most = min(expected - sum(completed) + _error(completed), sum(grown) + _error(grown))
+    return most > SHORT * expected
+
+
+def _error(counts: Sequence[int]) -> float:
+    """The standard error of the sum, at least one: a block may end just before a request does."""
+    return math.sqrt(len(counts) * variance(counts) + 1)

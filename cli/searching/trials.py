@@ -1,0 +1,151 @@
+"""From a load to a point of the series, and from what came of it to what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from cli.loads import load_of
+from cli.perf_settings import PerfSettings
+from cli.searching.backlog import may_hide
+from cli.searching.fairness import fair_seed
+from cli.searching.requirements import fewest_samples, judge
+from cli.searching.strategy import Trial, Tried, Verdict
+from cli.series.options import point_of
+from reporter.keeping_up import kept_up
+from reporter.sweep import OVERLOADED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cli.series.outcome import Outcome
+    from cli.series.series import Point
+    from rulesets.target import Target
+
+SCOUT_S: Final = 2.0
+"""So long a scout is at least."""
+
+SCOUT_ANSWERS: Final = 3
+THOROUGH_ANSWERS: Final = 20
+"""A trial lasts as long as so many answers, one after the other: else it would be about its beginning."""
+
+SERVERS_OWN: Final = frozenset({OVERLOADED, "nothing_completed", "error_budget"})
+"""Findings that make a run invalid and are the endpoint's doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A trial that has been run.
+
+    Attributes:
+        tried: What it says.
+        outcome: The run.
+        why: Why it did not meet the requirements, or is not clear; empty when it met them.
+    """
+
+    tried: Tried
+    outcome: Outcome
+    why: str
+
+
+class Trials:
+    """Makes points of trials, and judges them.
+
+    Args:
+        axis: `rate` or `concurrency`.
+        targets: The requirements.
+        perf: The options that all runs have in common, by field.
+        least_s: So long a thorough trial is at least.
+    """
+
+    def __init__(self, axis: str, targets: Sequence[Target], perf: Mapping[str, Any], least_s: float) -> None:
+        self._axis = axis
+        self._targets = targets
+        self._perf = perf
+        self._least_s = least_s
+        self._judged: dict[int, Judged] = {}
+
+    def judged(self, outcomes: Sequence[Outcome]) -> list[Judged]:
+        """What the runs so far say; each is judged once."""
+        for outcome in outcomes:
+            if outcome.number not in self._judged:
+                self._judged[outcome.number] = self._judge(outcome)
+        return [self._judged[outcome.number] for outcome in outcomes]
+
+    def seconds(self, trial: Trial, before: Sequence[Judged]) -> float:
+        """How long a trial is to last."""
+        answer_s = _answer_s(before)
+        if not trial.thorough:
+            return max(SCOUT_S, SCOUT_ANSWERS * answer_s)
+        # A user of the closed loop asks again when the answer is there.
+        a_second = trial.load if self._axis == "rate" else trial.load / answer_s if answer_s else 0.0
+        counted_s = fewest_samples(self._targets) / a_second if a_second else 0.0
+        if not trial.extensions and self._seems_missed(trial.load, before):
+            # That something is missed by far, fewer requests tell than that it is met.
+            counted_s = 0.0
+        return float(max(self._least_s, THOROUGH_ANSWERS * answer_s, counted_s) * 2**trial.extensions)
+
+    @staticmethod
+    def _seems_missed(load: float, before: Sequence[Judged]) -> bool:
+        tried = (one.tried for one in before)
+        return any(one.trial.load == load and one.verdict is Verdict.MISSED for one in tried)
+
+    def point(self, trial: Trial, seconds: float, number: int) -> Point:
+        """The run of a trial."""
+        load = int(trial.load) if self._axis == "concurrency" else f"{trial.load:g}"
+        options = {**self._perf, self._axis: load, "duration": round(seconds, 3)}
+        if self._axis == "rate":
+            options["stop_on_overload"] = True
+            given = PerfSettings(**options)
+            options["seed"] = fair_seed(load_of(given), seconds, given.seed + 1000 * number)
+        kind = "full" if trial.thorough else "scout"
+        axes = {self._axis: trial.load, "trial": kind + f"-x{2**trial.extensions}" * bool(trial.extensions)}
+        return point_of(f"{self._axis}-{load}-{axes['trial']}", axes, PerfSettings(**options))
+
+    def _judge(self, outcome: Outcome) -> Judged:
+        trial = self._trial(outcome.point)
+        verdict, why, limit = self._verdict(outcome, trial)
+        looked_at = self._axis == "rate" and trial.thorough and verdict is Verdict.MET
+        doubtful = looked_at and may_hide(outcome.folder, trial.load)
+        return Judged(Tried(trial, verdict, limit, doubtful), outcome, why)
+
+    def _trial(self, point: Point) -> Trial:
+        kind, _, times = point.axes["trial"].partition("-x")
+        extensions = int(times or 1).bit_length() - 1
+        return Trial(point.axes[self._axis], thorough=kind == "full", extensions=extensions)
+
+    def _verdict(self, outcome: Outcome, trial: Trial) -> tuple[Verdict, str, float | None]:
+        report = outcome.report
+        refused = report.counts.by_error.get("refused", 0)
+        if refused and trial.thorough:
+            # It is down, or was: that says nothing of the load, unless it happens again and again.
+            return Verdict.UNCLEAR, f"{refused} requests were refused: nothing listened there", None
+        errors = {one.code: one.message for one in report.findings if one.severity == "error"}
+        if theirs := [message for code, message in errors.items() if code in SERVERS_OWN]:
+            return Verdict.MISSED, theirs[0], report.throughput.qps if OVERLOADED in errors else None
+        if not report.validity.valid:
+            return Verdict.INVALID, " ".join(report.validity.reasons), None
+        if self._axis == "rate":
+            keeping = kept_up(outcome.folder, trial.load)
+            if keeping is not None and keeping.behind:
+                done = keeping.completed_rate
+                return Verdict.MISSED, f"overloaded: it completed {done:.4g} requests/s", done
+        if trial.thorough:
+            return *judge(self._targets, report, outcome.folder), None
+        return *_at_face_value(report.verdict), None
+
+
+def _at_face_value(verdict: Mapping[str, Any] | None) -> tuple[Verdict, str]:
+    """What the report's own figures say, chance or not."""
+    missed = [row for row in (verdict or {}).get("rows", ()) if row["status"] != "PASS"]
+    if not missed:
+        return Verdict.MET, ""
+    return Verdict.MISSED, "; ".join(row["reason"] for row in missed)
+
+
+def _answer_s(before: Sequence[Judged]) -> float:
+    """How long an answer takes, at the highest load that met; 0 while that is not known."""
+    met = [one for one in before if one.tried.verdict is Verdict.MET and one.outcome.report.latency_ms]
+    best = max(met, key=lambda one: one.tried.trial.load, default=None)
+    latency = best.outcome.report.latency_ms if best else None
+    return latency.p50 / 1e3 if latency else 0.0

@@ -1,0 +1,125 @@
+"""The options of a point: as `series.json` keeps them, and back again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from cli.errors import UsageError, exit_code
+from cli.kept_options import given_again, kept
+from cli.perf_settings import PerfSettings
+from cli.series.series import Point
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from cli.preparing import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What no file of a series has, and every run needs.
+
+    Attributes:
+        api_key: The key, or `@FILE`.
+        header: Headers as `--header` takes them.
+    """
+
+    api_key: str | None = field(default=None, repr=False)
+    header: tuple[str, ...] = field(default=(), repr=False)
+
+
+def point_of(name: str, axes: Mapping[str, Any], given: PerfSettings) -> Point:
+    """A point that does what settings say, without their secrets and without where its result goes.
+
+    The names of files are made absolute: a series can be gone on with from anywhere.
+    """
+    files = {
+        one.name: str(value.absolute())
+        for one in fields(given)
+        if isinstance(value := getattr(given, one.name), Path)
+    }
+    if given.prompts is not None and Path(given.prompts).exists():
+        files["prompts"] = str(Path(given.prompts).absolute())
+    elsewhere = {"url": given.url, "require": list(given.require), "ruleset": None}
+    options = {**kept(given), **elsewhere, **files}
+    options.pop("out", None)
+    return Point(name, dict(axes), options, _headers(given))
+
+
+def settings_of(
+    point: Point, secrets: Secrets, *, out: Path | None = None, quiet: bool = True
+) -> PerfSettings:
+    """The settings of `loadgen perf` for a point.
+
+    Raises:
+        UsageError: They contradict each other, or another version of this program kept them, or a header is
+            lacking that the point is to send.
+    """
+    more = {
+        "api_key": secrets.api_key,
+        "header": list(secrets.header),
+        "out": out,
+        "quiet": quiet,
+        "json": False,
+    }
+    given = given_again(_with_paths(point.options), **more)
+    _require_headers(point, given)
+    return given
+
+
+def check(points: Iterable[Point], secrets: Callable[[Point], Secrets]) -> None:
+    """Prepare every point and send nothing.
+
+    Raises:
+        UsageError: One of them cannot be run; the message names it.
+    """
+    for point in points:
+        try:
+            prepared(point, secrets(point))
+        except Exception as error:
+            if exit_code(error) is None:
+                raise
+            raise UsageError(f"{point.name}: {error}") from error
+
+
+def prepared(point: Point, secrets: Secrets) -> Prepared:
+    """A point, ready to start.
+
+    Raises:
+        UsageError, PlanError, EndpointError, WorkloadError, RulesetError: It cannot be run.
+    """
+    from cli.preparing import prepare
+
+    return prepare(settings_of(point, secrets))
+
+
+def _require_headers(point: Point, given: PerfSettings) -> None:
+    had, has = set(point.headers), set(_headers(given))
+    if missing := sorted(had - has):
+        raise UsageError(
+            f"{point.name} sends the header {', '.join(missing)}, whose value is in no file: give it again, "
+            "with --header 'NAME: VALUE', or --api-key or LOADGEN_API_KEY for the key"
+        )
+    if further := sorted(has - had):
+        raise UsageError(
+            f"{point.name} does not send the header {', '.join(further)}: leave it out (a key may come from "
+            "the environment: LOADGEN_API_KEY, OPENAI_API_KEY)"
+        )
+
+
+def _headers(given: PerfSettings) -> tuple[str, ...]:
+    """The names of the headers that requests carry."""
+    from cli.protocol_options import headers_of
+
+    return tuple(sorted(name.lower() for name in headers_of(given)))
+
+
+def _with_paths(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the names of files as paths, which JSON does not have."""
+    hints = get_type_hints(PerfSettings)
+    return {
+        name: Path(value) if isinstance(value, str) and hints.get(name) in (Path, Path | None) else value
+        for name, value in options.items()
+    }

@@ -1,0 +1,166 @@
+"""What a series is: its points, in a folder with `series.json` and one sub-folder a run."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from cli.errors import SetupError, UsageError
+from cli.run_folder import unused
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SERIES: Final = "series.json"
+SCHEMA_VERSION: Final = 1
+_LONGEST_NAME: Final = 80
+_MOST_NAMED: Final = 20
+
+
+class Kind(StrEnum):
+    """Who made a series, and knows how to go on with it."""
+
+    SWEEP = "sweep"
+    SEARCH = "search"
+    SUITE = "suite"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a series.
+
+    Attributes:
+        name: Unique in its series; a part of its folder's name.
+        axes: What sets it apart from the others, by name: the first columns of every table.
+        options: Those of `loadgen perf`, as JSON and without secrets; see `cli.series.options`.
+        headers: The names of the headers that its requests carry, in lower case.
+    """
+
+    name: str
+    axes: Mapping[str, Any]
+    options: Mapping[str, Any]
+    headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Runs that belong together.
+
+    Attributes:
+        kind: What they are for.
+        definition: What that kind has to know to go on and to sum up, as JSON.
+        points: The runs in their order; of a search, those that have been chosen so far.
+        cooldown_s: The pause between two of them.
+    """
+
+    kind: Kind
+    definition: Mapping[str, Any]
+    points: tuple[Point, ...]
+    cooldown_s: float = 0.0
+
+    def with_point(self, point: Point) -> Series:
+        """The same series with one point more."""
+        return replace(self, points=(*self.points, point))
+
+
+def new_series_folder(out: Path | None, name: str) -> Path:
+    """Choose the folder of a new series, by default `runs/<time>-<name>`; nothing is made yet.
+
+    Raises:
+        UsageError: Something is there already.
+    """
+    folder = out or unused(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_slug(name)}")
+    if is_series(folder):
+        raise UsageError(
+            f"{folder} holds a series already, and nothing is overwritten: choose another --out, "
+            f"or go on with it: loadgen resume {folder}"
+        )
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already: choose another --out, or an empty folder")
+    return folder
+
+
+def is_series(path: Path) -> bool:
+    """Whether a path is the folder of a series, or its `series.json`."""
+    return (path / SERIES).is_file() or (path.name == SERIES and path.is_file())
+
+
+def require_run(path: Path) -> None:
+    """Make sure that what is to be read is a run, and not the series that runs belong to.
+
+    Raises:
+        UsageError: It is a series; the message names its runs.
+    """
+    if not is_series(path):
+        return
+    folder = path if path.is_dir() else path.parent
+    runs = [log.parent.name for log in sorted(folder.glob(f"*/{LOG_NAME}"))]
+    more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
+    named = f"its runs are {', '.join(runs[:_MOST_NAMED])}{more}" if runs else "it has no run yet"
+    raise UsageError(
+        f"{folder} is the folder of a {read(folder).kind}, a series of runs: name one of them; {named}"
+    )
+
+
+def read(folder: Path) -> Series:
+    """Read what a series is.
+
+    Raises:
+        UsageError: It is none, or another version of this program wrote it.
+    """
+    import orjson
+
+    path = folder / SERIES
+    try:
+        told = orjson.loads(path.read_bytes())
+        if told["schema_version"] != SCHEMA_VERSION:
+            raise UsageError(
+                f"{path} is of another version of this program: go on with the version that began it"
+            )
+        points = tuple(
+            Point(one["name"], one["axes"], one["options"], tuple(one["headers"])) for one in told["points"]
+        )
+        return Series(Kind(told["kind"]), told["definition"], points, float(told["cooldown_s"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} cannot be read as a series: {error}") from error
+
+
+def write(folder: Path, series: Series) -> None:
+    """Write what a series is, whole or not at all; its folder is made."""
+    lay(folder / SERIES, {"schema_version": SCHEMA_VERSION, **asdict(series)})
+
+
+def lay(path: Path, content: object) -> None:
+    """Write a JSON file whole or not at all; its folder is made.
+
+    Raises:
+        SetupError: It cannot be written.
+    """
+    import orjson
+
+    unfinished = path.with_suffix(f".{uuid4().hex}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        unfinished.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise SetupError(f"{path} cannot be written ({error.strerror})") from error
+
+
+def folder_of(folder: Path, series: Series, number: int) -> Path:
+    """The folder of a point, of which the first has number 0: `01-concurrency-1`."""
+    return folder / f"{number + 1:02}-{_slug(series.points[number].name)}"
+
+
+def _slug(name: str) -> str:
+    """A name as a part of a file name, without what a shell would mind."""
+    return re.sub(r"[^A-Za-z0-9._=+-]+", "-", name).strip("-.")[:_LONGEST_NAME] or "point"

@@ -1,0 +1,1 @@
+"""Sweeps: the same run for each of several values of an option."""

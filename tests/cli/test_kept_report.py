@@ -1,0 +1,84 @@
+"""The report beside a log is read instead of computed, where it is what would be computed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from cli.judging import make_report, read_rules, write_report
+from cli.run_folder import REPORT
+from cli.series.kept_report import kept_report
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def kept(a_run: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run whose report was written by the version that it was made by."""
+    write_report(a_run, None)
+    made = orjson.loads((a_run / REPORT).read_bytes())["run"]["versions"]["llm-loadgen"]
+    monkeypatch.setattr("cli.series.kept_report._version", lambda: made)
+    return a_run
+
+
+def change(run: Path, **run_says: Any) -> None:
+    """Have the report say something else of its run."""
+    told = orjson.loads((run / REPORT).read_bytes())
+    told["run"] |= run_says
+    (run / REPORT).write_bytes(orjson.dumps(told))
+
+
+def test_it_is_what_would_be_computed(kept: Path) -> None:
+    """To the digits that the file has, whatever rules somebody has judged it by since."""
+    before = kept_report(kept)
+    assert before is not None
+    computed = make_report(kept, None)
+    assert (before.counts, before.findings, before.verdict) == (computed.counts, computed.findings, None)
+    assert before.ttft_ms is not None
+    assert computed.ttft_ms is not None
+    assert before.ttft_ms.p99 == pytest.approx(computed.ttft_ms.p99, abs=1e-6)
+    assert write_report(kept, read_rules(["ttft:max<1us"], None)).verdict is not None
+    assert kept_report(kept) == before
+
+
+def test_the_verdict_is_by_the_rules_of_the_run(kept: Path) -> None:
+    """They are judged anew: what the file has for a verdict may be by others."""
+    rules = read_rules(["ttft:max<1us"], None)
+    assert rules is not None
+    change(kept, ruleset=rules.to_dict())
+    found = kept_report(kept)
+    assert found is not None
+    assert found.verdict is not None
+    assert found.verdict["status"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"percentile_method": "nearest_rank"},
+        {"tpot_mode": "token_weighted"},
+        {"versions": {"llm-loadgen": "0.0.0"}},
+        {"ended": "running"},
+        {"ended": "cut_off"},
+    ],
+)
+def test_one_that_was_made_otherwise_is_not_used(kept: Path, said: Any) -> None:
+    """By other options, another version, or before the end."""
+    change(kept, **said)
+    assert kept_report(kept) is None
+
+
+def test_one_that_is_older_than_the_log_is_not_used(kept: Path) -> None:
+    """Nor one that is none, or is not there."""
+    later = (kept / REPORT).stat().st_mtime_ns + 1
+    os.utime(kept / LOG_NAME, ns=(later, later))
+    assert kept_report(kept) is None
+    (kept / REPORT).write_text("{}")
+    assert kept_report(kept) is None
+    (kept / REPORT).unlink()
+    assert kept_report(kept) is None

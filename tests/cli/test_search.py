@@ -1,0 +1,266 @@
+"""What `loadgen search` refuses, what it says, and how it ends."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+import typer
+
+from cli.errors import UsageError
+from cli.judging import make_report
+from cli.perf_settings import PerfSettings
+from cli.resume import resume
+from cli.resume_settings import ResumeSettings
+from cli.search import REPLACED, SearchSettings, search
+from cli.searching.fairness import CANDIDATES, fair_seed
+from cli.searching.requirements import fewest_samples, targets_of
+from cli.searching.result import Found
+from cli.searching.strategy import Bounds, Stopped, Trial, Tried, Verdict
+from cli.searching.trials import Trials
+from loadgen.arrivals import spread
+from loadgen.plan import Load, LoadKind
+from reporter.report import Finding, Validity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+KEY = "sk-right-key"
+
+
+def options(url: str) -> dict[str, Any]:
+    """The options of perf as the command line hands them over."""
+    given = PerfSettings(url=[url], model="small-model", api_key=KEY)
+    own = {field.name for field in fields(SearchSettings)}
+    return {
+        field.name: getattr(given, field.name) for field in fields(given) if field.name not in own | REPLACED
+    }
+
+
+def test_what_even_the_lowest_rate_misses_is_not_found(
+    mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A scout, a thorough trial, the end; going on with it finds the same in the logs."""
+    folder = tmp_path / "search"
+    settings = SearchSettings(
+        require=["ttft:p(50)<2ms"], rate="20..40", point_duration=1, out=folder, json=True, quiet=True
+    )
+    with pytest.raises(typer.Exit) as end:
+        search(settings, options(mock.url))
+    found = orjson.loads(capsys.readouterr().out)
+    assert end.value.exit_code == 1
+    assert (found["found"], found["rate"], found["between"]) == (False, None, [20.0, 40.0])
+    assert found["stopped_because"] == "low_misses"
+    assert "not found between 20 and 40 requests/s: even 20 misses. ttft:p(50)<2ms: " in found["message"]
+    assert [(one["rate"], one["thorough"], one["verdict"]) for one in found["tried"]] == [
+        (20.0, False, "missed"),
+        (20.0, True, "missed"),
+    ]
+    with pytest.raises(typer.Exit) as end:
+        resume(ResumeSettings(run=folder, api_key=KEY, json=True, quiet=True))
+    assert end.value.exit_code == 1
+    assert orjson.loads(capsys.readouterr().out) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"rate": "1..2", "concurrency": "1..2"}, "--rate and --concurrency contradict each other"),
+        ({"within": 0.0}, "--within 0: must be from 0.1% to 100%"),
+        (
+            {"point_duration": 100.0, "budget": 50.0},
+            "--point-duration 100 s: must be at least 1 s, and no more",
+        ),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(given: Any, said: str) -> None:
+    """The message names both."""
+    with pytest.raises(UsageError) as error:
+        SearchSettings(**given)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"require": []}, "nothing is required"),
+        (
+            {"require": ["qps>5"]},
+            "a search meets upper bounds of latencies and of the error rate; qps is no such",
+        ),
+        ({"require": ["ttft:p(99)<1s!warn"]}, "what is only shown (warn) cannot be searched for"),
+        ({"rate": "5..2"}, "--rate 5..2: write LOW..HIGH"),
+        ({"rate": "0..2"}, "--rate 0..2: write LOW..HIGH"),
+        ({"rate": "-1..2"}, "--rate -1..2: write LOW..HIGH"),
+        ({"rate": "1e..2"}, "--rate 1e..2: write LOW..HIGH"),
+        ({"rate": "7"}, "--rate 7: write LOW..HIGH"),
+        ({"concurrency": "1.5..8"}, "--concurrency 1.5..8: write LOW..HIGH, two whole numbers"),
+    ],
+)
+def test_a_search_for_nothing_is_refused(given: Any, said: str, tmp_path: Path) -> None:
+    """Before anything is sent, or written."""
+    settings = SearchSettings(**{"require": ["ttft:p(99)<1s"], "out": tmp_path / "s", **given})
+    with pytest.raises(UsageError) as error:
+        search(settings, options("http://127.0.0.1:1"))
+    assert said in str(error.value)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_percentile_says_how_many_requests_it_takes() -> None:
+    """So many that none over the bound is no accident: 0.99**299 < 5 %."""
+    assert fewest_samples(targets_of(["ttft:p(99)<1s"], None)) == 299
+    assert fewest_samples(targets_of(["ttft:p(50)<1s", "error<1%"], None)) == 299
+    assert fewest_samples(targets_of(["ttft:mean<1s", "latency:max<9s"], None)) == 0
+
+
+def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
+    """Where a scout has missed, the first thorough trial does not wait for the 299 of a p99."""
+
+    def scout(verdict: Verdict) -> Any:
+        return SimpleNamespace(tried=Tried(Trial(2.0, thorough=False), verdict))
+
+    trials = Trials("rate", targets_of(["ttft:p(99)<1s"], None), {}, least_s=12.0)
+    report = SimpleNamespace(latency_ms=None)
+    met, missed = scout(Verdict.MET), scout(Verdict.MISSED)
+    met.outcome = missed.outcome = SimpleNamespace(report=report)
+    first, second = Trial(2.0, thorough=True), Trial(2.0, thorough=True, extensions=1)
+    assert trials.seconds(first, [met]) == 299 / 2
+    assert trials.seconds(first, [missed]) == 12
+    assert trials.seconds(second, [missed]) == 299
+
+
+@pytest.mark.parametrize(
+    ("tried", "said"),
+    [
+        ([], "no thorough trial tells where it is"),
+        ([Tried(Trial(40, thorough=True), Verdict.MET)], "it is not below 40 requests/s"),
+        ([Tried(Trial(40, thorough=True), Verdict.MISSED)], "it is below 40 requests/s"),
+        ([Tried(Trial(40, thorough=False), Verdict.MET)], "no thorough trial tells where it is"),
+    ],
+)
+def test_a_search_that_ran_out_of_time_says_what_it_knows(
+    tried: list[Tried], said: str, tmp_path: Path
+) -> None:
+    """And no more: a bound that was never tried is none."""
+    judged: Any = [SimpleNamespace(tried=one, why="") for one in tried]
+    found = Found("rate", Bounds(1, 100, 0.03, whole=False), Stopped.BUDGET, judged, tmp_path)
+    assert found.message == f"the time was over before it was found: {said}."
+
+
+@pytest.mark.parametrize("kind", [LoadKind.POISSON, LoadKind.GAMMA, LoadKind.UNIFORM])
+def test_a_fair_seed_brings_as_many_requests_as_the_rate_calls_for(kind: LoadKind) -> None:
+    """Within half a percent, where a seed by chance is off by several."""
+    load = Load(kind, rate=40.0, burstiness=0.8 if kind is LoadKind.GAMMA else None)
+    seed = fair_seed(load, 12.0, first=100)
+    make = {
+        LoadKind.POISSON: spread.poisson,
+        LoadKind.GAMMA: lambda one: spread.gamma(one, 0.8),
+        LoadKind.UNIFORM: spread.uniform,
+    }[kind]
+    positions = make(seed)
+    count = 0
+    while next(positions) < 480:
+        count += 1
+    assert 100 <= seed < 100 + CANDIDATES
+    assert abs(count - 480) <= 3
+
+
+def test_a_constant_rate_needs_no_choice() -> None:
+    """All seeds are alike; of very many arrivals as well."""
+    assert fair_seed(Load(LoadKind.CONSTANT, rate=40.0), 12.0, first=7) == 7
+    assert fair_seed(Load(LoadKind.POISSON, rate=40_000.0), 12.0, first=7) == 7
+
+
+@pytest.mark.parametrize(
+    ("stopped", "code", "said"),
+    [
+        (Stopped.PRECISION, 0, "40 requests/s meets what is required; 41 does not: too late"),
+        (Stopped.LOW_MISSES, 1, "not found between 1 and 100 requests/s: even 1 misses. too late"),
+        (Stopped.HIGH_MEETS, 1, "not found between 1 and 100 requests/s: even 100 meets what is required."),
+        (Stopped.INVALID, 4, "the client was the limit, which says nothing of the endpoint. too late"),
+        (Stopped.BUDGET, 5, "the time was over before it was found: it is between 40 and 41 requests/s."),
+        (Stopped.INCONCLUSIVE, 5, "not found between 1 and 100 requests/s: no trial was clear."),
+        (Stopped.INTERRUPTED, 130, "interrupted: so far it is between 40 and 41 requests/s."),
+    ],
+)
+def test_every_end_has_a_code_and_a_sentence(stopped: Stopped, code: int, said: str, tmp_path: Path) -> None:
+    """Only one of them has found anything."""
+    judged: Any = [
+        SimpleNamespace(tried=Tried(Trial(40, thorough=True), Verdict.MET), why=""),
+        SimpleNamespace(tried=Tried(Trial(41, thorough=True), Verdict.MISSED), why="too late"),
+    ]
+    found = Found("rate", Bounds(1, 100, 0.03, whole=False), stopped, judged, tmp_path)
+    assert found.exit_code == code
+    assert said in found.message
+    assert found.load == (40 if code == 0 else None)
+
+
+FAILURES = {"refused", "http_500"}
+
+
+def ended(run: Path, axis: str, trial: str, *errors: str) -> Any:
+    """A run as a series hands it over, of a report with these findings, or five failures of a name each."""
+    report = make_report(run, None)
+    findings = [Finding(code, "error", f"{code}!") for code in errors if code not in FAILURES]
+    failures = {code: 5 for code in errors if code in FAILURES}
+    counts = replace(report.counts, failed=sum(failures.values()), by_error=failures)
+    valid = Validity(not findings, [one.message for one in findings])
+    changed = replace(report, findings=findings, counts=counts, validity=valid)
+    point = SimpleNamespace(axes={axis: 4.0, "trial": trial})
+    return SimpleNamespace(number=0, point=point, folder=run, report=changed)
+
+
+@pytest.mark.parametrize(
+    ("axis", "trial", "errors", "require", "verdict", "why"),
+    [
+        ("concurrency", "full", (), "ttft:max<10s", Verdict.MET, ""),
+        ("concurrency", "full", (), "ttft:p(50)<10s", Verdict.MET, ""),
+        (
+            "concurrency",
+            "full-x2",
+            (),
+            "ttft:p(99)<10s",
+            Verdict.UNCLEAR,
+            "ttft:p(99)<10s: 0 of 10 are over it",
+        ),
+        ("concurrency", "full", (), "ttft:p(50)<1us", Verdict.MISSED, "ttft:p(50)<1us: 10 of 10 are over it"),
+        ("concurrency", "full", (), "ttft:min<1us", Verdict.MISSED, "ttft:min<1us: the min is "),
+        (
+            "concurrency",
+            "full",
+            ("http_500",),
+            "ttft:p(90)<10s",
+            Verdict.MISSED,
+            "ttft:p(90)<10s: 0 of 10 are over it, and 5 failed",
+        ),
+        ("concurrency", "full", ("http_500",), "itl:p(90)<10s", Verdict.MET, ""),
+        (
+            "rate",
+            "full",
+            ("refused", "nothing_completed"),
+            "ttft:max<10s",
+            Verdict.UNCLEAR,
+            "5 requests were",
+        ),
+        ("rate", "scout", ("refused", "nothing_completed"), "ttft:max<10s", Verdict.MISSED, "nothing_"),
+        ("concurrency", "scout", (), "ttft:p(99)<10s", Verdict.MET, ""),
+        ("rate", "full", ("client_limited",), "ttft:max<10s", Verdict.INVALID, "client_limited!"),
+        ("rate", "full", ("nothing_completed",), "ttft:max<10s", Verdict.MISSED, "nothing_completed!"),
+        ("rate", "full", ("overloaded", "client_limited"), "ttft:max<10s", Verdict.MISSED, "overloaded!"),
+    ],
+)
+def test_a_trial_says_what_its_run_says(
+    made_run: Path, axis: str, trial: str, errors: Any, require: str, verdict: Verdict, why: str
+) -> None:
+    """The endpoint's faults are misses, the client's are nobody's, and a few requests are no clear p99."""
+    trials = Trials(axis, targets_of([require], None), {}, least_s=1.0)
+    [judged] = trials.judged([ended(made_run, axis, trial, *errors)])
+    assert judged.tried.verdict is verdict
+    assert judged.why.startswith(why)
+    assert (judged.tried.limit is not None) == ("overloaded" in errors)
+    assert judged.tried.trial.extensions == (1 if trial == "full-x2" else 0)
