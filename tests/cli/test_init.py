@@ -1,0 +1,60 @@
+"""`loadgen init` writes a suite to begin with, which works as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from cli.errors import UsageError
+from cli.init import init
+from loadgen.mock_endpoint.process import start_mock
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+
+STARTER = Path(__file__).parents[2] / "cli" / "suite" / "starter.toml"
+
+
+def test_it_writes_a_suite_that_can_be_run(loadgen: Loadgen, tmp_path: Path) -> None:
+    """The golden one; as many runs as its first lines say."""
+    told = loadgen("init")
+    assert told.returncode == 0, told.stderr
+    assert "loadgen run suite.toml --dry-run" in told.stdout
+    written = (tmp_path / "suite.toml").read_text()
+    assert written == STARTER.read_text()
+    runs = orjson.loads(loadgen("run", "suite.toml", "--dry-run", "--json").stdout)["runs"]
+    assert f"prints the {len(runs)} runs" in written
+    models = {run["axes"]["model"] for run in runs}
+    assert all(f"--model {model}" in written for model in models)
+
+
+def test_it_overwrites_nothing(tmp_path: Path) -> None:
+    """A file that is there stays what it is; a folder takes a new one; only TOML is written."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text("# mine\n")
+    with pytest.raises(UsageError, match=r"mine\.toml is there already, and nothing is overwritten"):
+        init(mine)
+    assert mine.read_text() == "# mine\n"
+    (tmp_path / "folder").mkdir()
+    init(tmp_path / "folder")
+    assert (tmp_path / "folder" / "suite.toml").exists()
+    with pytest.raises(UsageError, match="give it a name that ends in"):
+        init(tmp_path / "suite.yaml")
+    with pytest.raises(UsageError, match=r"there is no folder .*nowhere; make it"):
+        init(tmp_path / "nowhere" / "suite.toml")
+
+
+def test_what_it_writes_runs_against_the_mock_endpoint(loadgen: Loadgen, tmp_path: Path) -> None:
+    """As its first lines say; here one of its runs, and a short one."""
+    init(tmp_path / "suite.toml")
+    chosen = ("--model-filter", "small", "--benchmark-filter", "short-*", "--load-filter", "one-*")
+    with start_mock(models=("small", "large"), ttft="5ms", itl="1ms") as mock:
+        told = loadgen("run", "suite.toml", *chosen, "--set", f"url={mock.url}", "-n", 3, "--out", "done")
+    assert told.returncode in {0, 4}, told.stderr
+    assert "1 of 1 runs are done" in told.stdout

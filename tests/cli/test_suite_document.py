@@ -1,0 +1,191 @@
+"""What a suite's file may say, what it is told otherwise, and the schema that editors read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from cli.errors import UsageError
+from cli.perf_settings import PerfSettings
+from cli.suite import schema
+from cli.suite.mistakes import suite_of
+from cli.suite.option import elsewhere, options
+from cli.suite.source import Source, read
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = (ROOT / "examples" / "suite.toml", ROOT / "cli" / "suite" / "starter.toml")
+A = {"name": "a"}
+
+
+def source_of(**tables: Any) -> Source:
+    """A file that says these tables."""
+    return Source(Path("s.toml"), "", tables)
+
+
+def valid(tables: Any) -> bool:
+    """Whether the schema takes them."""
+    return bool(Draft202012Validator(schema.schema()).is_valid(tables))
+
+
+def test_every_option_of_perf_has_its_place() -> None:
+    """A key of every table, or a word on what to do instead."""
+    for field in fields(PerfSettings):
+        assert (field.name in options()) != (elsewhere(field.name) is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "meant"),
+    [
+        ("duration", "5m", 300.0),
+        ("duration", 90, 90.0),
+        ("max_error_rate", "10%", 0.1),
+        ("max_response", "1MB", 1_000_000),
+        ("rate", 20, "20"),
+        ("rate", "ramp:1..50,60s", "ramp:1..50,60s"),
+        ("concurrency", 8, 8),
+        ("temperature", 0, 0.0),
+        ("stream", False, False),
+        ("offline", True, True),
+        ("arrival", "constant", "constant"),
+        ("extra_body", {"top_k": 3}, '{"top_k":3}'),
+        ("extra_body", '{"top_k": 3}', '{"top_k": 3}'),
+        ("url", ["http://a", "http://b"], ["http://a", "http://b"]),
+        ("tag", "class", ["class"]),
+        ("tag", ["class", "length"], ["class", "length"]),
+        ("corpus", "words.txt", Path("words.txt")),
+    ],
+)
+def test_values_are_read_as_the_command_line_reads_them(name: str, written: object, meant: object) -> None:
+    """A number as it is, a text by the parser of the option; and the schema takes both."""
+    assert options()[name].read(written) == meant
+    assert valid({"models": [A], "loads": [{name: written}]})
+
+
+@pytest.mark.parametrize(
+    ("tables", "complaint"),
+    [
+        ({}, "there is no model: write [[models]] with a name and a url"),
+        ({"models": []}, "there is no model: write [[models]] with a name and a url"),
+        ({"models": A}, "[[models]]: must be a list of tables: write [[models]]"),
+        ({"models": ["a"]}, "[[models]] 1: must be a table of keys and values"),
+        ({"models": [{}]}, "[[models]] 1 name: is missing"),
+        ({"models": [{"name": ""}]}, "[[models]] 1 () name: is empty"),
+        ({"models": [{"name": 7}]}, "[[models]] 1 name: must be text, in quotes"),
+        (
+            {"models": [{"name": "a "}]},
+            "[[models]] 1 (a ) name: has spaces around it, or control characters in it",
+        ),
+        ({"models": [A], "model": []}, "[model]: there is no such key here"),
+        ({"models": [A], "model": []}, "did you mean 'models'?"),
+        (
+            {"models": [{**A, "max-tokns": 8}]},
+            "[[models]] 1 (a) max_tokns: there is no such key here; did you mean 'max_tokens'?",
+        ),
+        ({"models": [{**A, "max-tokens": "many"}]}, "max_tokens: must be a whole number, not 'many'"),
+        ({"models": [{**A, "max-tokens": 1.5}]}, "max_tokens: must be a whole number, not '1.5'"),
+        ({"models": [{**A, "max-tokens": True}]}, "max_tokens: must be a whole number, not true or false"),
+        ({"models": [{**A, "max-tokens": None}]}, "max_tokens: must be a whole number, not nothing"),
+        ({"models": [{**A, "max-tokens": 8, "max_tokens": 9}]}, "max_tokens stands twice, with - and with _"),
+        ({"models": [{**A, "stream": "no"}]}, "stream: must be true or false, not 'no'"),
+        ({"models": [{**A, "protocol": "chats"}]}, "protocol: must be 'chat' or "),
+        ({"models": [{**A, "duration": "soon"}]}, "duration: cannot be read: 'soon' is not a duration"),
+        ({"models": [{**A, "duration": -5}]}, "duration: cannot be read: '-5' is not a duration"),
+        ({"models": [{**A, "extra_body": [1]}]}, "extra_body: must be text or a number, not a list"),
+        (
+            {"models": [{**A, "api_key": "sk-1"}]},
+            'name the environment variable that holds it, e.g. api_key_env = "MY_KEY"',
+        ),
+        ({"models": [{**A, "header": ["X: 1"]}]}, "headers_env = "),
+        (
+            {"models": [{**A, "api_key_env": "sk-1"}]},
+            "api_key_env: must be the name of an environment variable",
+        ),
+        (
+            {"models": [{**A, "headers_env": {"X": "a b"}}]},
+            "headers_env.X: must be the name of an environment variable",
+        ),
+        (
+            {"models": [A], "defaults": {"model": "m"}},
+            "[defaults] model: only [[models]] says which model is asked",
+        ),
+        (
+            {"models": [A], "loads": [{"out": "x"}]},
+            "[[loads]] 1 out: the folder of all runs is out in [run], or --out",
+        ),
+        (
+            {"models": [A], "judge": {"model": "m"}},
+            "[judge] model: there is no such key here (require, ruleset)",
+        ),
+        ({"models": [A], "run": {"cooldown": "-1s"}}, "[run] cooldown: '-1s' is not a duration"),
+        ({"models": [A], "run": {"repeat": 0}}, "[run] repeat: "),
+        ({"models": [A], "run": {"stop_on_failure": 1}}, "[run] stop_on_failure: "),
+        ({"models": [A], "benchmarks": []}, "[[benchmarks]]: is empty: leave it out, or write one"),
+    ],
+)
+def test_a_mistake_is_told_with_table_and_key(tables: dict[str, Any], complaint: str) -> None:
+    """In a sentence that says what to do; no secret is repeated."""
+    with pytest.raises(UsageError) as told:
+        suite_of(source_of(**tables))
+    assert complaint in str(told.value)
+    assert str(told.value).startswith("s.toml: ")
+    assert "sk-1" not in str(told.value)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    """Each on a line of its own, up to ten, with the lines where they stand."""
+    path = tmp_path / "s.toml"
+    path.write_text('[[models]]\nname = "a"\nwrong = 1\n\n[[loads]]\nwrong = 1\n')
+    with pytest.raises(UsageError) as told:
+        suite_of(read(path))
+    assert str(told.value).splitlines() == [
+        f"{path}:3: [[models]] 1 (a) wrong: there is no such key here",
+        f"{path}:6: [[loads]] 1 wrong: there is no such key here",
+    ]
+    with pytest.raises(UsageError, match="… and 3 more"):
+        suite_of(source_of(models=[{"name": "a", **{f"zzz{number}": 1 for number in range(13)}}]))
+
+
+def test_the_published_schema_is_that_of_the_program() -> None:
+    """docs/suite.schema.json; UPDATE_GOLDEN=1 writes it anew."""
+    page = ROOT / "docs" / "suite.schema.json"
+    if os.environ.get("UPDATE_GOLDEN"):
+        page.write_text(schema.text())
+    assert page.read_text() == schema.text()
+    Draft202012Validator.check_schema(orjson.loads(page.read_bytes()))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_the_examples_are_suites(path: Path) -> None:
+    """For the program, and for the schema."""
+    source = read(path)
+    assert suite_of(source).models
+    Draft202012Validator(schema.schema()).validate(source.tables)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        {},
+        {"models": [{"name": "a", "max_tokns": 8}]},
+        {"models": [{"name": "a", "max_tokens": "many"}]},
+        {"models": [{"name": "a", "api_key": "sk-1"}]},
+        {"models": [A], "run": {"repeat": 0}},
+        {"models": [A], "judge": {"url": "http://host"}},
+    ],
+)
+def test_the_schema_finds_mistakes_too(tables: dict[str, Any]) -> None:
+    """An editor underlines what the program refuses."""
+    with pytest.raises(ValidationError):
+        Draft202012Validator(schema.schema()).validate(tables)
+
+
+def test_the_schema_takes_hyphens() -> None:
+    """A key may be written as the option is."""
+    assert valid({"models": [{"name": "a", "max-tokens": 8, "api-key-env": "KEY"}]})

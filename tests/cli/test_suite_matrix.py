@@ -1,0 +1,153 @@
+"""The matrix of a suite: which runs there are, in which order, what filters leave, how it is shown."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from cli.errors import UsageError
+from cli.run import run
+from cli.run_settings import RunSettings
+from cli.suite.matrix import Choice, matrix
+from cli.suite.mistakes import suite_of
+from cli.suite.source import Source, read
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+GOLDEN = Path(__file__).parent / "golden"
+TWO = [{"name": "a"}, {"name": "b"}]
+DEFAULTS = {"url": "http://host"}
+
+
+def names(choice: Choice = Choice(), **tables: Any) -> list[str]:  # noqa: B008 (a frozen value)
+    """The runs of a file that says these tables."""
+    source = Source(Path("s.toml"), "", {"defaults": DEFAULTS, "models": TWO, **tables})
+    return [entry.name for entry in matrix(source, suite_of(source), (), choice)]
+
+
+def test_models_come_first_then_benchmarks_then_loads_then_repetitions() -> None:
+    """Each kind in the order of the file."""
+    tables: dict[str, Any] = {
+        "benchmarks": [{"name": "y"}, {"name": "x"}],
+        "loads": [{"rate": 5}, {"concurrency": 1}],
+    }
+    assert names(**tables) == [
+        *("a / y / rate-5", "a / y / concurrency-1", "a / x / rate-5", "a / x / concurrency-1"),
+        *("b / y / rate-5", "b / y / concurrency-1", "b / x / rate-5", "b / x / concurrency-1"),
+    ]
+    assert names(Choice(repeat=2))[:2] == ["a / default / default / 1", "a / default / default / 2"]
+
+
+def test_filters_leave_what_matches_one_of_their_globs() -> None:
+    """By the names of the matrix."""
+    tables: dict[str, Any] = {
+        "benchmarks": [{"name": "chat"}, {"name": "code"}],
+        "loads": [{"offline": True}, {"rate": 5}],
+    }
+    assert names(Choice(["b"], ["ch*", "x*", "*t"][:1], ["rate-*"]), **tables) == ["b / chat / rate-5"]
+    assert names(Choice(loads=["off*", "rate*"], models=["[a]"]), **tables) == [
+        *("a / chat / offline", "a / chat / rate-5", "a / code / offline", "a / code / rate-5"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "tables", "complaint"),
+    [
+        (Choice(["c*"]), {}, "--model-filter 'c.' matches none of the models of s.toml: a, b"),
+        (
+            Choice(benchmarks=["c"]),
+            {},
+            "--benchmark-filter 'c' matches none of the benchmarks of s.toml: default",
+        ),
+        (
+            Choice(),
+            {"models": [*TWO, {"name": "a"}]},
+            r"\[\[models\]\] 3 \(a\): the name 'a' is that of .* 1 \(a\) too",
+        ),
+        (
+            Choice(),
+            {"loads": [{"rate": 5}, {"rate": 5}]},
+            r"\[\[loads\]\] 2: the name 'rate-5' is that of .* 1 too",
+        ),
+        (Choice(repeat=6000), {}, "12000 runs are more than the 10000"),
+        (Choice(), {"defaults": {}}, "s.toml: a / default / default: there is no url"),
+    ],
+)
+def test_a_matrix_of_nothing_or_twice_the_same_is_refused(
+    choice: Choice, tables: dict[str, Any], complaint: str
+) -> None:
+    """With the names that there are."""
+    with pytest.raises(UsageError, match=complaint):
+        names(choice, **tables)
+
+
+def test_a_model_may_have_another_name_at_its_endpoint() -> None:
+    """The matrix shows the one, the endpoint hears the other."""
+    source = read(GOLDEN / "suite.toml")
+    entries = matrix(source, suite_of(source), (), Choice(models=["large"]))
+    assert {(entry.axes["model"], entry.settings.model) for entry in entries} == {("large", "org/large-70b")}
+    assert entries[0].api_key_env == "LARGE_KEY"
+    assert entries[0].settings.api_key is None
+
+
+@pytest.mark.parametrize(("flags", "name"), [((), "dry_run.txt"), (("--json",), "dry_run.json")])
+def test_a_dry_run_shows_the_matrix(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    flags: tuple[str, ...],
+    name: str,
+) -> None:
+    """As a table and as JSON; UPDATE_GOLDEN=1 writes the goldens anew. Nothing is written or sent."""
+    (tmp_path / "suite.toml").write_bytes((GOLDEN / "suite.toml").read_bytes())
+    told = loadgen("run", "suite.toml", "--dry-run", "--set", "seed=3", *flags)
+    assert (told.returncode, told.stderr) == (
+        0,
+        "note: LARGE_KEY is not set; the suite takes a secret from it\n",
+    )
+    if os.environ.get("UPDATE_GOLDEN"):
+        (GOLDEN / name).write_text(told.stdout)
+    assert told.stdout == (GOLDEN / name).read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["suite.toml"]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('prompts = "none.jsonl"', "none.jsonl"),
+        ('require = ["speed>9"]', "speed"),
+        ("requests = -1", "requests is said by [[models]] 2 (b)"),
+        ('api_key_env = "NO_SUCH_KEY"', "variable NO_SUCH_KEY, which the suite names, is not set"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_before_anything_is_sent(
+    tmp_path: Path, line: str, complaint: str
+) -> None:
+    """Prompts, rules, numbers and keys of every run are looked at first: the error names the run."""
+    suite = tmp_path / "s.toml"
+    models = "\n".join(f'[[models]]\nname = "{name}"\nurl = "http://127.0.0.1:9"' for name in "ab")
+    suite.write_text(f"{models}\n{line}\n")
+    with pytest.raises(UsageError) as told:
+        run(RunSettings(suite=suite, quiet=True, out=tmp_path / "out"))
+    assert str(told.value).startswith(f"{suite}: b / default / default: ")
+    assert complaint in str(told.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+
+
+def test_an_environment_that_goes_before_the_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may have been set for something else."""
+    suite = tmp_path / "s.toml"
+    suite.write_text('[[models]]\nname = "a"\nurl = "http://file:1"\n')
+    monkeypatch.setenv("LOADGEN_URL", "http://other:2")
+    run(RunSettings(suite=suite, dry_run=True, json=True))
+    told = capsys.readouterr()
+    assert told.err == "note: LOADGEN_URL goes before the url of the file\n"
+    (only,) = orjson.loads(told.out)["runs"]
+    assert only["said_by"]["url"] == ["[[models]] 1 (a)", "LOADGEN_URL"]

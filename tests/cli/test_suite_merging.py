@@ -1,0 +1,151 @@
+"""Who has the last word on an option: flags, the environment, load, benchmark, model, defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.errors import UsageError
+from cli.suite.flags import above
+from cli.suite.matrix import Choice, Entry, matrix
+from cli.suite.merging import Layer, merged
+from cli.suite.mistakes import suite_of
+from cli.suite.source import Source
+
+NAMES = st.sampled_from(["max_tokens", "requests", "timeout", "seed", "temperature"])
+SAID = st.dictionaries(NAMES, st.integers(1, 99))
+PLACES = ("defaults", "models", "benchmarks", "loads", "environment", "--set")
+
+
+def entries(tables: dict[str, Any], *flags: Layer) -> tuple[Entry, ...]:
+    """The runs of a file that says these tables."""
+    source = Source(Path("s.toml"), "", tables)
+    return matrix(source, suite_of(source), flags, Choice())
+
+
+@given(st.lists(SAID, min_size=1, max_size=6))
+def test_the_last_that_says_something_has_the_last_word(said: list[dict[str, int]]) -> None:
+    """For every option by itself, and it is known who that was."""
+    whole = merged(Layer(str(number), values) for number, values in enumerate(said))
+    for name in {name for values in said for name in values}:
+        sayers = [number for number, values in enumerate(said) if name in values]
+        assert whole.values[name] == said[sayers[-1]][name]
+        assert whole.origins[name] == tuple(map(str, sayers))
+    assert whole.values.keys() == whole.origins.keys() == {name for values in said for name in values}
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(PLACES, SAID)))
+def test_each_place_of_a_file_has_its_rank(said: dict[str, dict[str, int]]) -> None:
+    """Defaults, model, benchmark, load, environment, flags: the run has what the last of them says."""
+    tables = {
+        "defaults": {"url": "http://host", **said["defaults"]},
+        "models": [{"name": "a", **said["models"]}],
+        "benchmarks": [{"name": "b", **said["benchmarks"]}],
+        "loads": [{"name": "c", **said["loads"]}],
+    }
+    flags = [Layer(place, said[place]) for place in ("environment", "--set")]
+    (entry,) = entries(tables, *flags)
+    for name in {name for values in said.values() for name in values}:
+        expected = next(said[place][name] for place in reversed(PLACES) if name in said[place])
+        assert getattr(entry.settings, name) == expected
+
+
+def test_a_flag_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the environment before the file."""
+    tables = {"models": [{"name": "a", "url": "http://file"}]}
+    monkeypatch.setenv("LOADGEN_URL", "http://environment")
+    (entry,) = entries(tables, *above([], {}))
+    assert "environment" in str(entry.settings.url)
+    (entry,) = entries(tables, *above(["url=http://flag"], {}))
+    assert "flag" in str(entry.settings.url)
+    assert entry.merged.origins["url"] == ("[[models]] 1 (a)", "LOADGEN_URL", "--set")
+
+
+def test_flags_are_read_as_the_command_line_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times, truths and lists; a file is looked for where the command runs."""
+    monkeypatch.chdir(tmp_path)
+    sets = ["timeout=2m", "stream=false", "--max-tokens=8", "tag=x", "tag=y", "corpus=words.txt"]
+    told = above(sets, {"requests": 5, "duration": None})
+    assert [(layer.name, layer.values) for layer in told] == [
+        ("--requests", {"requests": 5}),
+        (
+            "--set",
+            {
+                "timeout": 120.0,
+                "stream": False,
+                "max_tokens": 8,
+                "tag": ["x", "y"],
+                "corpus": tmp_path / "words.txt",
+            },
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sets", "named", "complaint"),
+    [
+        (["max-tokens"], {}, "write KEY=VALUE"),
+        (["max-tokns=1"], {}, "there is no such option; did you mean 'max_tokens'"),
+        (["max-tokens=many"], {}, "--set max-tokens: must be a whole number, not 'many'"),
+        (["stream=perhaps"], {}, "must be true or false"),
+        (["requests=1", "requests=2"], {}, "said twice"),
+        (["requests=1"], {"requests": 2}, "--requests and --set requests=…: say it once"),
+        (["api-key=sk-1"], {}, "name the environment variable"),
+        (["model=x"], {}, r"only \[\[models\]\]"),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused(sets: list[str], named: dict[str, Any], complaint: str) -> None:
+    """With the flag, and what to do."""
+    with pytest.raises(UsageError, match=complaint):
+        above(sets, named)
+
+
+def test_options_that_contradict_each_other_are_told_with_who_said_them() -> None:
+    """They may stand in different tables."""
+    tables = {
+        "defaults": {"url": "http://host", "concurrency": 8},
+        "models": [{"name": "a"}],
+        "loads": [{"name": "open", "rate": 5}],
+    }
+    with pytest.raises(
+        UsageError, match=r"s\.toml: a / default / open: --concurrency and --rate contradict"
+    ) as told:
+        entries(tables)
+    assert "concurrency is said by [defaults], rate is said by [[loads]] 1 (open)" in str(told.value)
+
+
+def test_requirements_of_judge_hold_for_every_run() -> None:
+    """Those of a table are added to them; a ruleset of a table goes before the one of judge."""
+    tables = {
+        "defaults": {"url": "http://host", "require": ["qps>1"]},
+        "judge": {"require": "error<1%", "ruleset": "all.yaml"},
+        "models": [{"name": "a"}, {"name": "b", "require": ["qps>2"], "ruleset": "b.yaml"}],
+    }
+    a, b = entries(tables)
+    assert a.settings.require == ["error<1%", "qps>1"]
+    assert b.settings.require == ["error<1%", "qps>2"]
+    assert [a.settings.ruleset, b.settings.ruleset] == [Path.cwd() / "all.yaml", Path.cwd() / "b.yaml"]
+
+
+def test_files_are_looked_for_beside_the_suite(tmp_path: Path) -> None:
+    """Wherever the command runs; a dataset of the hub and a name of a tokenizer are no files."""
+    tables = {
+        "models": [{"name": "a", "url": "http://host"}],
+        "benchmarks": [
+            {"name": "file", "prompts": "questions.jsonl"},
+            {"name": "hub", "prompts": "hf:some/set"},
+            {"name": "made", "input_tokens": "histogram:lengths.csv", "tokenizer": "gpt2"},
+        ],
+    }
+    source = Source(tmp_path / "s.toml", "", tables)
+    file, hub, made = matrix(source, suite_of(source), (), Choice())
+    assert file.settings.prompts == str(tmp_path / "questions.jsonl")
+    assert hub.settings.prompts == "hf:some/set"
+    assert made.settings.input_tokens == f"histogram:{tmp_path / 'lengths.csv'}"
+    assert made.settings.tokenizer == "gpt2"

@@ -1,0 +1,221 @@
+"""A suite is run: killed and interrupted in the middle, gone on with, summed up; and its keys are nowhere."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import sqlite3
+import time
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from typer import Exit
+
+from cli.errors import UsageError
+from cli.resume_settings import ResumeSettings
+from cli.run import run
+from cli.run_settings import RunSettings
+from cli.series.resuming import resume_series
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterator
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+    Start = Callable[..., subprocess.Popen[str]]
+
+KEY = "sk-right-key-0123456789"
+GIVE_UP_S = 30.0
+SOUND = {0, 4}
+MISSED = {1, 4}
+"""On a machine that is busy with other tests a run may be invalid: the client was late."""
+
+SUITE = """\
+[meta]
+name = "two by three"
+description = "Of a test."
+[defaults]
+url = "{url}"
+api_key_env = "MOCK_KEY"
+max_tokens = 2
+workers = 1
+[judge]
+require = ["error<1%"]
+[[models]]
+name = "a"
+[[models]]
+name = "b"
+[[loads]]
+requests = 4
+[[loads]]
+name = "slow"
+rate = 20
+arrival = "constant"
+requests = 12
+[[loads]]
+name = "slower"
+rate = 15
+arrival = "constant"
+requests = 9
+"""
+RUNS = [
+    f"0{number}-{model}-default-{load}"
+    for number, (model, load) in enumerate(product("ab", ("default", "slow", "slower")), start=1)
+]
+
+
+@pytest.fixture(scope="module")
+def two_models() -> Iterator[MockProcess]:
+    """A quick mock endpoint that knows two models and one key."""
+    with start_mock(models=("a", "b"), api_key=KEY, ttft="2ms", itl="1ms", tokens="2") as server:
+        yield server
+
+
+@pytest.fixture
+def suite(two_models: MockProcess, tmp_path: Path) -> Path:
+    """A suite of two models and three loads, in the folder where the program runs."""
+    path = tmp_path / "suite.toml"
+    path.write_text(SUITE.format(url=two_models.url))
+    return path
+
+
+def stop(process: subprocess.Popen[str], log: Path, number: signal.Signals) -> tuple[str, str]:
+    """Send a signal while a run is under way; gives what the program has said."""
+    until = time.monotonic() + GIVE_UP_S
+    while issued(log) < 2:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    if number is signal.SIGKILL:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    told, complaint = process.communicate()
+    assert process.returncode == (-9 if number is signal.SIGKILL else 130), complaint
+    return told, complaint
+
+
+def issued(log: Path) -> int:
+    """How many requests a log has, as far as that can be read."""
+    if not log.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM events WHERE code = 20").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def content(folder: Path, runs: list[str]) -> dict[str, Any]:
+    """Every event of the logs of runs."""
+    found = {}
+    for name in runs:
+        with closing(sqlite3.connect(folder / name / "events.db")) as connection:
+            found[name] = connection.execute("SELECT * FROM events ORDER BY 1").fetchall()
+    return found
+
+
+@pytest.mark.slow
+def test_a_suite_that_is_killed_and_interrupted_is_finished(
+    start_loadgen: Start,
+    suite: Path,
+    two_models: MockProcess,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Every run that was done stays as it was, the one that was cut off is done anew, then the rest."""
+    monkeypatch.setenv("MOCK_KEY", KEY)
+    folder = suite.parent / "done"
+    started = start_loadgen("run", "suite.toml", "--out", "done", "-q")
+    stop(started, folder / RUNS[1] / "events.db", signal.SIGKILL)
+    first = content(folder, RUNS[:1])
+    resumed = start_loadgen("resume", "done", "-q")
+    told, complaint = stop(resumed, folder / RUNS[2] / "events.db", signal.SIGINT)
+    assert "2 of 6 runs are done" in told
+    assert "resume done" in complaint
+    assert (folder / f"{RUNS[1]}.cut-1" / "events.db").exists()
+    second = content(folder, RUNS[:2])
+    assert second.items() >= first.items()
+
+    asked = answered(two_models)
+    with pytest.raises(Exit) as whole:
+        resume_series(ResumeSettings(run=folder, json=True, quiet=True))
+    assert whole.value.exit_code in SOUND
+    assert answered(two_models) - asked == 9 + 4 + 12 + 9
+    assert content(folder, RUNS).items() >= second.items()
+    summary = orjson.loads(capsys.readouterr().out)
+    assert summary == orjson.loads((folder / "summary.json").read_bytes())
+    assert [point["folder"] for point in summary["points"]] == RUNS
+    assert [point["requests"] for point in summary["points"]] == [4, 12, 9, 4, 12, 9]
+    assert {point["verdict"] for point in summary["points"] if point["valid"]} <= {"PASS"}
+    assert all(point["valid"] for point in summary["points"]) == (whole.value.exit_code == 0)
+    with (folder / "summary.csv").open(newline="") as file:
+        table = [(row["model"], row["load"]) for row in csv.DictReader(file)]
+    assert table == list(product("ab", ("default", "slow", "slower")))
+    written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert KEY.encode() not in written
+    assert b"MOCK_KEY" in written
+
+
+def answered(mock: MockProcess) -> int:
+    """How many requests have had an answer."""
+    return sum(record.outcome == "completed" for record in mock.truth())
+
+
+def test_a_run_that_fails_can_end_the_suite(
+    suite: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who goes on goes past it, but not without the keys; the gravest run decides the exit code."""
+    monkeypatch.setenv("MOCK_KEY", KEY)
+    folder = suite.parent / "done"
+    failing = RunSettings(
+        suite=suite,
+        out=folder,
+        quiet=True,
+        load_filter=["default"],
+        set=["require=ttft:p(99)<1us"],
+        stop_on_failure=True,
+    )
+    with pytest.raises(Exit) as ended:
+        run(failing)
+    assert ended.value.exit_code in MISSED
+    told = capsys.readouterr().out
+    assert "1 of 2 runs are done" in told
+    assert "go on with" in told
+    monkeypatch.delenv("MOCK_KEY")
+    with pytest.raises(UsageError, match="variable MOCK_KEY, which the suite names, is not set"):
+        resume_series(ResumeSettings(run=folder))
+    monkeypatch.setenv("MOCK_KEY", KEY)
+    for more, complaint in (
+        ({"header": ["X: 1"]}, "the variables that headers_env names"),
+        ({"prompts": Path("other.jsonl")}, "lay them where they were"),
+        ({"api_key": "sk-other-key"}, "set those"),
+    ):
+        with pytest.raises(UsageError, match=complaint):
+            resume_series(ResumeSettings(run=folder, **more))
+    with pytest.raises(UsageError, match="holds a series already"):
+        run(RunSettings(suite=suite, out=folder))
+    with pytest.raises(Exit) as ended:
+        resume_series(ResumeSettings(run=folder, quiet=True))
+    assert ended.value.exit_code in MISSED
+    assert "2 of 2 runs are done" in capsys.readouterr().out
+    assert (folder / "02-b-default-default" / "report.json").exists()
+    # Somebody interrupts when a run has done everything already: nothing follows it all the same.
+    monkeypatch.setattr("cli.interrupt._stops", [True])
+    with pytest.raises(Exit) as ended:
+        resume_series(ResumeSettings(run=folder, quiet=True))
+    assert ended.value.exit_code == 130
+    assert len(orjson.loads((folder / "summary.json").read_bytes())["points"]) == 1
+
+
+def test_a_key_that_an_error_would_show_is_hidden(loadgen: Loadgen, suite: Path) -> None:
+    """Also one that only the suite knows to be a key."""
+    refused = loadgen("run", suite, "--out", "done", "-q", MOCK_KEY="sk-wrong-key-9876543210")
+    assert refused.returncode == 2
+    assert "sk-wrong" not in refused.stdout + refused.stderr
