@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.asking.agenda import Agenda
+from loadgen.asking.turn import Asker
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.client.timeouts import Timeouts
@@ -21,7 +23,6 @@ from loadgen.issuing import Issuer
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.phase import Phase
 from loadgen.plan import Load, LoadKind, Plan
-from loadgen.turn import Asker
 from loadgen.workers.parts import CODECS, load_transport
 from workloads.sample import Sample
 
@@ -77,7 +78,7 @@ def test_nothing_is_left(chaos_mock: MockProcess, transport: str) -> None:
         look()
         client = load_transport(transport)(endpoint(chaos_mock.url, {}), timeouts)
         asker = Asker(client, CODECS["chat"], plan.generation, events.append)
-        issuer = Issuer(plan, [Sample(0, "a")], asker, clock)
+        issuer = Issuer(plan, Agenda((Sample(0, "a"),)), asker, clock)
         await issuer.issue(Phase("performance", clock.now_ns(), REQUESTS))
         await issuer.settle()
         await client.close()

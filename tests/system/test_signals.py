@@ -126,7 +126,7 @@ def test_in_the_report(start_run: Start, mock: MockProcess) -> None:
     code, out, err = run.end()
     assert code == INTERRUPTED
     assert out == ""
-    assert "The run is whole" in err
+    assert "The log is whole" in err
     assert run.count(EventType.TEST_ENDED) == 1
 
 

@@ -1,0 +1,238 @@
+"""Every kind of arrival, really run against a server that knows the truth: what is reported is what was.
+
+Counts are exact, and so is the schedule: the log has the pure sequence of the same seed, to the nanosecond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from cli.loads import load_of
+from cli.perf import run
+from cli.perf_settings import PerfSettings
+from loadgen.mock_endpoint.process import start_mock
+from reporter.query import query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from loadgen.mock_endpoint import MockProcess, Truth
+
+SECONDS = 0.4
+SECOND = 1_000_000_000
+SEED = 11
+USERS = 4
+THINK_MS = 30.0
+STAGES = """
+- {duration: 150ms, rate: 40}
+- {start: 250ms, duration: 150ms, rate: "ramp:20..120,150ms", name: up}
+"""
+TRACE = "timestamp,input_tokens,output_tokens\n" + "".join(
+    f"{100 + number * number / 500},{5 + number},{3 + number % 7}\n" for number in range(18)
+)
+"""18 requests in 0.58 s, ever farther apart."""
+
+OPEN: dict[str, dict[str, Any]] = {
+    "constant": {"rate": "60", "arrival": "constant", "duration": SECONDS},
+    "poisson": {"rate": "60", "duration": SECONDS},
+    "gamma": {"rate": "60", "arrival": "gamma", "burstiness": 0.5, "duration": SECONDS},
+    "uniform": {"rate": "60", "arrival": "uniform", "duration": SECONDS},
+    "ramp": {"rate": "ramp:10..120,400ms", "arrival": "constant"},
+    "exponential ramp": {"rate": "ramp-exp:10..200,400ms", "arrival": "uniform"},
+    "steps": {"rate": "steps:20..100x4,400ms", "arrival": "constant"},
+    "sine": {"rate": "sine:60,50,200ms", "duration": SECONDS},
+    "bursts": {"rate": "bursts:20,300,200ms,50ms", "duration": SECONDS},
+    "stages": {"stages": "stages.yaml", "arrival": "constant"},
+    "trace": {"trace": "trace.csv", "trace_speed": 1.5, "ignore_eos": True},
+}
+
+MEDIAN_MS = 5.0
+"""How far a median may be off: answers take from 10 to 60 ms, so that other requests' would be."""
+
+LATE_MS = 15.0
+"""How late requests may be at the server in the median; those of a schedule are about as far apart."""
+
+TAIL_MS = 60.0
+"""How far a 90th percentile may be off: a busy machine stops either side for a while now and then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a run.
+
+    Attributes:
+        report: Its `report.json`.
+        start_ns: When its performance phase began.
+        samples: Of each request, in the order of the schedule: id, and when it was scheduled, sent, complete.
+        truth: What the server knows of each, in the same order.
+    """
+
+    report: dict[str, Any]
+    start_ns: int
+    samples: Sequence[tuple[str, int, int, int]]
+    truth: Sequence[Truth]
+
+    @property
+    def offsets_ns(self) -> list[int]:
+        """When requests were meant to leave, from the start of the phase."""
+        return [scheduled_ns - self.start_ns for _, scheduled_ns, *_ in self.samples]
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[MockProcess]:
+    """A server whose answers differ; those that are not told how long to be have 2 to 6 tokens."""
+    with start_mock(
+        ttft="uniform:10ms..60ms", itl="uniform:1ms..4ms", tokens="uniform:2..6", fast=True
+    ) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(mock: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Make settings for a run against the server, in a folder with a file of stages and a trace."""
+    (tmp_path / "stages.yaml").write_text(STAGES)
+    (tmp_path / "trace.csv").write_text(TRACE)
+    monkeypatch.chdir(tmp_path)
+
+    def make(**options: Any) -> PerfSettings:
+        common = {"model": "mock", "seed": SEED, "probe": False, "quiet": True, "out": tmp_path / "run"}
+        return PerfSettings(url=[mock.url], **{**common, **options})
+
+    return make
+
+
+def ran(mock: MockProcess, settings: PerfSettings) -> Ran:
+    """Run it, and gather what the log, the report and the server say; all that holds for any load holds."""
+    _, folder = run(settings)
+    report = orjson.loads((folder / "report.json").read_bytes())
+    ((start_ns,),) = query(folder, "SELECT started_ns FROM phases WHERE phase = 'performance'").rows
+    columns = "sample_uuid, scheduled_ns, sent_ns, complete_ns"
+    samples = query(folder, f"SELECT {columns} FROM samples ORDER BY scheduled_ns, issued_ns").rows  # noqa: S608 (the test's own)
+    known = {record.request_id: record for record in mock.truth(len(samples))}
+    of = Ran(report, start_ns, samples, [known[uuid] for uuid, *_ in samples])
+    counted_right(of)
+    timed_right(of)
+    return of
+
+
+def counted_right(of: Ran) -> None:
+    """Counts, tokens and the window are the server's."""
+    report, counts = of.report, of.report["counts"]
+    assert counts["scheduled"] == counts["issued"] == counts["completed"] == len(of.truth) > 0
+    assert all(record.outcome == "completed" for record in of.truth)
+    assert report["tokens"]["output"] == sum(record.tokens for record in of.truth)
+    assert report["tokens"]["input"] == sum(record.input_tokens for record in of.truth)
+    window = report["window"]
+    inside = sum(record.done_ns <= window["end_ns"] for record in of.truth)
+    # What the server had sent right before the end may have arrived right after it.
+    assert report["throughput"]["qps"] * window["duration_s"] == pytest.approx(inside, abs=2)
+
+
+def timed_right(of: Ran) -> None:
+    """Percentiles are those of what the server knows of the same requests; every moment is in its order."""
+    for name, spans_ns in (
+        ("ttft_ms", [record.chunk_ns[0] - record.received_ns for record in of.truth]),
+        ("last_token_ms", [record.chunk_ns[-1] - record.received_ns for record in of.truth]),
+    ):
+        spans_ms = sorted(span / 1e6 for span in spans_ns)
+        assert of.report[name]["count"] == len(spans_ms)
+        assert of.report[name]["p50"] == pytest.approx(median(spans_ms), abs=MEDIAN_MS), name
+        assert of.report[name]["p90"] == pytest.approx(spans_ms[int(0.9 * len(spans_ms))], abs=TAIL_MS), name
+    for (_, scheduled_ns, sent_ns, complete_ns), record in zip(of.samples, of.truth, strict=True):
+        assert scheduled_ns <= sent_ns <= record.received_ns
+        assert record.chunk_ns[-1] <= complete_ns
+
+
+def left_on_time(of: Ran) -> None:
+    """Half of the requests and more were at the server soon after they were due."""
+    pairs = zip(of.samples, of.truth, strict=True)
+    assert median(record.received_ns - due_ns for (_, due_ns, *_), record in pairs) < LATE_MS * 1e6
+
+
+@pytest.mark.parametrize("load", [load for load in OPEN if load not in {"ramp", "trace"}])
+def test_an_open_loop_is_its_schedule(mock: MockProcess, settings: Any, load: str) -> None:
+    """The log has the pure schedule of the same seed, no request more or less, and each left at its time."""
+    follows_its_schedule(mock, settings(**OPEN[load], workers=2))
+
+
+def follows_its_schedule(mock: MockProcess, given: PerfSettings) -> Ran:
+    """Run an open loop for `SECONDS`; the schedule holds exactly, and so does the window."""
+    of = ran(mock, given)
+    assert of.offsets_ns == pure(given)
+    assert of.report["window"]["kind"] == "duration"
+    assert of.report["window"]["duration_s"] == SECONDS
+    assert of.report["window"]["start_ns"] == of.start_ns
+    left_on_time(of)
+    return of
+
+
+def pure(given: PerfSettings) -> list[int]:
+    """The schedule that settings stand for, computed alone."""
+    end_ns = round(SECONDS * SECOND)
+    return list(takewhile(lambda offset: offset < end_ns, load_of(given).offsets(SEED)))
+
+
+def test_a_ramp_is_its_schedule_and_shows_over_time(mock: MockProcess, settings: Any) -> None:
+    """What is offered in each moment of the report is what the schedule has in it, and it rises."""
+    given = settings(**OPEN["ramp"])
+    moments = follows_its_schedule(mock, given).report["over_time"]
+    offsets_s = [offset / SECOND for offset in pure(given)]
+    for moment in moments:
+        begin = moment["start_s"]
+        due = sum(begin <= offset < begin + moment["duration_s"] for offset in offsets_s)
+        assert moment["scheduled"] == due, moment
+        assert moment["offered_qps"] == pytest.approx(due / moment["duration_s"])
+    assert sum(moment["scheduled"] for moment in moments) == len(offsets_s)
+    first_half = sum(moment["scheduled"] for moment in moments if moment["start_s"] < SECONDS / 2)
+    assert first_half < len(offsets_s) / 2.5
+
+
+def test_a_trace_has_its_times_and_its_lengths(mock: MockProcess, settings: Any) -> None:
+    """Half as fast again; with answers that go on until they are cut, request k has the tokens of row k."""
+    of = ran(mock, settings(**OPEN["trace"]))
+    assert of.offsets_ns == [round(number * number / 500 * SECOND / 1.5) for number in range(18)]
+    left_on_time(of)
+    assert [record.tokens for record in of.truth] == [3 + number % 7 for number in range(18)]
+    assert [record.finish_reason for record in of.truth] == ["length"] * 18
+
+
+def test_a_closed_loop_keeps_its_users_busy(mock: MockProcess, settings: Any) -> None:
+    """As many requests at the server as there are users, and never more, for the time that was given."""
+    of = ran(mock, settings(concurrency=USERS, duration=SECONDS))
+    assert most_at_once(of.truth) == USERS
+    assert (of.report["window"]["kind"], of.report["window"]["duration_s"]) == ("duration", SECONDS)
+
+
+def test_a_user_who_thinks_pauses(mock: MockProcess, settings: Any) -> None:
+    """A request is due a think time after the end of an answer, but for the first of each user."""
+    of = ran(mock, settings(concurrency=USERS, duration=SECONDS, think=f"{THINK_MS:g}ms"))
+    assert most_at_once(of.truth) <= USERS
+    ends_ns = sorted(complete_ns for *_, complete_ns in of.samples)
+    for _, scheduled_ns, *_ in of.samples[USERS:]:
+        # All pauses are of one length: the answer that ended first is the first to be followed.
+        pause_ms = (scheduled_ns - ends_ns.pop(0)) / 1e6
+        assert THINK_MS <= pause_ms < THINK_MS + TAIL_MS
+
+
+def test_offline_is_all_at_once(mock: MockProcess, settings: Any) -> None:
+    """Everything is due at the start, and is at the server before the first answer is over."""
+    of = ran(mock, settings(offline=True, requests=30))
+    assert set(of.offsets_ns) == {0}
+    assert max(record.received_ns for record in of.truth) < min(record.done_ns for record in of.truth)
+
+
+def most_at_once(truth: Sequence[Truth]) -> int:
+    """How many requests were at the server at one time at most, from their arrival to their last chunk."""
+    steps = [(record.received_ns, 1) for record in truth] + [(record.chunk_ns[-1], -1) for record in truth]
+    there = most = 0
+    for _, step in sorted(steps):
+        there += step
+        most = max(most, there)
+    return most

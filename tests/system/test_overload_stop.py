@@ -1,0 +1,39 @@
+"""A run that asks more of an endpoint than it can do ends early, with --stop-on-overload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.perf import outcome, run
+from cli.perf_settings import PerfSettings
+from loadgen.mock_endpoint.process import start_mock
+from reporter.query import query
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_an_endpoint_that_falls_behind_ends_the_run(tmp_path: Path) -> None:
+    """Of 60 seconds a few pass; what is in flight is given up; the report says why, and is invalid."""
+    with start_mock(models=("m",), ttft="20ms", itl="1ms", tokens="2", slots=4, fast=True) as mock:
+        report, folder = run(
+            PerfSettings(
+                url=[mock.url],
+                model="m",
+                rate="600",
+                duration=60.0,
+                stop_on_overload=True,
+                quiet=True,
+                out=tmp_path / "run",
+            )
+        )
+    assert report.run["ended"] == "overloaded"
+    assert outcome(report) == 4
+    [finding] = [one for one in report.findings if one.code == "overloaded"]
+    assert finding.severity == "error"
+    assert report.counts.in_flight == 0
+    assert report.counts.cancelled > 0
+    reasons = query(folder, "SELECT DISTINCT data->>'reason' FROM events WHERE type = 'CANCELLED'")
+    assert reasons.rows == [("overloaded",)]
+    assert report.window.duration_s is not None
+    assert report.window.duration_s < 30

@@ -1,0 +1,65 @@
+"""A run of conversations that is killed is finished: what had not come to its end is asked again whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import orjson
+
+from loadgen.mock_endpoint.process import start_mock
+from recorder.event import EventType
+from reporter.log import open_log
+from tests.system.conftest import WatchedRun
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+TURNS = 3
+PROMPTS = 30
+PASSES = 2
+
+
+def test_conversations_are_finished_after_a_kill(
+    start_run: Callable[..., WatchedRun],
+    start_loadgen: Callable[..., subprocess.Popen[str]],
+    tmp_path: Path,
+) -> None:
+    """Each is in the figures as often as it was to be asked, with all its turns; the rest is abandoned."""
+    rows = [
+        [
+            {"role": role, "content": f"{prompt} {turn}"}
+            for turn in range(TURNS)
+            for role in ("user", "assistant")
+        ]
+        for prompt in range(PROMPTS)
+    ]
+    file = tmp_path / "talks.jsonl"
+    file.write_bytes(b"\n".join(orjson.dumps({"messages": row}) for row in rows))
+    with start_mock(ttft="10ms", itl="1ms", tokens="4") as mock:
+        what = ("--prompts", file, "--conversations", "all", "--order", "shuffle", "--passes", PASSES)
+        run = start_run(mock.url, *what, "-c", 6, "--think", "5ms", "--warmup", 3, "--workers", 2, "-q")
+        run.wait_for(EventType.COMPLETE, times=60)
+        os.killpg(run.process.pid, signal.SIGKILL)
+        run.process.communicate()
+
+        code, out, err = WatchedRun(start_loadgen("resume", "run", "--json"), run.log).end()
+    assert code == 0, err
+    assert "conversations are left to ask" in err
+    counts = orjson.loads(out)["counts"]
+    assert counts["completed"] == PROMPTS * PASSES * TURNS
+    assert counts["issued"] == counts["completed"] + counts["abandoned"] > counts["completed"]
+
+    with open_log(run.log) as connection:
+        told = connection.execute(
+            "SELECT status, prompt_id, turn, sitting, conversation_id FROM samples WHERE measured"
+        ).fetchall()
+    whole = Counter((prompt, turn) for status, prompt, turn, _, _ in told if status == "completed")
+    assert whole == {(prompt, turn): PASSES for prompt in range(PROMPTS) for turn in range(TURNS)}
+    by_conversation = {name: {status for status, *_, other in told if other == name} for *_, name in told}
+    assert all(len(statuses) == 1 for statuses in by_conversation.values())
+    assert {sitting for status, _, _, sitting, _ in told if status == "abandoned"} == {1}
