@@ -16,7 +16,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-lowest check format bench kill soak chaos real-server-demo clean fuzz
+.PHONY: help setup demo test test-lowest check format bench kill soak chaos conversations search real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ soak: setup ## Ten minutes at a steady rate: memory, lag and descriptors are fla
 
 chaos: setup ## 10,000 requests, a fifth of which meet faults: each ends once and as it must (30 s)
 	$(BIN)/python benchmarks/chaos.py
+
+conversations: setup ## 1,000 conversations of five turns at once: every turn has exactly its context (10 s)
+	$(BIN)/python benchmarks/conversations.py
+
+search: setup ## Search for the limit of a server that is known, ten times: within 5 % and two minutes (15 min)
+	$(BIN)/python benchmarks/search.py
 
 real-server-demo: setup ## Measure a real model server on the CPU (installs PyTorch into .venv-real)
 	LOADGEN=$(BIN)/loadgen PYTHON=$(PYTHON) examples/real_server/demo.sh

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from cli.endpoint_settings import EndpointSettings
+from cli.endpoint_settings import ENDPOINT, EndpointSettings
 
 MOST_PATIENCE_S: Final = 30.0
 """For each question, whatever --timeout says: a check is to be quick."""
@@ -28,6 +28,10 @@ class Line:
 class CheckSettings(EndpointSettings):
     """What can be said to `loadgen check`; field by field an option."""
 
+    url: Annotated[
+        str,
+        typer.Option(envvar="LOADGEN_URL", help="Base URL, with or without /v1.", rich_help_panel=ENDPOINT),
+    ]
     json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False
 
 
@@ -52,14 +56,14 @@ def check(settings: CheckSettings) -> None:
 
 
 async def _ask(settings: CheckSettings) -> list[Line]:
-    from cli.preparing import target_of, timeouts_of
+    from cli.preparing import targets_of, timeouts_of
     from cli.protocol_options import options_of
     from loadgen.client.codec import Generation
     from loadgen.client.http_transport import HttpTransport
     from loadgen.probe import Prober
     from loadgen.workers.parts import codec_of
 
-    target = target_of(settings)
+    (target,) = targets_of(settings)
     transport = HttpTransport(target, timeouts_of(settings).within(MOST_PATIENCE_S))
     codec = codec_of(settings.protocol, options_of(settings))
     prober = Prober(transport, codec, Generation(settings.model, stream=settings.protocol != "json"))

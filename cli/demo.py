@@ -40,11 +40,11 @@ def demo(
     with start_mock(models=("demo",), ttft=_TTFT, itl=_ITL, tokens=_TOKENS, seed=1) as mock:
         report, folder = run(
             PerfSettings(
-                url=mock.url,
+                url=[mock.url],
                 model="demo",
-                rate=_RATE,
+                rate=str(_RATE),
                 duration=_SECONDS,
-                warmup=8,
+                warmup="8",
                 out=out,
                 require=["ttft:p(99)<500ms", "tpot:p(95)<20ms", "error<1%"],
             ),

@@ -35,7 +35,7 @@ class EndpointSettings:
     """What can be said about an endpoint; field by field an option."""
 
     url: Annotated[
-        str,
+        str | list[str],
         typer.Option(
             envvar="LOADGEN_URL",
             help="Base URL, with or without /v1.",
@@ -66,8 +66,8 @@ class EndpointSettings:
         str | None,
         typer.Option(
             metavar="JSON",
-            help="sse, json: the request body; {prompt}, {system}, {model}, {max_tokens} and {temperature} "
-            "in it are filled in.",
+            help="sse, json: the request body; {prompt}, {system}, {messages}, {tools}, {model}, "
+            "{max_tokens} and {temperature} in it are filled in.",
             rich_help_panel=ENDPOINT,
         ),
     ] = None
@@ -162,6 +162,11 @@ class EndpointSettings:
         bool,
         typer.Option("--insecure", help="Do not verify the TLS certificate.", rich_help_panel=ENDPOINT),
     ] = False
+
+    @property
+    def urls(self) -> list[str]:
+        """Where the endpoints are: one, or as many as a command takes."""
+        return [self.url] if isinstance(self.url, str) else list(self.url)
 
     def __post_init__(self) -> None:
         self._check_protocol()

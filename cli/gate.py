@@ -36,10 +36,12 @@ def gate(
     from cli.errors import UsageError
     from cli.judging import read_rules, write_report
     from cli.pipe import end_with_the_reader
+    from cli.series.series import require_run
     from cli.tokenizer import load
     from rulesets.verdict import EXIT_CODES
 
     end_with_the_reader()
+    require_run(run)
     report = write_report(run, read_rules(require or [], ruleset), tokenizer=load(tokenizer))
     if report.verdict is None:
         raise UsageError("there is nothing to judge by: give --ruleset FILE or --require RULE")

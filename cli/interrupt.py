@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 _came: Final[list[int]] = []
+_stops: Final[list[bool]] = []
 
 
 def interrupt(number: int, _: object) -> None:
@@ -20,6 +21,21 @@ def interrupt(number: int, _: object) -> None:
 def came() -> bool:
     """Tell whether one has come so far."""
     return bool(_came)
+
+
+def note_stop() -> None:
+    """Note that a session, which hears signals itself, was asked to stop, be it when all of it was done."""
+    _stops.append(True)
+
+
+def require_no_stop() -> None:
+    """Make sure that no session was asked to stop so far: nothing may follow one that was.
+
+    Raises:
+        KeyboardInterrupt: One was.
+    """
+    if _stops:
+        raise KeyboardInterrupt
 
 
 def require_none() -> None:

@@ -38,12 +38,9 @@ def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
             f"the run was started with options that this version does not have ({', '.join(unknown)}): "
             "resume it with the version that started it"
         )
-    settings = {**options, **more}
-    if settings.get("prompts") is not None:
-        settings["prompts"] = Path(settings["prompts"])
-    return PerfSettings(**settings)
+    return PerfSettings(**{**options, **more})
 
 
 def _plain(value: object) -> object:
     """A file's name as text, also where its bytes are none; everything else as it is."""
-    return str(value).encode(errors="replace").decode() if isinstance(value, Path) else value
+    return str(value).encode(errors="replace").decode() if isinstance(value, Path | str) else value

@@ -66,6 +66,9 @@ def loads() -> Mapping[str, str]:
         LoadKind.CLOSED: "--concurrency N",
         LoadKind.CONSTANT: "--rate R --arrival constant",
         LoadKind.POISSON: "--rate R",
+        LoadKind.GAMMA: "--rate R --arrival gamma --burstiness B",
+        LoadKind.UNIFORM: "--rate R --arrival uniform",
+        LoadKind.TRACE: "--trace FILE|RUN",
         LoadKind.OFFLINE: "--offline",
     }
     return {kind.value: options[kind] for kind in LoadKind}

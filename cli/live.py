@@ -96,7 +96,9 @@ def line(progress: Progress, plan: Plan, now_ns: int, width: int = _PLAIN_WIDTH)
 def _share(progress: Progress, plan: Plan, elapsed_s: float) -> float:
     """The part of the plan that is done: of the limit that is nearer."""
     shares = [0.0]
-    if plan.requests is not None:
+    if plan.sessions is not None:
+        shares.append(progress.sessions / plan.sessions)
+    elif plan.requests is not None:
         shares.append(progress.ended / plan.requests)
     if plan.duration_s is not None:
         shares.append(elapsed_s / plan.duration_s)

@@ -60,9 +60,10 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
     with Staff(settings.transport) as staff:
         # Workers get ready while this process loads and prepares what they are to do.
         _hire(staff, 1)
+        from cli.loads import load_of
         from cli.preparing import prepare, workers_of
 
-        _hire(staff, workers_of(settings, settings.requests))
+        _hire(staff, workers_of(settings, load_of(settings), settings.requests))
         from cli.run_folder import new_run_folder
 
         prepared = prepare(settings)
@@ -119,7 +120,7 @@ def reported(folder: Path, rules: Ruleset | None, broken: WriterError | None) ->
         from cli.show import program
 
         whole, shown = "whole" if broken is None else f"not whole ({broken})", str(folder)
-        said = f"\nThe run is {whole}, in {shown}; report it with: {program()} report {shown}\n"
+        said = f"\nThe log is {whole}, in {shown}; report it with: {program()} report {shown}\n"
         sys.stderr.write(errors.printable(said))
         raise KeyboardInterrupt from error
     if broken is not None:

@@ -24,6 +24,22 @@ MOST_CONNECTIONS: Final = 1_000_000
 class PerfSettings(PromptSettings):
     """What can be said about a performance session; field by field an option of `loadgen perf`."""
 
+    url: Annotated[
+        list[str],
+        typer.Option(
+            envvar="LOADGEN_URL",
+            help="Base URL, with or without /v1; repeatable, for several endpoints that share the load.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ]
+    balance: Annotated[
+        Literal["round-robin", "least-in-flight"] | None,
+        typer.Option(
+            help="Which of several endpoints a request goes to: the next in turn (the default), or where the "
+            "fewest are in flight. A conversation stays where it began.",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
     probe: Annotated[
         bool,
         typer.Option(help="Ask for the model list before the run.", rich_help_panel=ENDPOINT),
@@ -69,7 +85,7 @@ class PerfSettings(PromptSettings):
         str | None,
         typer.Option(
             metavar="JSON",
-            help="""Further members of the request body, e.g. '{"ignore_eos": true}'.""",
+            help="""Further members of the request body, e.g. '{"top_k": 20}'.""",
             rich_help_panel=GENERATION,
         ),
     ] = None
@@ -103,11 +119,16 @@ class PerfSettings(PromptSettings):
 
     def __post_init__(self) -> None:
         EndpointSettings.__post_init__(self)
+        self._check_urls()
         self.check_load()
-        self.check_prompts()
+        self.check_prompts(self.max_tokens)
         if not self.stream and self.protocol == "sse":
             raise UsageError("--no-stream: --protocol sse is a stream; use json for one JSON text")
         self._check_client()
+
+    def _check_urls(self) -> None:
+        if self.balance is not None and len(self.urls) == 1:
+            raise UsageError("--balance is about several endpoints: give --url more than once")
 
     def _check_client(self) -> None:
         if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from cli.askable import require_askable
 from cli.errors import UsageError
 from cli.judging import read_rules
 from cli.kept_options import kept
+from cli.loads import counts_of, duration_of, has_conversations, load_of, warmup_of, with_its_dataset
 from cli.protocol_options import headers_of, options_of
+from cli.questions import count_of, dataset_of
+from loadgen.asking.agenda import Agenda
 from loadgen.budget import ErrorBudget
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import Endpoint, endpoint
 from loadgen.client.timeouts import Timeouts
-from loadgen.plan import Load, LoadKind, Plan
-from loadgen.workers.parts import DESCRIBED
+from loadgen.plan import Load, Plan
+from loadgen.workers.parts import DESCRIBED, codec_of
 from loadgen.workers.sizing import usable_cpus, workers_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cli.endpoint_settings import EndpointSettings
     from cli.perf_settings import PerfSettings
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
-    from workloads.sample import Sample
-
-DEFAULT_CONCURRENCY: Final = 8
-DEFAULT_REQUESTS: Final = 100
-
-MOST_PROMPTS: Final = 10_000
-"""So many different prompts are made up at most, in about 0.1 s; a longer run asks them again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,33 +38,42 @@ class Prepared:
     """A session that is ready to start: everything has been read and checked, nothing sent.
 
     Attributes:
-        left: Of a run that is resumed, what its requests are to ask, warm-up first; None for a new run, whose
-            requests go through the dataset.
+        left: Of a run that is resumed, which of its measured requests have no result, by their numbers; None
+            for a new run.
+        elapsed_s: Of a run that is resumed, for how long it has been measured.
         after_seq: The last event of the log from which that is known; None for a new run.
     """
 
     plan: Plan
-    target: Endpoint
+    targets: tuple[Endpoint, ...]
     dataset: Dataset
     rules: Ruleset | None
     workers: int
     given: PerfSettings
-    left: tuple[Sample, ...] | None = None
+    left: Sequence[int] | None = None
+    elapsed_s: float = 0.0
     after_seq: int | None = None
 
-    @property
-    def samples(self) -> tuple[Sample, ...]:
-        """What the requests ask, one after the other."""
-        return self.dataset.samples if self.left is None else self.left
+    def agenda(self) -> Agenda:
+        """What is asked."""
+        return Agenda(
+            self.dataset.samples,
+            conversations=has_conversations(self.dataset),
+            weights=self.dataset.weights,
+            offsets_ns=self.dataset.offsets_ns,
+            left=self.left,
+            elapsed_ns=round(self.elapsed_s * 1e9),
+        )
 
     def settings(self) -> dict[str, Any]:
         """What the log keeps: all that is needed to repeat the run, of headers the names only."""
         return {
             "command": "perf",
-            "url": self.target.url,
+            "url": self.targets[0].url,
+            "urls": [target.url for target in self.targets],
             **self.plan.settings(),
-            "headers": sorted(self.target.headers),
-            "verify_tls": self.target.verify,
+            "headers": sorted(self.targets[0].headers),
+            "verify_tls": self.targets[0].verify,
             "probe": self.given.probe,
             "workers": self.workers,
             "transport": self.given.transport,
@@ -80,6 +87,7 @@ class Prepared:
                 "path": None if self.given.prompts is None else _said(self.given.prompts),
                 "prompt_column": self.given.prompt_column,
                 "system_column": self.given.system_column,
+                "facts": dict(self.dataset.facts),
             },
             "ruleset": None if self.rules is None else self.rules.to_dict(),
         }
@@ -91,22 +99,29 @@ def prepare(settings: PerfSettings) -> Prepared:
     Raises:
         UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
     """
-    target = target_of(settings)
-    dataset = None if settings.prompts is None else _read(settings)
-    requests = settings.requests
-    if requests is None and settings.duration is None:
-        requests = DEFAULT_REQUESTS if dataset is None else len(dataset.samples)
+    targets = targets_of(settings)
+    load = load_of(settings)
+    duration_s, (warmup, warmup_s) = duration_of(settings, load), warmup_of(settings)
+    dataset = dataset_of(settings, count_of(settings, load))
+    requests, sessions = counts_of(settings, dataset, duration_s)
+    warmup, warmup_s, most = _around_trace(dataset, load, warmup, warmup_s)
     plan = Plan(
-        load=_load(settings),
-        requests=requests,
-        duration_s=settings.duration,
-        warmup=settings.warmup,
+        load=with_its_dataset(load, dataset),
+        requests=_at_most(requests, most),
+        sessions=_at_most(sessions, most),
+        duration_s=duration_s,
+        warmup=warmup,
+        warmup_s=warmup_s,
+        drain_s=settings.drain,
+        stop_on_overload=settings.stop_on_overload,
+        steady=settings.steady,
         generation=Generation(
             model=settings.model,
             max_tokens=settings.max_tokens,
             temperature=settings.temperature,
             stream=settings.stream and settings.protocol != "json",
             extra_body=_extra_body(settings.extra_body),
+            ignore_eos=settings.ignore_eos,
         ),
         protocol=settings.protocol,
         seed=settings.seed,
@@ -115,32 +130,70 @@ def prepare(settings: PerfSettings) -> Prepared:
         retries=settings.retry,
         budget=ErrorBudget(settings.max_errors, settings.max_error_rate),
         max_response_bytes=settings.max_response,
+        order=settings.order,
+        history=settings.history,
+        salt=settings.salt,
+        balance=settings.balance or "round-robin",
     )
+    require_askable(dataset, settings, codec_of(plan.protocol, plan.protocol_options), plan.generation)
     rules = read_rules(settings.require, settings.ruleset)
-    workers = workers_of(settings, plan.requests)
-    return Prepared(plan, target, dataset or _made_up(plan), rules, workers, settings)
+    workers = workers_of(settings, plan.load, plan.count)
+    return Prepared(plan, targets, dataset, rules, workers, settings)
 
 
-def workers_of(settings: PerfSettings, requests: int | None) -> int:
+def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:
     """How many processes share the load: as many as were asked for, else as it calls for.
 
     Args:
         settings: What was asked for.
-        requests: How many there are to be, as far as that is known; see `Plan.requests`.
+        load: How it is put on.
+        requests: How many there are to be, as far as that is known; see `Plan.count`.
     """
-    if settings.workers is not None:
-        return settings.workers
-    return workers_for(_load(settings), requests, usable_cpus())
+    workers, most = settings.workers, load.max_concurrency
+    if workers is None:
+        workers = workers_for(load, requests, usable_cpus())
+        return workers if most is None else max(1, min(workers, most))
+    if most is not None and workers > most:
+        raise UsageError(
+            f"--workers {workers}: of --max-concurrency {most} each needs a part: give {most} at most"
+        )
+    return workers
 
 
-def target_of(settings: EndpointSettings) -> Endpoint:
-    """The endpoint that settings name.
+def targets_of(settings: EndpointSettings) -> tuple[Endpoint, ...]:
+    """The endpoints that settings name, one at least.
 
     Raises:
-        UsageError, EndpointError: The URL or a header cannot be used.
+        UsageError, EndpointError: A URL or a header cannot be used.
     """
-    rooted = settings.protocol in DESCRIBED
-    return endpoint(settings.url, headers_of(settings), verify=not settings.insecure, rooted=rooted)
+    rooted, headers = settings.protocol in DESCRIBED, headers_of(settings)
+    targets = [endpoint(url, headers, verify=not settings.insecure, rooted=rooted) for url in settings.urls]
+    for number, target in enumerate(targets):
+        if target in targets[:number]:
+            raise UsageError(f"--url {target.url}: given twice; give each endpoint once")
+    return tuple(targets)
+
+
+def _around_trace(
+    dataset: Dataset, load: Load, warmup: int, warmup_s: float | None
+) -> tuple[int, float | None, int | None]:
+    """Of a trace the first requests are the warm-up: how many, not for how long; and how many there are left.
+
+    Raises:
+        UsageError: None would be left to measure.
+    """
+    offsets_ns = dataset.offsets_ns
+    if offsets_ns is None:
+        return warmup, warmup_s, None
+    if warmup_s is not None:
+        until_ns = offsets_ns[0] + warmup_s * 1e9 * (load.trace_speed or 1.0)
+        warmup = bisect_left(offsets_ns, until_ns)
+    if warmup >= len(offsets_ns):
+        raise UsageError(
+            f"--warmup: the trace {dataset.name} has {len(offsets_ns)} requests, the first of which are the "
+            "warm-up, and none would be left to measure: give a shorter one"
+        )
+    return warmup, None, len(offsets_ns) - warmup
 
 
 def timeouts_of(settings: EndpointSettings) -> Timeouts:
@@ -153,37 +206,13 @@ def timeouts_of(settings: EndpointSettings) -> Timeouts:
     )
 
 
+def _at_most(count: int | None, most: int | None) -> int | None:
+    return count if count is None or most is None else min(count, most)
+
+
 def _said(name: object) -> str:
     """A file's name as text, also where its bytes are none."""
     return str(name).encode(errors="replace").decode()
-
-
-def _load(settings: PerfSettings) -> Load:
-    if settings.offline:
-        return Load(LoadKind.OFFLINE)
-    if settings.rate is not None:
-        return Load(LoadKind(settings.arrival or "poisson"), rate=settings.rate)
-    concurrency = DEFAULT_CONCURRENCY if settings.concurrency is None else settings.concurrency
-    return Load(LoadKind.CLOSED, concurrency=concurrency)
-
-
-def _read(settings: PerfSettings) -> Dataset:
-    from workloads.prompts import load_prompts
-
-    assert settings.prompts is not None  # noqa: S101 (the caller has looked)
-    return load_prompts(settings.prompts, settings.prompt_column, settings.system_column)
-
-
-def _made_up(plan: Plan) -> Dataset:
-    """Prompts enough to ask none twice, as far as that can be told, within bounds."""
-    from workloads.synthetic import synthetic_prompts
-
-    wanted = plan.requests
-    if wanted is None:
-        expected = (plan.load.rate or MOST_PROMPTS) * (plan.duration_s or 0.0)
-        # A Poisson process brings more than expected, now and then.
-        wanted = round(min(expected * 1.2 + 50, MOST_PROMPTS))
-    return synthetic_prompts(min(wanted + plan.warmup, MOST_PROMPTS), seed=plan.seed)
 
 
 def _extra_body(text: str | None) -> Mapping[str, Any]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from cli.errors import UsageError
 from cli.load_settings import LoadSettings
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 PROMPTS: Final = "Prompts"
+SYNTHETIC: Final = "Synthetic prompts"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,22 +23,233 @@ class PromptSettings(LoadSettings):
     """What can be said about the questions; field by field an option."""
 
     prompts: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="JSONL, JSON, CSV or Parquet, gzipped or not; synthetic prompts without it.",
+            metavar="FILE|hf:NAME",
+            help="JSONL, JSON, CSV or Parquet, gzipped or not; or a dataset of Hugging Face, as "
+            "hf:NAME[:[CONFIG:]SPLIT]; synthetic prompts without it.",
             rich_help_panel=PROMPTS,
         ),
     ] = None
     prompt_column: Annotated[
         str | None,
-        typer.Option(help="The column of the prompts; found by its name if usual.", rich_help_panel=PROMPTS),
+        typer.Option(
+            metavar="NAME",
+            help="The column of the prompts: texts, conversations or token ids; found by its name if usual.",
+            rich_help_panel=PROMPTS,
+        ),
     ] = None
     system_column: Annotated[
         str | None,
-        typer.Option(help="The column of the system prompts.", rich_help_panel=PROMPTS),
+        typer.Option(metavar="NAME", help="The column of the system prompts.", rich_help_panel=PROMPTS),
+    ] = None
+    output_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column of the most output tokens, which wins over --max-tokens.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = None
+    conversations: Annotated[
+        Literal["first", "last", "all"] | None,
+        typer.Option(
+            help="Of a conversation, ask its first turn, its last one with everything before it (the "
+            "default), or all turns, one after the other.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = None
+    history: Annotated[
+        Literal["answered", "recorded"],
+        typer.Option(
+            help="What a later turn has for answers: the endpoint's own, or the dataset's.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = "answered"
+    tag: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME",
+            help="A column whose values figures are told apart by; repeatable.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = field(default_factory=list)
+    order: Annotated[
+        Literal["in-order", "shuffle", "random", "weighted"],
+        typer.Option(
+            help="In which order prompts are asked: shuffle asks each once a pass, random and weighted draw "
+            "with replacement.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = "in-order"
+    weight_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --order weighted: the column of how often each is drawn beside the others.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = None
+    salt: Annotated[
+        bool,
+        typer.Option(
+            "--salt",
+            help="Begin every prompt with a text of its own, so that no prefix cache helps.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = False
+
+    input_tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DISTRIBUTION",
+            help="Length of the prompts: 512, normal:512,64, uniform:16..128, histogram:FILE.",
+            rich_help_panel=SYNTHETIC,
+        ),
+    ] = None
+    output_tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DISTRIBUTION",
+            help="The most output tokens of each request, likewise.",
+            rich_help_panel=SYNTHETIC,
+        ),
+    ] = None
+    turns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DISTRIBUTION",
+            help="Conversations of so many turns, likewise.",
+            rich_help_panel=SYNTHETIC,
+        ),
+    ] = None
+    shared_prefix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKENS[xGROUPS]",
+            help="Prompts begin with a prefix of so many tokens that all of them share, or all of a group.",
+            rich_help_panel=SYNTHETIC,
+        ),
+    ] = None
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="A text file that prompts are cut from.", rich_help_panel=SYNTHETIC),
+    ] = None
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FOLDER",
+            help="Prompts have exactly as many tokens as asked for, by this tokenizer.",
+            rich_help_panel=SYNTHETIC,
+        ),
     ] = None
 
-    def check_prompts(self) -> None:
-        """Refuse what contradicts itself."""
-        if self.prompts is None and (self.prompt_column or self.system_column):
-            raise UsageError("--prompt-column and --system-column name columns of a file: give --prompts")
+    ignore_eos: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-eos",
+            help="Have every answer go on until the most output tokens: ignore_eos and min_tokens in the "
+            "body.",
+            rich_help_panel=PROMPTS,
+        ),
+    ] = False
+
+    def check_prompts(self, max_tokens: int | None) -> None:
+        """Refuse what contradicts itself.
+
+        Args:
+            max_tokens: What `--max-tokens` says.
+        """
+        if self.prompts is not None and self.trace is not None:
+            raise UsageError("--prompts and --trace contradict each other: each says what is asked")
+        self._check_empty()
+        self._check_columns()
+        self._check_synthetic(max_tokens)
+        self._check_order()
+        if self.history == "recorded" and self.conversations != "all" and self.trace is None:
+            raise UsageError(
+                "--history recorded is about the later turns of conversations: give --conversations all"
+                if self.turns is None
+                else "--history recorded: made-up conversations have no recorded answers; leave it out"
+            )
+        self._check_ignore_eos(max_tokens)
+
+    def _check_empty(self) -> None:
+        texts = {
+            "--prompts": self.prompts,
+            "--trace": self.trace,
+            "--prompt-column": self.prompt_column,
+            "--system-column": self.system_column,
+            "--output-column": self.output_column,
+            "--weight-column": self.weight_column,
+            "--input-tokens": self.input_tokens,
+            "--output-tokens": self.output_tokens,
+            "--turns": self.turns,
+            "--shared-prefix": self.shared_prefix,
+            "--tokenizer": self.tokenizer,
+        }
+        for option, text in texts.items():
+            if text is not None and not text.strip():
+                raise UsageError(f"{option} {text!r}: says nothing; fill it in, or leave it out")
+
+    def _check_columns(self) -> None:
+        columns = {
+            "--prompt-column": self.prompt_column,
+            "--system-column": self.system_column,
+            "--output-column": self.output_column,
+            "--weight-column": self.weight_column,
+            "--tag": self.tag,
+            "--conversations": self.conversations,
+        }
+        if self.prompts is None and (given := _given(columns)):
+            raise UsageError(f"{given}: said of the rows of a file or dataset: give --prompts")
+        if len(set(self.tag)) < len(self.tag):
+            raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
+
+    def _check_synthetic(self, max_tokens: int | None) -> None:
+        lengths = {
+            "--input-tokens": self.input_tokens,
+            "--output-tokens": self.output_tokens,
+            "--turns": self.turns,
+            "--shared-prefix": self.shared_prefix,
+        }
+        texts = {"--corpus": self.corpus, "--tokenizer": self.tokenizer}
+        if self.prompts is not None and (given := _given({**lengths, **texts})):
+            raise UsageError(f"{given}: said of synthetic prompts: leave --prompts out, or these")
+        if self.trace is not None and (given := _given({**lengths, "--max-tokens": max_tokens})):
+            raise UsageError(f"{given}: a trace has its own lengths: leave --trace out, or these")
+        if self.output_tokens is not None and max_tokens is not None:
+            raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
+
+    def _check_order(self) -> None:
+        if self.order == "weighted" and self.weight_column is None:
+            raise UsageError("--order weighted: say which column has the weights, with --weight-column")
+        if self.weight_column is not None and self.order != "weighted":
+            raise UsageError("--weight-column is for --order weighted: give both or none")
+        if self.order != "in-order" and self.trace is not None:
+            raise UsageError(f"--order {self.order}: a trace has its own order")
+        if self.order in {"random", "weighted"} and self.passes is not None:
+            raise UsageError(
+                f"--passes {self.passes}: asks each prompt as often as every other, and --order {self.order} "
+                "draws them: say how many with --requests or --sessions"
+            )
+
+    def _check_ignore_eos(self, max_tokens: int | None) -> None:
+        if not self.ignore_eos:
+            return
+        if self.protocol not in {"chat", "completions"}:
+            raise UsageError(
+                f"--ignore-eos: --protocol {self.protocol} has no such member; chat and completions have it "
+                "(of vLLM, SGLang and others); elsewhere, --extra-body says it in the server's own words"
+            )
+        bounded = (max_tokens, self.output_tokens, self.output_column, self.trace)
+        if all(bound is None for bound in bounded):
+            raise UsageError(
+                "--ignore-eos: the output then has exactly as many tokens as it may have, and nothing says "
+                "how many: give --max-tokens, --output-tokens or --output-column"
+            )
+
+
+def _given(options: Mapping[str, object]) -> str:
+    """The options that were given, for a message; empty when none was."""
+    return " and ".join(option for option, value in options.items() if value not in (None, []))

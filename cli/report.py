@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cli.errors import UsageError
 from cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reporter.report import Report
 
 Run = Annotated[Path, typer.Argument(help="The run's folder, or its events.db.", show_default=False)]
@@ -21,6 +24,14 @@ def report(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
     summary: Annotated[bool, typer.Option("--summary", help="Only the head and the totals.")] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="WHAT",
+            help="Break the figures down by phase, endpoint, turn, stage, time or a tag; may be repeated.",
+        ),
+    ] = None,
     tpot: Annotated[
         Literal["request", "token"],
         typer.Option(help="Weigh TPOT by requests or by tokens."),
@@ -41,13 +52,19 @@ def report(
     loadgen report runs/20260101-120000-llama
 
     loadgen report RUN --json | jq .ttft_ms.p99
+
+    loadgen report RUN --by endpoint --by time
     """
+    if json and by:
+        raise UsageError("--json prints every breakdown: leave --by out")
     from cli.judging import write_report
     from cli.pipe import end_with_the_reader
+    from cli.series.series import require_run
     from cli.tokenizer import load
     from reporter.metrics import TPOTReportingMode
 
     end_with_the_reader()
+    require_run(run)
     made = write_report(
         run,
         None,
@@ -55,14 +72,26 @@ def report(
         tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
         percentile_method=percentiles,
     )
-    _print(made, json=json, summary=summary)
+    _require(made, by or ())
+    _print(made, json=json, summary=summary, by=by or ())
     if not made.validity.valid:
         from cli.errors import INVALID
 
         raise typer.Exit(INVALID)
 
 
-def _print(made: Report, *, json: bool, summary: bool) -> None:
+def _require(made: Report, by: Sequence[str]) -> None:
+    """Refuse what a report is not broken down by."""
+    from reporter.render.breakdown import names
+
+    if missing := [name for name in by if name not in names(made)]:
+        raise UsageError(
+            f"--by {missing[0]}: this run has nothing of that kind to tell apart; there is "
+            f"{', '.join(names(made)) or 'nothing at all'}"
+        )
+
+
+def _print(made: Report, *, json: bool, summary: bool, by: Sequence[str]) -> None:
     if json:
         from reporter.render.json import render
 
@@ -70,4 +99,4 @@ def _print(made: Report, *, json: bool, summary: bool) -> None:
     else:
         from cli.show import show
 
-        show(made, summary_only=summary)
+        show(made, summary_only=summary, by=by)

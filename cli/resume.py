@@ -19,10 +19,24 @@ def resume(settings: ResumeSettings) -> None:
     the secrets. A failure counts as a result and is not asked again; the report is of the whole run, and the
     exit code is that of [bold]loadgen perf[/bold].
 
+    The folder of a sweep, a search or a suite is gone on with at its first unfinished run, which is moved
+    aside and run anew.
+
     [bold]Example[/bold]
 
     loadgen resume runs/20260101-120000-llama
     """
+    from cli.series.series import is_series
+
+    if is_series(settings.run):
+        from cli.series.resuming import resume_series
+
+        resume_series(settings)
+        return
+    _resume_run(settings)
+
+
+def _resume_run(settings: ResumeSettings) -> None:
     from cli.perf import conduct, reported, tell
     from cli.resuming import prepare_again
     from cli.run_folder import folder_of
@@ -43,9 +57,9 @@ def resume(settings: ResumeSettings) -> None:
 def _announcement(prepared: Prepared) -> str:
     from cli.errors import printable
 
-    return (
-        f"resuming: {prepared.plan.requests} requests are left to ask of {printable(prepared.target.url)}\n"
-    )
+    what = "requests" if prepared.plan.sessions is None else "conversations"
+    where = printable(" and ".join(target.url for target in prepared.targets))
+    return f"resuming: {prepared.plan.count} {what} are left to ask of {where}\n"
 
 
 def _end_it(prepared: Prepared, folder: Path) -> None:

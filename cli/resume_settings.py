@@ -33,7 +33,7 @@ class ResumeSettings:
     ] = field(default_factory=list, repr=False)
     prompts: Annotated[
         Path | None,
-        typer.Option(help="Where the file of the prompts is now, if it was moved."),
+        typer.Option(help="Where the file of the prompts, or the trace, is now, if it was moved."),
     ] = None
     json: Annotated[
         bool,

@@ -12,10 +12,12 @@ from cli.errors import UsageError
 from cli.kept_options import given_again
 from cli.preparing import Prepared, prepare
 from cli.run_folder import folder_of
-from loadgen.remaining import remaining
+from loadgen.asking.order import order_of
+from loadgen.asking.remaining import remaining
 from recorder.errors import BeingWrittenError
 from recorder.schema import encode
 from reporter.so_far import so_far
+from workloads.hugging_face import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +44,7 @@ def prepare_again(given: ResumeSettings) -> Prepared:
     _require_resumable(given.run, run)
     options = {
         **run.settings["options"],
-        "url": run.settings["url"],
+        "url": run.settings.get("urls") or [run.settings["url"]],
         "workers": run.settings["workers"],
         "api_key": given.api_key,
         "header": given.header,
@@ -50,7 +52,9 @@ def prepare_again(given: ResumeSettings) -> Prepared:
         "quiet": given.quiet,
     }
     if given.prompts is not None:
-        options["prompts"] = str(given.prompts)
+        if options.get(_source(options)) is None:
+            raise UsageError(f"--prompts {given.prompts}: those of this run were made up; leave it out")
+        options[_source(options)] = str(given.prompts)
     prepared = prepare(_settings(options, run))
     _require_the_same(prepared, run)
     return _rest(prepared, run)
@@ -68,11 +72,15 @@ def _require_resumable(path: Path, run: SoFar) -> None:
         raise UsageError(
             f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
         )
-    if run.settings.get("requests") is None:
+    if not _has_count(run.settings):
         raise UsageError(
             f"{folder} was to last {run.settings['duration_s']:g} s, and lost time cannot be made up "
-            "for: only a run with a number of --requests can be resumed. Run it anew"
+            "for: only a run with a number of --requests or --sessions can be resumed. Run it anew"
         )
+
+
+def _has_count(settings: Mapping[str, Any]) -> bool:
+    return isinstance(settings.get("requests"), int) or isinstance(settings.get("sessions"), int)
 
 
 def _says_how(settings: Mapping[str, Any]) -> bool:
@@ -82,7 +90,7 @@ def _says_how(settings: Mapping[str, Any]) -> bool:
     ):
         return False
     names = (*settings["headers"], settings["dataset"].get("name"), settings["dataset"].get("sha256"))
-    limited = isinstance(settings.get("requests"), int) or isinstance(settings.get("duration_s"), int | float)
+    limited = _has_count(settings) or isinstance(settings.get("duration_s"), int | float)
     return limited and all(isinstance(name, str) for name in names)
 
 
@@ -97,19 +105,31 @@ _KINDS: Final[Mapping[str, type]] = {
 
 def _settings(options: Mapping[str, Any], run: SoFar) -> Any:
     """The settings of the run, once its prompts are known to be where they were."""
-    prompts = options.get("prompts")
-    if prompts is not None and not Path(prompts).is_file():
-        name = run.settings["dataset"]["name"]
-        raise UsageError(
-            f"the prompts of the run, {prompts}, are not there: say where {name} is with --prompts"
-        )
+    source, name = _source(options), run.settings["dataset"]["name"]
+    file = options.get(source)
+    if file is not None and not file.startswith(PREFIX):
+        path = Path(file)
+        if source == "prompts" and not path.is_file():
+            raise UsageError(
+                f"the prompts of the run, {file}, are not there: say where {name} is with --prompts"
+            )
+        if source == "trace" and not path.exists():
+            raise UsageError(
+                f"the trace of the run, {file}, is not there: say where {name} is with --prompts"
+            )
     return given_again(options)
+
+
+def _source(options: Mapping[str, Any]) -> str:
+    """The option that says what is asked, which `--prompts` of `loadgen resume` takes the place of."""
+    return "prompts" if options.get("trace") is None else "trace"
 
 
 def _require_the_same(prepared: Prepared, run: SoFar) -> None:
     """Make sure that the rest is asked as the beginning was."""
     had, has = (
-        {name.lower(): name for name in names} for names in (run.settings["headers"], prepared.target.headers)
+        {name.lower(): name for name in names}
+        for names in (run.settings["headers"], prepared.targets[0].headers)
     )
     if missing := [had[name] for name in sorted(had.keys() - has.keys())]:
         raise UsageError(
@@ -123,13 +143,22 @@ def _require_the_same(prepared: Prepared, run: SoFar) -> None:
         )
     settings, dataset = orjson.loads(encode(prepared.settings())), run.settings["dataset"]
     if settings["dataset"]["sha256"] != dataset["sha256"]:
+        instead = (
+            "say where the same file is with --prompts"
+            if settings["options"].get(_source(settings["options"])) is not None
+            else "put the files that they are made from (--corpus, histogram:FILE) back as they were"
+        )
         raise UsageError(
             f"the prompts are not those of the run: {dataset['name']} had the checksum "
-            f"{dataset['sha256'][:16]}…, and now it is {prepared.dataset.sha256[:16]}…; say where the "
-            "same file is with --prompts"
+            f"{dataset['sha256'][:16]}…, and now it is {prepared.dataset.sha256[:16]}…; {instead}"
         )
     for name in run.settings.keys() - _MAY_DIFFER:
         if settings.get(name) != run.settings[name]:
+            if name in {"load", "duration_s"} and settings["options"].get("stages") is not None:
+                raise UsageError(
+                    f"the stages in {settings['options']['stages']} are not those of the run: put the file "
+                    "back as it was"
+                )
             raise UsageError(
                 f"the run had {name} {run.settings[name]}, and now it would be {settings.get(name)}: resume "
                 "it with the version that started it"
@@ -142,15 +171,14 @@ _MAY_DIFFER: Final = frozenset({"dataset", "headers", "options", "ruleset"})
 
 def _rest(prepared: Prepared, run: SoFar) -> Prepared:
     """The same session with only those of its requests that have no result."""
-    plan, questions = prepared.plan, prepared.dataset.samples
-    assert plan.requests is not None  # noqa: S101 (the log has been looked at)
-    if plan.requests > MOST_LEFT:
+    plan, dataset = prepared.plan, prepared.dataset
+    assert plan.count is not None  # noqa: S101 (the log has been looked at)
+    if plan.count > MOST_LEFT:
         raise UsageError(
-            f"the run was to ask {plan.requests} requests: of more than {MOST_LEFT} none is resumed"
+            f"the run was to ask {plan.count} requests: of more than {MOST_LEFT} none is resumed"
         )
-    left = remaining(plan.requests, plan.warmup, len(questions), run.settled)
-    warm_up = [number % len(questions) for number in range(plan.warmup)]
-    samples = tuple(questions[number] for number in (*warm_up, *left))
+    order = order_of(plan.order, len(dataset.samples), plan.seed, dataset.weights)
+    left = remaining(plan.count, plan.first, order, run.settled)
     duration_s = None if plan.duration_s is None else plan.duration_s - run.measured_s
     if left and duration_s is not None and duration_s < _SHORTEST_S:
         raise UsageError(
@@ -159,5 +187,12 @@ def _rest(prepared: Prepared, run: SoFar) -> Prepared:
         )
     if not left:
         return replace(prepared, left=(), after_seq=run.last_seq)
-    rest = replace(plan, requests=len(left), duration_s=duration_s)
-    return replace(prepared, plan=rest, left=samples, after_seq=run.last_seq)
+    rest = replace(
+        plan,
+        load=plan.load.later(run.measured_s),
+        requests=None if plan.requests is None else len(left),
+        sessions=None if plan.sessions is None else len(left),
+        duration_s=duration_s,
+    )
+    elapsed_s = run.measured_s
+    return replace(prepared, plan=rest, left=left, elapsed_s=elapsed_s, after_seq=run.last_seq)

@@ -20,7 +20,7 @@ def new_run_folder(out: Path | None, model: str) -> Path:
     Raises:
         LogExistsError: It holds a run already.
     """
-    folder = out or _unused(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_name(model)}")
+    folder = out or unused(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_name(model)}")
     if (folder / LOG_NAME).exists():
         raise LogExistsError(
             f"{folder} holds a run already, and a run is never overwritten: choose another --out, "
@@ -34,7 +34,7 @@ def folder_of(run: Path) -> Path:
     return run if run.is_dir() else run.parent
 
 
-def _unused(folder: Path) -> Path:
+def unused(folder: Path) -> Path:
     """The folder, or the first of `folder-2`, `folder-3`… that is free: runs may start in the same second."""
     numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
     return next(name for name in chain([folder], numbered) if not name.exists())

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reporter.report import Report
 
@@ -16,11 +16,11 @@ PLAIN_WIDTH: Final = 100
 _WIDEST: Final = 140
 
 
-def show(report: Report, *, summary_only: bool = False) -> None:
+def show(report: Report, *, summary_only: bool = False, by: Sequence[str] = ()) -> None:
     """Print the console report on standard output."""
     from reporter.render.console import render
 
-    sys.stdout.write(render(report, summary_only=summary_only, **page()))
+    sys.stdout.write(render(report, summary_only=summary_only, by=by, **page()))
 
 
 def show_verdict(verdict: Mapping[str, Any]) -> None:

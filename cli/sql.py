@@ -57,9 +57,11 @@ def sql(
     loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
     """
     from cli.pipe import end_with_the_reader
+    from cli.series.series import require_run
     from reporter.query import query as ask
 
     end_with_the_reader()
+    require_run(run)
     text = sys.stdin.read() if query == "-" else query
     answer = ask(run, text.encode(errors="replace").decode())
     csv = _csv_raw if raw else _csv

@@ -1,7 +1,8 @@
-"""The option that counts tokens where the server did not."""
+"""What counts tokens: of answers where the server did not, and of prompts that are made to length."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -28,3 +29,20 @@ def load(name: str | None) -> Any:
         return AutoTokenizer.from_pretrained(name)
     except Exception as error:
         raise UsageError(f"--tokenizer {name}: cannot be loaded ({error})") from error
+
+
+def counter(name: str | None) -> Callable[[str], int] | None:
+    """What counts the tokens of a text, without the marks around any text; None without a name.
+
+    Raises:
+        UsageError: As for `load`.
+    """
+    tokenizer = load(name)
+    if tokenizer is None:
+        return None
+    quick = getattr(tokenizer, "backend_tokenizer", None)
+    if quick is None:  # written in Python
+        return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+    quick.no_truncation()
+    quick.no_padding()
+    return lambda text: len(quick.encode(text, add_special_tokens=False))

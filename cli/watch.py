@@ -56,8 +56,10 @@ def watch(
     """
     from cli.perf import outcome
     from cli.pipe import end_with_the_reader
+    from cli.series.series import require_run
 
     end_with_the_reader()
+    require_run(run)
     _await_log(run, wait)
     final = _watched(run, interval, json=json)
     raise typer.Exit(outcome(final))

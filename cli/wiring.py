@@ -11,7 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from cli.calibration.kept import warn_beyond
+from cli.dataset_findings import dataset_findings
 from cli.errors import SetupError
+from cli.interrupt import note_stop
 from cli.live import LiveView
 from cli.recording import recording
 from loadgen import own_health
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cli.preparing import Prepared
-    from loadgen.plan import Plan
+    from loadgen.client.endpoint import Endpoint
     from loadgen.workers.staff import Staff
 
 PROBE_TIMEOUT_S: Final = 15.0
@@ -58,7 +60,7 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
         WriterError: The log could not be written to its end.
     """
     plan, given, stop, clock = prepared.plan, prepared.given, Stop(), system_clock()
-    _require_descriptors(plan, prepared.workers, given.connect_ahead)
+    _require_descriptors(prepared)
     recorder = EventRecorder(
         path=folder / LOG_NAME,
         settings=prepared.settings(),
@@ -69,16 +71,19 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
     )
     with closing(clock), stop.on_signals():
         crew = ProcessCrew(staff, plan, recorder, clock, stop)
-        crew.begin(prepared.target, prepared.samples, given.connect_ahead)
+        crew.begin(prepared.targets, prepared.agenda(), given.connect_ahead)
         calm()
         await stop.unless_asked(_require_all_ready(prepared, crew))
         async with recording(recorder, stop):
-            if not prepared.target.verify:
+            if not prepared.targets[0].verify:
                 recorder.put(_insecure_finding(clock.now_ns()))
+            if prepared.left is None:  # a log that is gone on with has them
+                for finding in dataset_findings(prepared.dataset, clock.now_ns()):
+                    recorder.put(finding)
             warn_beyond(plan, recorder.put, clock.now_ns(), quiet=given.quiet)
             beside = [
                 asyncio.create_task(own_health.watch_parent(recorder.put)),
-                asyncio.create_task(_tell_of_stopping(stop, crew)),
+                asyncio.create_task(_tell_of_stopping(stop, crew, quiet=given.quiet)),
             ]
             with LiveView(crew.progress, plan, quiet=given.quiet):
                 await Session(plan, crew, recorder.put, clock, stop).run()
@@ -86,19 +91,21 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
+        if stop.asked.is_set():
+            note_stop()
 
 
 async def _require_all_ready(prepared: Prepared, crew: ProcessCrew) -> None:
     if prepared.given.probe:
-        await _require_ready(prepared)
+        await asyncio.gather(*(_require_ready(prepared, target) for target in prepared.targets))
     await _require_workers(crew)
 
 
-async def _require_ready(prepared: Prepared) -> None:
-    """Ask the endpoint about itself; one that takes its time gets the benefit of the doubt."""
+async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
+    """Ask an endpoint about itself; one that takes its time gets the benefit of the doubt."""
     plan = prepared.plan
     make_transport = load_transport(prepared.given.transport)
-    transport = make_transport(prepared.target, plan.timeouts.within(PROBE_TIMEOUT_S))
+    transport = make_transport(target, plan.timeouts.within(PROBE_TIMEOUT_S))
     try:
         codec = codec_of(plan.protocol, plan.protocol_options)
         await Prober(transport, codec, plan.generation).require_ready()
@@ -113,10 +120,10 @@ async def _require_workers(crew: ProcessCrew) -> None:
         raise SetupError(str(error)) from error
 
 
-async def _tell_of_stopping(stop: Stop, crew: ProcessCrew) -> None:
-    """Say what is awaited, and how not to await it."""
+async def _tell_of_stopping(stop: Stop, crew: ProcessCrew, *, quiet: bool) -> None:
+    """Say what is awaited, and how not to await it; quietly only to who has asked for the stop."""
     await stop.draining.wait()
-    if not stop.aborting.is_set():
+    if not stop.aborting.is_set() and not (quiet and stop.reason != "interrupted"):
         how = "Ctrl-C again gives" if stop.reason == "interrupted" else "Ctrl-C gives"
         sys.stderr.write(f"\nstopping: {crew.in_flight} requests in flight; {how} them up\n")
 
@@ -163,15 +170,20 @@ def _stopper(stop: Stop) -> Any:
     return ask
 
 
-def _require_descriptors(plan: Plan, workers: int, connect_ahead: int) -> None:
+def _require_descriptors(prepared: Prepared) -> None:
     """Make sure that a process may open a connection for each request that it has in flight.
+
+    Of several endpoints each may come to have as many connections, for they are kept.
 
     Raises:
         SetupError: It may not.
     """
-    limit = allow_many_files()
-    in_flight = plan.requests if plan.load.kind is LoadKind.OFFLINE else plan.load.concurrency
-    connections = max(in_flight or 0, connect_ahead)
+    limit, plan, workers = allow_many_files(), prepared.plan, prepared.workers
+    load = plan.load
+    in_flight = plan.count if load.kind is LoadKind.OFFLINE else load.concurrency
+    if load.max_concurrency is not None:
+        in_flight = min(in_flight or load.max_concurrency, load.max_concurrency)
+    connections = max((in_flight or 0) * len(prepared.targets), prepared.given.connect_ahead)
     wanted = Share(0, workers).of(connections) + SPARE_FILES
     if wanted > limit:
         more = "give more --workers, " if limit > SPARE_FILES else ""

@@ -34,7 +34,8 @@ class EventType(IntEnum):
     """A sensor reading; data: `source` and the readings, units in their names."""
 
     LOADGEN_ISSUE_CALLED = 20
-    """The load generator turned to a request; data: `scheduled_ns`, `phase`, `prompt_id`."""
+    """The load generator turned to a request; data: `scheduled_ns`, `phase`, `prompt_id`, and where there are
+    any `conversation`, `turn`, `turns`, `endpoint`, `tags`, `salt`."""
     REQUEST_SENT = 21
     """The last byte of the request was handed to the kernel; data: connection figures."""
     FIRST_CHUNK = 22
@@ -44,7 +45,7 @@ class EventType(IntEnum):
     ERROR = 24
     """The request failed; data: `error` (a stable name) and what had arrived."""
     CANCELLED = 25
-    """We gave the request up (an interrupt while the session was stopping); data: what had arrived."""
+    """We gave the request up (a second interrupt, or the drain was over); data: `reason`, what had come."""
     RETRY = 26
     """An attempt at the request failed, and another follows; data: `attempt` (from 1), `error`, `wait_ms`."""
     SCORED = 30

@@ -87,10 +87,10 @@ class Calibration:
 def exceeds(calibration: Calibration, plan: Plan) -> str | None:
     """How a plan asks for more than a machine was found to do, in a sentence; None where it does not."""
     load = plan.load
-    if load.kind in (LoadKind.CONSTANT, LoadKind.POISSON):
-        asked, found, what = load.rate, calibration.requests_s, "requests/s"
+    if load.is_open:
+        asked, found, what = load.peak_rate, calibration.requests_s, "requests/s"
     else:
-        in_flight = plan.requests if load.kind is LoadKind.OFFLINE else load.concurrency
+        in_flight = plan.count if load.kind is LoadKind.OFFLINE else load.concurrency
         asked, found, what = in_flight, calibration.streams, "requests in flight"
     if asked is None or asked <= found.most:
         return None

@@ -103,11 +103,11 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
         with start_mock(**_pace(work)) as mock:
             report, path = run(
                 PerfSettings(
-                    url=mock.url,
+                    url=[mock.url],
                     model=_MODEL,
-                    rate=work.rate(load),
+                    rate=str(work.rate(load)),
                     duration=work.settled_s + seconds,
-                    warmup=_WARMUP,
+                    warmup=str(_WARMUP),
                     out=folder / "run",
                     quiet=True,
                     **settings,

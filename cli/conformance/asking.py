@@ -8,6 +8,7 @@ from collections import defaultdict
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.asking.turn import Asker
 from loadgen.client.codec import Generation
 from loadgen.client.endpoint import endpoint
 from loadgen.mock_endpoint.scenarios.answers import KEY
@@ -15,7 +16,6 @@ from loadgen.mock_endpoint.scenarios.catalog import DIALECTS
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
 from loadgen.probe import Prober, RejectedError, UnreachableError
 from loadgen.stop import unless_interrupted
-from loadgen.turn import Asker
 from loadgen.workers.parts import DESCRIBED, codec_of, load_transport
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cli.conformance.row import Row
+    from loadgen.asking.turn import Emit
     from loadgen.client.codec import Codec
-    from loadgen.turn import Emit
 
     MakeCodec = Callable[[str, Mapping[str, Any]], Codec]
 

@@ -11,7 +11,7 @@ import pytest
 from cli.endpoint_settings import EndpointSettings
 from cli.errors import UsageError
 from cli.perf_settings import PerfSettings
-from cli.preparing import prepare, target_of
+from cli.preparing import prepare, targets_of
 from cli.protocol_options import headers_of, options_of
 from loadgen.client.endpoint import EndpointError
 from loadgen.client.transport import Request
@@ -50,7 +50,7 @@ def test_a_described_protocol_asks_as_it_was_described() -> None:
             "parameters": {"max_new_tokens": 7, "do_sample": False},
         }
         assert codec.chunk({"token": {"text": "a"}}).content == "a"
-        head = ready.target.http1(Request("POST", codec.path, "an-id", b"{}"))
+        head = ready.targets[0].http1(Request("POST", codec.path, "an-id", b"{}"))
         assert head.startswith(b"POST /generate_stream?alt=sse HTTP/1.1\r\nHost: h:8000\r\n")
 
 
@@ -113,9 +113,9 @@ def test_a_stream_that_is_none() -> None:
 def test_the_path_belongs_to_the_path_option(url: str) -> None:
     """A URL of a described protocol is that of the host."""
     given = EndpointSettings(url=url, model="m", protocol="sse")
-    assert target_of(given).url == "http://h"
+    assert targets_of(given)[0].url == "http://h"
     with pytest.raises(EndpointError, match="--path says where requests go"):
-        target_of(EndpointSettings(url=f"{url.rstrip('/')}/v1", model="m", protocol="json"))
+        targets_of(EndpointSettings(url=f"{url.rstrip('/')}/v1", model="m", protocol="json"))
 
 
 def test_headers_of_a_protocol() -> None:
@@ -135,5 +135,5 @@ def test_headers_of_a_protocol() -> None:
 
 def test_the_version_of_a_protocol_is_no_secret() -> None:
     """A date in an answer stays what it is; the key does not."""
-    target = target_of(settings(protocol="messages", api_key="sk-0123456789"))
+    (target,) = targets_of(settings(protocol="messages", api_key="sk-0123456789"))
     assert target.hide("on 2023-06-01 with sk-0123456789") == "on 2023-06-01 with ***"

@@ -10,9 +10,12 @@ import orjson
 import pytest
 
 from cli.errors import UsageError
+from cli.loads import load_of
+from cli.perf_settings import PerfSettings
 from cli.resume import resume
 from cli.resume_settings import ResumeSettings
 from cli.resuming import prepare_again
+from loadgen.asking.order import order_of
 from recorder import Event, EventType, schema
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.session import Session
@@ -62,7 +65,7 @@ def left(run: Path, **more: Any) -> list[int]:
     """The prompts that are left to ask, in their order."""
     prepared = prepare_again(ResumeSettings(run=run, **({"api_key": KEY} | more)))
     assert prepared.left is not None
-    return [sample.index for sample in prepared.left]
+    return list(prepared.left)
 
 
 def test_what_has_no_answer_is_left(a_run: Path) -> None:
@@ -71,7 +74,7 @@ def test_what_has_no_answer_is_left(a_run: Path) -> None:
     assert left(a_run) == left(a_run / "events.db") == [3, 4, 6, 7, 8, 9]
     prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
     assert (prepared.plan.requests, prepared.plan.load.concurrency, prepared.workers) == (6, 2, 1)
-    assert prepared.target.headers["Authorization"] == f"Bearer {KEY}"
+    assert prepared.targets[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize(
@@ -96,8 +99,31 @@ def test_a_failure_is_a_result_unless_it_is_our_own(
 def test_a_warm_up_is_done_again(a_run: Path) -> None:
     """Nothing cold is measured in any sitting; the prompts of the warm-up are those of the first one."""
     cut_off(a_run, [3, 4])
-    setting(a_run, warmup=2, requests=8, options__warmup=2, options__requests=8)
-    assert left(a_run) == [0, 1, 2, 5, 6, 7, 8, 9]
+    setting(a_run, warmup=2, requests=8, options__warmup="2", options__requests=8)
+    assert left(a_run) == [0, 3, 4, 5, 6, 7]
+
+
+def test_in_another_order_other_requests_are_left(a_run: Path) -> None:
+    """Those that the seed gives the prompts to that have no answer."""
+    cut_off(a_run, [0, 1, 2, 5])
+    setting(a_run, order="shuffle", options__order="shuffle")
+    order = order_of("shuffle", 10, 0)
+    assert sorted(map(order, left(a_run))) == [3, 4, 6, 7, 8, 9]
+    assert left(a_run) == [request for request in range(10) if order(request) not in {0, 1, 2, 5}]
+
+
+def test_a_rate_that_changes_goes_on_where_it_was(a_run: Path) -> None:
+    """The rest of the profile, for what is left of the requests."""
+    cut_off(a_run, [0])
+    rate: dict[str, Any] = {"rate": "ramp:1..50,60s", "concurrency": None}
+    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    assert prepared.elapsed_s > 0
+    load = load_of(PerfSettings(url=["http://h"], model="m", **rate))
+    setting(a_run, load=load.settings(), **{f"options__{name}": value for name, value in rate.items()})
+    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    assert load.profile is not None
+    assert prepared.plan.load.profile is not None
+    assert prepared.plan.load.profile.rate(0.0) == pytest.approx(load.profile.rate(prepared.elapsed_s))
 
 
 def test_a_duration_goes_on_where_it_stopped(a_run: Path) -> None:
@@ -174,6 +200,40 @@ def test_prompts_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
 
     setting(a_run, dataset__sha256=sha256(sample.encode()).hexdigest())
     assert left(a_run, prompts=moved) == [2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_a_trace_must_be_that_of_the_run(a_run: Path, tmp_path: Path) -> None:
+    """`--prompts` says where it is now; of prompts that were made up it says nothing."""
+    cut_off(a_run, [0, 1])
+    moved = tmp_path / "moved.csv"
+    moved.write_text("timestamp,input_tokens,output_tokens\n" + "".join(f"{at},5,5\n" for at in range(10)))
+    setting(a_run, options__prompts=None, options__trace=None)
+    with pytest.raises(UsageError, match=r"--prompts .*moved.csv: those of this run were made up"):
+        left(a_run, prompts=moved)
+    setting(
+        a_run,
+        options__trace=str(tmp_path / "trace.csv"),
+        options__concurrency=None,
+        options__max_tokens=None,
+        dataset__name="trace.csv",
+    )
+    with pytest.raises(UsageError, match=r"trace.csv, is not there: say where trace.csv is with --prompts"):
+        left(a_run)
+    with pytest.raises(
+        UsageError, match=r"not those of the run: trace.csv had .*same file is with --prompts"
+    ):
+        left(a_run, prompts=moved)
+
+
+def test_stages_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
+    """A file that says something else by now is named."""
+    cut_off(a_run, [0, 1])
+    (tmp_path / "day.csv").write_text("duration,rate\n1h,5\n")
+    setting(a_run, options__concurrency=None, options__stages=str(tmp_path / "day.csv"))
+    with pytest.raises(
+        UsageError, match=r"the stages in .*day.csv are not those of the run: put the file back"
+    ):
+        left(a_run)
 
 
 def test_another_version_does_not_finish_it_differently(a_run: Path) -> None:

@@ -108,7 +108,7 @@ def test_an_interrupt_while_a_query_runs(mock: MockProcess, tmp_path: Path) -> N
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (INTERRUPTED, "")
-    assert "The run is whole" in ended.stderr
+    assert "The log is whole" in ended.stderr
     assert "a\\x1brun; report it with: " in ended.stderr
     assert "Traceback" not in ended.stderr
     assert "\x1b" not in ended.stderr

@@ -1,0 +1,137 @@
+"""What is said of prompts on the command line: contradictions are refused, the rest is read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.errors import UsageError
+from cli.kept_options import given_again, kept
+from cli.perf_settings import PerfSettings
+from cli.preparing import prepare
+from workloads.errors import ColumnError, WorkloadError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cli.preparing import Prepared
+
+
+def settings(**said: Any) -> PerfSettings:
+    """Settings for some endpoint."""
+    return PerfSettings(url=["http://host.invalid"], model="m", **said)
+
+
+def prepared(tmp_path: Path, *rows: Any, **said: Any) -> Prepared:
+    """Prepare a session with a file of prompts."""
+    file = tmp_path / "q.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return prepare(settings(prompts=str(file), **said))
+
+
+CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"prompt_column": "a", "tag": ["b"]}, "--prompt-column and --tag: said of the rows of a file"),
+    ({"conversations": "last"}, "--conversations: said of the rows"),
+    ({"prompts": "q", "trace": "t"}, "--prompts and --trace contradict each other"),
+    ({"prompts": "q", "input_tokens": "5", "corpus": "c"}, "--input-tokens and --corpus: said of synthetic"),
+    ({"trace": "t", "turns": "2"}, "--turns: a trace has its own lengths"),
+    ({"output_tokens": "5", "max_tokens": 5}, "--max-tokens and --output-tokens contradict each other"),
+    ({"prompts": "q", "order": "weighted"}, "with --weight-column"),
+    ({"prompts": "q", "weight_column": "w"}, "--weight-column is for --order weighted"),
+    ({"trace": "t", "order": "shuffle"}, "--order shuffle: a trace has its own order"),
+    ({"prompts": "q", "history": "recorded"}, "give --conversations all"),
+    ({"prompts": "q", "tag": ["a", "a"]}, "each column once"),
+    ({"ignore_eos": True}, "give --max-tokens, --output-tokens or --output-column"),
+    ({"ignore_eos": True, "max_tokens": 5, "protocol": "messages"}, "--protocol messages has no such member"),
+]
+
+
+@pytest.mark.parametrize(("said", "why"), CONTRADICTIONS)
+def test_contradictions(said: dict[str, Any], why: str) -> None:
+    """Two options of which one would be ignored are an error that names them."""
+    with pytest.raises(UsageError) as caught:
+        settings(**said)
+    assert why in str(caught.value)
+
+
+def test_options_reach_the_dataset(tmp_path: Path) -> None:
+    """Columns, tags, lengths and weights are read as they were named."""
+    row = {"q": "a", "s": "b", "n": 4, "w": 2, "kind": "x"}
+    columns = {"prompt_column": "q", "system_column": "s", "output_column": "n", "weight_column": "w"}
+    ready = prepared(tmp_path, row, **columns, order="weighted", tag=["kind"], ignore_eos=True)
+    (sample,) = ready.dataset.samples
+    assert (sample.prompt, sample.system, sample.max_tokens, sample.tags) == ("a", "b", 4, {"kind": "x"})
+    assert ready.dataset.weights == (2,)
+    assert ready.plan.generation.ignore_eos
+    assert ready.settings()["ignore_eos"] is True
+
+
+def test_the_log_can_say_them_again(tmp_path: Path) -> None:
+    """What the log keeps of the options makes the same settings."""
+    given = settings(prompts=str(tmp_path / "q.jsonl"), conversations="all", history="recorded", tag=["a"])
+    assert given_again(kept(given), url=given.url) == given
+
+
+USER, ANSWER = {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+LOOP = [
+    USER,
+    {"role": "assistant", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c", "content": "r"},
+]
+
+
+def test_conversations_are_taken_as_said(tmp_path: Path) -> None:
+    """All turns make a conversation, which starts with the first."""
+    ready = prepared(tmp_path, {"messages": [USER, ANSWER, USER]}, conversations="all")
+    assert [len(sample.follow_ups) for sample in ready.dataset.samples] == [1]
+
+
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+    ({"messages": [USER, ANSWER, USER]}, {"protocol": "completions"}, "goes with --protocol chat"),
+    ({"messages": [USER, ANSWER, USER]}, {"protocol": "json"}, "has no {messages}"),
+    (
+        {"messages": [USER, ANSWER, USER]},
+        {"protocol": "completions", "conversations": "all"},
+        "goes with --protocol chat",
+    ),
+    ({"token_ids": [1]}, {}, "go with --protocol completions"),
+    ({"messages": LOOP}, {"conversations": "all"}, "give --history recorded"),
+    (
+        {"messages": [USER, ANSWER, {**USER, "name": "Ann"}]},
+        {"protocol": "messages", "conversations": "all"},
+        "has `name`",
+    ),
+    ({"prompt": "a", "n": None}, {"output_column": "n", "ignore_eos": True}, "give --max-tokens"),
+]
+
+
+@pytest.mark.parametrize(("row", "said", "why"), REFUSED)
+def test_what_cannot_be_asked(tmp_path: Path, row: Any, said: dict[str, Any], why: str) -> None:
+    """It is told before the first request, with the row."""
+    sound = {**row, "messages": [USER]} if "messages" in row else row
+    with pytest.raises(UsageError) as caught:
+        prepared(tmp_path, sound, row, **said)
+    assert str(caught.value).startswith("q.jsonl, row ")
+    assert why in str(caught.value)
+
+
+def test_results_of_tools_with_the_recorded_calls(tmp_path: Path) -> None:
+    """They fit, where the recorded answers take the endpoint's place."""
+    said = {"conversations": "all", "history": "recorded"}
+    ready = prepared(tmp_path, {"messages": LOOP}, **said)
+    assert len(ready.dataset.samples[0].follow_ups) == 1
+
+
+def test_a_column_that_is_not_there(tmp_path: Path) -> None:
+    """The file's own complaint comes through."""
+    with pytest.raises(ColumnError, match="there is no column 'kinds'"):
+        prepared(tmp_path, {"prompt": "a", "kind": "b"}, tag=["kinds"])
+
+
+def test_a_dataset_of_the_hub() -> None:
+    """A reference that is none is told like any other bad source."""
+    with pytest.raises(WorkloadError, match=r"hf:NAME:CONFIG:SPLIT"):
+        prepare(settings(prompts="hf:"))

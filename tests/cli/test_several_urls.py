@@ -1,0 +1,142 @@
+"""What is said of endpoints, orders and phases, from the command line to what is prepared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import orjson
+import pytest
+from typer import Exit
+from typer.testing import CliRunner
+
+import cli.perf
+from cli.app import app
+from cli.askable import require_askable
+from cli.errors import UsageError
+from cli.kept_options import given_again
+from cli.perf_settings import PerfSettings
+from cli.preparing import prepare
+from loadgen.client import chat_completions
+from loadgen.client.codec import Generation
+from workloads.dataset import Dataset
+from workloads.sample import FollowUp, Sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+A, B = "http://a:1/v1", "http://b:2/v1"
+
+
+def settings(**given: Any) -> PerfSettings:
+    """Settings of a session."""
+    return PerfSettings(**({"url": [A], "model": "m"} | given))
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> str:
+    """A file of two conversations of two turns."""
+    rows = [
+        [{"role": role, "content": f"{row} {place}"} for place, role in enumerate(["user", "assistant"] * 2)]
+        for row in range(2)
+    ]
+    path = tmp_path / "talks.jsonl"
+    path.write_bytes(b"\n".join(orjson.dumps({"messages": row}) for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable"),
+    [(["--url", A, "--url", "b:2"], None), ([], f"{A} b:2/v1"), (["--url", A, "--url", B], "http://c:3")],
+)
+def test_urls_can_be_repeated(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], variable: str | None
+) -> None:
+    """Or stand in the variable with a blank between them; the first is also told alone."""
+    seen: list[PerfSettings] = []
+
+    def stop(given: PerfSettings) -> NoReturn:
+        seen.append(given)
+        raise Exit
+
+    monkeypatch.setattr(cli.perf, "run", stop)
+    environment = {} if variable is None else {"LOADGEN_URL": variable}
+    CliRunner().invoke(app, ["perf", *arguments, "--model", "m"], env=environment)
+    prepared = prepare(seen[0])
+    told = prepared.settings()
+    assert (told["url"], told["urls"], told["balance"]) == (A, [A, B], "round-robin")
+    assert [target.url for target in prepared.targets] == [A, B]
+
+
+def test_each_endpoint_is_given_once() -> None:
+    """However it is written; and a balance is about several."""
+    with pytest.raises(UsageError, match=r"--url http://a:1/v1: given twice"):
+        prepare(settings(url=[A, "a:1"]))
+    with pytest.raises(UsageError, match=r"--balance is about several endpoints"):
+        settings(balance="least-in-flight")
+
+
+def test_the_key_goes_to_every_endpoint_and_into_no_log() -> None:
+    """All requests carry the same headers."""
+    prepared = prepare(settings(url=[A, B], api_key="sk-0123456789"))
+    assert {target.headers["Authorization"] for target in prepared.targets} == {"Bearer sk-0123456789"}
+    assert b"sk-0123456789" not in orjson.dumps(prepared.settings())
+
+
+def test_what_was_said_reaches_the_plan_and_the_log(talks: str) -> None:
+    """Order, salt, history, conversations, warm-up and drain; and the log's options give the same again."""
+    given = settings(
+        url=[A, B],
+        prompts=talks,
+        conversations="all",
+        passes=3,
+        order="shuffle",
+        history="recorded",
+        salt=True,
+        warmup="2s",
+        drain=1.5,
+        balance="least-in-flight",
+    )
+    prepared = prepare(given)
+    plan, told = prepared.plan, orjson.loads(orjson.dumps(prepared.settings()))
+    assert (plan.requests, plan.sessions, plan.count) == (None, 6, 6)
+    names = ("sessions", "order", "history", "salt", "balance", "warmup", "warmup_s", "drain_s")
+    assert [told[name] for name in names] == [6, "shuffle", "recorded", True, "least-in-flight", 0, 2.0, 1.5]
+    assert prepared.agenda().conversations
+    again = prepare(given_again({**told["options"], "url": told["urls"]}))
+    assert (again.plan, again.targets) == (plan, prepared.targets)
+
+
+def test_the_first_requests_of_a_trace_are_its_warm_up(tmp_path: Path) -> None:
+    """So many, or those of so long a time; what is left is measured, and something must be."""
+    trace = tmp_path / "trace.csv"
+    rows = [f"{at},5,2" for at in (100.0, 100.5, 101.0, 104.0)]
+    trace.write_text("\n".join(["timestamp,input_tokens,output_tokens", *rows]))
+
+    def planned(warmup: str, **more: Any) -> tuple[int, float | None, int | None]:
+        plan = prepare(settings(trace=str(trace), warmup=warmup, **more)).plan
+        return plan.warmup, plan.warmup_s, plan.requests
+
+    assert planned("0") == (0, None, 4)
+    assert planned("3") == (3, None, 1)
+    assert planned("1s") == (2, None, 2)
+    assert planned("1s", trace_speed=3.0) == (3, None, 1)
+    for warmup in ("4", "1m"):
+        with pytest.raises(UsageError, match=r"--warmup: the trace .* has 4 requests.*none would be left"):
+            planned(warmup)
+
+
+def test_what_cannot_be_said_is_refused(talks: str, tmp_path: Path) -> None:
+    """No answer was recorded, there is no text to put a salt ahead of, or another thing is to be counted."""
+    later = FollowUp(({"role": "user", "content": "b"},))
+    unanswered = Dataset("talks", [Sample(0, "a", follow_ups=(later,))], "", synthetic=True)
+    given = settings(prompts=talks, conversations="all", history="recorded")
+    with pytest.raises(
+        UsageError, match=r"talks, row 1: --history recorded, and there is no recorded answer"
+    ):
+        require_askable(unanswered, given, chat_completions, Generation("m"))
+    ids = tmp_path / "ids.jsonl"
+    ids.write_text('{"token_ids": [1, 2, 3]}')
+    with pytest.raises(UsageError, match=r"row 1: --salt puts a text ahead of each prompt"):
+        prepare(settings(prompts=str(ids), protocol="completions", salt=True))
+    with pytest.raises(UsageError, match=r"--sessions"):
+        prepare(settings(prompts=talks, conversations="all", requests=3))
