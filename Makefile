@@ -16,7 +16,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-lowest check format bench kill soak chaos conversations search real-server-demo clean fuzz
+.PHONY: help setup demo test test-lowest test-hf check format bench kill soak chaos conversations search real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ test-lowest: ## Run the test suite with the oldest dependencies that pyproject.t
 	$(PYTHON) -c "$$LOWEST" > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/lowest.txt
 	.venv-lowest/bin/python $(TESTS)
+
+test-hf: setup ## Run the tests that need the extra `hf`, and install it: with it, every report loads pandas
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[hf]'
+	$(BIN)/python -m pytest tests/workloads/test_hugging_face.py
 
 check: setup ## Lint, type-check and test: the whole truth
 	$(BIN)/ruff format --check .

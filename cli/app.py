@@ -6,70 +6,99 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Mapping
+from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from cli import errors
-from cli.calibrate import CalibrateSettings, calibrate
-from cli.check import CheckSettings, check
-from cli.demo import demo
-from cli.gate import gate
-from cli.init import init
-from cli.listing import listing
-from cli.mock import mock
 from cli.options import command, command_over
-from cli.perf import perf
-from cli.perf_settings import PerfSettings
-from cli.report import report
-from cli.resume import resume
-from cli.resume_settings import ResumeSettings
-from cli.run import run
-from cli.run_settings import RunSettings
-from cli.search import REPLACED, SearchSettings, search
 from cli.secrets import redacted
-from cli.selftest import selftest
-from cli.sql import sql
 from cli.streams import mend_streams
-from cli.sweep import SweepSettings, sweep
-from cli.watch import watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
-
-app = typer.Typer(
-    name="loadgen",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 _RUNNING = "Measure"
 _READING = "Read a run"
 _TRYING = "Try it"
 
-app.command("perf", rich_help_panel=_RUNNING)(command(PerfSettings, perf))
-app.command("run", rich_help_panel=_RUNNING)(command(RunSettings, run))
-app.command("sweep", rich_help_panel=_RUNNING)(command_over(PerfSettings, SweepSettings, sweep))
-app.command("search", rich_help_panel=_RUNNING)(
-    command_over(PerfSettings, SearchSettings, search, without=REPLACED)
-)
-app.command("resume", rich_help_panel=_RUNNING)(command(ResumeSettings, resume))
-app.command("check", rich_help_panel=_RUNNING)(command(CheckSettings, check))
-app.command("calibrate", rich_help_panel=_RUNNING)(command(CalibrateSettings, calibrate))
-app.command(rich_help_panel=_READING)(report)
-app.command(rich_help_panel=_READING)(watch)
-app.command(rich_help_panel=_READING)(sql)
-app.command(rich_help_panel=_READING)(gate)
-app.command(rich_help_panel=_TRYING)(init)
-app.command(rich_help_panel=_TRYING)(demo)
-app.command(rich_help_panel=_TRYING)(mock)
-app.command(rich_help_panel=_TRYING)(selftest)
-app.command("list", rich_help_panel=_TRYING)(listing)
+
+class _Entry(NamedTuple):
+    """Where a command is: `module:name`, each loaded on use, for only one of them runs.
+
+    Attributes:
+        panel: What stands above it in the help.
+        does: The function.
+        settings: The class that declares its options, where not its signature does.
+        base: The class of another command's options that it takes as well.
+        without: Those of them that it does not take.
+    """
+
+    panel: str
+    does: str
+    settings: str | None = None
+    base: str | None = None
+    without: str | None = None
+
+
+_PERF: Final = "cli.perf_settings:PerfSettings"
+_COMMANDS: Final[Mapping[str, _Entry]] = {
+    "perf": _Entry(_RUNNING, "cli.perf:perf", _PERF),
+    "run": _Entry(_RUNNING, "cli.run:run", "cli.run_settings:RunSettings"),
+    "sweep": _Entry(_RUNNING, "cli.sweep:sweep", "cli.sweep:SweepSettings", _PERF),
+    "search": _Entry(
+        _RUNNING, "cli.search:search", "cli.search:SearchSettings", _PERF, without="cli.search:REPLACED"
+    ),
+    "resume": _Entry(_RUNNING, "cli.resume:resume", "cli.resume_settings:ResumeSettings"),
+    "check": _Entry(_RUNNING, "cli.check:check", "cli.check:CheckSettings"),
+    "calibrate": _Entry(_RUNNING, "cli.calibrate:calibrate", "cli.calibrate:CalibrateSettings"),
+    "report": _Entry(_READING, "cli.report:report"),
+    "watch": _Entry(_READING, "cli.watch:watch"),
+    "sql": _Entry(_READING, "cli.sql:sql"),
+    "gate": _Entry(_READING, "cli.gate:gate"),
+    "init": _Entry(_TRYING, "cli.init:init"),
+    "demo": _Entry(_TRYING, "cli.demo:demo"),
+    "mock": _Entry(_TRYING, "cli.mock:mock"),
+    "selftest": _Entry(_TRYING, "cli.selftest:selftest"),
+    "list": _Entry(_TRYING, "cli.listing:listing"),
+}
+
+
+def application(only: str | None = None) -> typer.Typer:
+    """The program: all commands, or one of them, which takes a part of the time to make."""
+    app = typer.Typer(
+        name="loadgen",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(about)
+    for name in _COMMANDS if only is None else (only,):
+        entry = _COMMANDS[name]
+        app.command(name, rich_help_panel=entry.panel)(_made(entry))
+    return app
+
+
+def _made(entry: _Entry) -> Callable[..., None]:
+    does: Callable[..., None] = _loaded(entry.does)
+    if entry.settings is None:
+        return does
+    settings = _loaded(entry.settings)
+    if entry.base is None:
+        return command(settings, does)
+    without = () if entry.without is None else _loaded(entry.without)
+    return command_over(_loaded(entry.base), settings, does, without=without)
+
+
+def _loaded(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def _print_version(*, wanted: bool) -> None:
@@ -80,7 +109,6 @@ def _print_version(*, wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def about(
     *,
     version: Annotated[
@@ -139,7 +167,8 @@ def _refuse_empty(arguments: Sequence[str]) -> None:
 def _run() -> int:
     try:
         _refuse_empty(sys.argv[1:])
-        app(prog_name="loadgen")
+        first = next(iter(sys.argv[1:]), None)
+        application(first if first in _COMMANDS else None)(prog_name="loadgen")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):
             # That nobody reads the report is not what the report says.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from cli.endpoint_settings import seconds
@@ -116,7 +115,7 @@ def _mean_turns(dataset: Dataset) -> float:
     """How many turns a conversation has; of many samples, which are made when they are looked at, of some."""
     samples = dataset.samples
     some = range(0, len(samples), -(-len(samples) // _LOOKED_AT))
-    return 1 + fmean(len(samples[number].follow_ups) for number in some)
+    return 1 + sum(len(samples[number].follow_ups) for number in some) / len(some)
 
 
 def has_conversations(dataset: Dataset) -> bool:

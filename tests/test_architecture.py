@@ -109,7 +109,10 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     """`loadgen --help` answers at once because what measures and reports is loaded on use."""
     import subprocess
 
-    script = "import sys, cli.app\nprint(*sorted({name.split('.')[0] for name in sys.modules}))"
+    script = (
+        "import sys, cli.app\ncli.app.application()\n"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,

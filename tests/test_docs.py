@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from cli.app import app
+from cli.app import application
 from cli.listing import events, failures, loads, metrics, protocols, views
 from loadgen.client.failure import Failure
 from recorder.event import EventType
@@ -18,7 +18,7 @@ from reporter.report import Report
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXT = "\n".join(page.read_text() for page in PAGES)
-GROUP: Any = typer.main.get_command(app)
+GROUP: Any = typer.main.get_command(application())
 COMMANDS = dict(GROUP.commands)
 
 

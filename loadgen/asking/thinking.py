@@ -6,10 +6,9 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.distribution import Constant, duration
-
 if TYPE_CHECKING:
     from loadgen.clock import Clock
+    from workloads.distribution import Sampler
 
 _SECOND: Final = 1_000_000_000
 
@@ -27,8 +26,7 @@ class Thinking:
     """
 
     def __init__(self, spec: str | None, seed: int, clock: Clock) -> None:
-        self._draw = draw = duration(spec or "0s")
-        self._always_ns: int | None = round(draw.value * _SECOND) if isinstance(draw, Constant) else None
+        self._always_ns, self._draw = (0, None) if spec is None else _read(spec)
         self.some = self._always_ns != 0
         self._seed = seed
         self._clock = clock
@@ -41,7 +39,7 @@ class Thinking:
             number: Of the request, or the conversation, in the session.
             turn: Which of its turns has been answered, from 0.
         """
-        if self._always_ns is not None:
+        if self._draw is None:
             return self._always_ns
         return round(self._draw(Random(f"{self._seed}/{number}/{turn}")) * _SECOND)  # noqa: S311 (no secret)
 
@@ -63,3 +61,11 @@ class Thinking:
         """End everybody who is in a pause: there is nothing more to ask."""
         for thinker in tuple(self._thinkers):
             thinker.cancel()
+
+
+def _read(spec: str) -> tuple[int, Sampler | None]:
+    """A pause that is always the same, in ns, or what draws its seconds; few loads have any: loaded on use."""
+    from workloads.distribution import Constant, duration
+
+    draw = duration(spec)
+    return (round(draw.value * _SECOND), None) if isinstance(draw, Constant) else (-1, draw)

@@ -10,7 +10,7 @@ from typer import Exit
 from typer.testing import CliRunner
 
 import cli.perf
-from cli.app import app
+from cli.app import application
 from cli.askable import require_askable
 from cli.errors import UsageError
 from cli.kept_options import given_again
@@ -60,7 +60,7 @@ def test_urls_can_be_repeated(
 
     monkeypatch.setattr(cli.perf, "run", stop)
     environment = {} if variable is None else {"LOADGEN_URL": variable}
-    CliRunner().invoke(app, ["perf", *arguments, "--model", "m"], env=environment)
+    CliRunner().invoke(application("perf"), ["perf", *arguments, "--model", "m"], env=environment)
     prepared = prepare(seen[0])
     told = prepared.settings()
     assert (told["url"], told["urls"], told["balance"]) == (A, [A, B], "round-robin")

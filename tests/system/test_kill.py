@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator, Sequence
 
-KILLS = 6
+KILLS = 4
 """`make kill` does it a hundred times, at a higher rate."""
 
 GRACE_NS = 100_000_000
