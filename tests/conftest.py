@@ -14,8 +14,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A test is no measurement: on a busy machine an example may take as long as it takes. Half of Hypothesis' usual
-# number of examples keeps the suite below five minutes; `make fuzz` tries millions.
+# A test is no measurement: on a busy machine an example may take as long as it takes. Half of Hypothesis'
+# usual number of examples keeps the suite below five minutes; `make fuzz` tries millions.
 settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 

@@ -64,7 +64,7 @@ class Thinking:
 
 
 def _read(spec: str) -> tuple[int, Sampler | None]:
-    """A pause that is always the same, in ns, or what draws its seconds; few loads have any: loaded on use."""
+    """A pause that is always the same, in ns, or what draws its seconds; few loads have any."""
     from workloads.distribution import Constant, duration
 
     draw = duration(spec)

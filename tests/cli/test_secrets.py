@@ -272,11 +272,11 @@ def test_no_secret_is_in_a_traceback(
 ) -> None:
     """Nor in a message; and neither can steer the terminal."""
 
-    def fail(**_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise mistake
 
     monkeypatch.setattr(sys, "argv", ["loadgen", "perf", "--header", f"Authorization: Bearer {KEY}"])
-    monkeypatch.setattr(command_line, "app", fail)
+    monkeypatch.setattr(command_line, "application", fail)
     code = command_line._run()
     said = capsys.readouterr().err
     assert code == (2 if isinstance(mistake, UsageError) else 70)
