@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from dataclasses import dataclass, field
-from itertools import chain
-from operator import sub
+from itertools import chain, compress
+from operator import eq, sub
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.client.codec import Delta, Usage
@@ -156,9 +155,8 @@ class Answer:
     def coalesced(self) -> int:
         """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
         arrivals = self.arrivals
-        if len(set(arrivals)) == len(arrivals):
-            return 0
-        return sum(chunks > 1 for chunks in Counter(arrivals).values())
+        later = arrivals[1:]
+        return len(set(compress(later, map(eq, arrivals, later))))
 
     def _merge(self, part: Mapping[str, Any]) -> None:
         """Add a part of a tool call to the call of its index; a part without one is a call of its own."""

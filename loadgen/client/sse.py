@@ -42,6 +42,9 @@ class SSEDecoder:
         """
         if received.startswith(b"data: ") and received.endswith(b"\n\n") and not self._inside:
             # One whole frame, or several, without anything unusual: what nearly all reads bring.
+            if received.find(b"\n", 0, -2) < 0 and b"\r" not in received:
+                self._at_start = False
+                return [Frame(received[6:-2])]
             payloads = received[6:-2].split(b"\n\ndata: ")
             if received.count(b"\n") == 2 * len(payloads) and b"\r" not in received:
                 self._at_start = False
