@@ -83,7 +83,10 @@ def test_sql_has_words_for_every_value(loadgen: Loadgen) -> None:
     assert loadgen("sql", "run", "select 1 as a", "-f", "csv").stdout == "a\n1\n"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(),
+    reason="only Linux has /dev/full, a device on which each write fails because it is full",
+)
 def test_output_that_cannot_be_written(loadgen: Loadgen) -> None:
     """A full disk under the output is a set-up error, and never looks like a verdict."""
     with Path("/dev/full").open("w") as full:

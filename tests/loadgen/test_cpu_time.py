@@ -19,7 +19,10 @@ def test_who_works_uses_the_cpu() -> None:
     assert cpu.reading()["cpu_share"] * (time.monotonic() - started_s) < 0.1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is unknown: see loadgen/linux.py")
+@pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="only Linux tells how long a thread has waited for a CPU; elsewhere the answer is None",
+)
 def test_waiting_for_the_cpu_never_goes_back() -> None:
     """The sum over the threads of this process is a time that only grows while they live."""
     before = waited_s()

@@ -326,7 +326,10 @@ def test_stopping(tmp_path: Path, asks: int) -> None:
     assert len(ended) == len(of(EventType.LOADGEN_ISSUE_CALLED, found)) >= 5
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what others can read of a process is read in /proc here")
+@pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="reads the command lines and environments of the workers from /proc, which only Linux has",
+)
 def test_secrets_are_on_no_command_line(quick_mock: MockProcess, tmp_path: Path) -> None:
     """Nor in an environment: others can read both."""
     told: list[list[bytes]] = []

@@ -50,7 +50,10 @@ def test_what_was_put_off_is_done_in_order_whatever_happens(make: Callable[[], m
     assert [type(complaint["exception"]) for complaint in complaints] == [ZeroDivisionError]
 
 
-@pytest.mark.skipif(not LINUX, reason="only the epoll rests")
+@pytest.mark.skipif(
+    not LINUX,
+    reason="tests EpollReady, which needs epoll and a timerfd: only Linux has them",
+)
 def test_who_rests_is_woken_although_a_reader_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under much traffic a timer asks the epoll, and asks it again after a bug."""
     monkeypatch.setattr(module, "MUCH", 1)

@@ -133,7 +133,10 @@ def test_a_compressed_answer_is_a_failed_turn(run: Any, serve: Any, connect: Any
     assert (events[-1].type.name, events[-1].data["error"]) == ("ERROR", Failure.DECODE_ERROR)
 
 
-@pytest.mark.skipif(not ipv6_host(), reason="no server can listen on ::1 here")
+@pytest.mark.skipif(
+    not ipv6_host(),
+    reason="IPv6 is off on this machine: the test server cannot listen on ::1",
+)
 def test_an_ipv6_host(asked: Any, wire: Any) -> None:
     """Its address stands in brackets."""
     (request,), (exchange,) = asked([wire.sized(b"abc")], host="::1")

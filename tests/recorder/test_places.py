@@ -34,7 +34,10 @@ def test_a_folder_of_an_odd_name(tmp_path: Path, name: str) -> None:
 def not_writable(tmp_path: Path) -> Path:
     """A folder that its owner must not write to either."""
     if os.geteuid() == 0:
-        pytest.skip("the administrator may write everywhere")
+        pytest.skip(
+            "root may write into any folder, whatever its mode; that a place cannot be written to is tested "
+            "with /proc in this run"
+        )
     folder = tmp_path / "closed"
     folder.mkdir(mode=0o555)
     return folder
@@ -43,7 +46,7 @@ def not_writable(tmp_path: Path) -> Path:
 def not_a_disk(_: Path) -> Path:
     """Where the kernel keeps what it tells, nobody makes a file."""
     if sys.platform != "linux":
-        pytest.skip("there is no /proc")
+        pytest.skip("only Linux has /proc, where the kernel lets nobody make a file")
     return Path("/proc/self")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The library, offline, with a cache of this test's own."""
-    library = pytest.importorskip("datasets", reason="needs pip install 'llm-loadgen[hf]'")
+    library = pytest.importorskip("datasets", reason="needs the extra hf, which `make test-hf` installs")
     hub = pytest.importorskip("huggingface_hub")
     monkeypatch.setattr(library.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     for constants in (library.config, hub.constants):
