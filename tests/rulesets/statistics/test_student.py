@@ -1,8 +1,10 @@
 """Student's t, against the tables."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reporter.student import bound, within
+from rulesets.statistics.student import bound, within
 
 TABLE = {
     (1, 0.95): 12.706,
@@ -28,3 +30,18 @@ def test_the_ends() -> None:
     """Nothing is within 0, and all but nothing within much."""
     assert within(0, 7) == 0
     assert within(1e5, 7) == pytest.approx(1)
+    assert within(1e200, 7) == 1
+
+
+@given(t=st.floats(0.01, 50), freedom=st.floats(1, 1e6))
+def test_it_is_scipys(t: float, freedom: float) -> None:
+    """Of any number of degrees of freedom, parts of one too. Nearer to 0 it is scipy that loses digits."""
+    from scipy.special import stdtr
+
+    assert within(t, freedom) == pytest.approx(2 * stdtr(freedom, t) - 1, abs=1e-10)
+
+
+@given(probability=st.floats(0, 1 - 1e-9), freedom=st.floats(1, 1e6))
+def test_the_bound_is_the_inverse(probability: float, freedom: float) -> None:
+    """However sure one wants to be, and with however little."""
+    assert within(bound(probability, freedom), freedom) == pytest.approx(probability, abs=1e-10)

@@ -1,0 +1,67 @@
+"""Standard errors of a mean score: of independent samples, and of samples that come in clusters.
+
+Answers to one question, or questions on one text, resemble each other; taking them for independent makes the
+error too small. With n samples in all, G clusters, m the mean and S_c the sum of s - m over cluster c:
+
+    plain      sqrt(Σ s - m squared / (n - 1) / n)     of the central limit theorem, blind to clusters
+    sandwich   sqrt(Σ S_c²) / n                        K.-Y. Liang and S. L. Zeger, Biometrika 73, 1986
+    miller     the sandwich, its diagonal by the plain error: plain² + Σ_c Σ_{i≠j in c} (s_i-m)(s_j-m) / n²
+               E. Miller, "Adding error bars to evals", arXiv 2411.00640, 2024, section 2.2
+    corrected  sandwich · sqrt(G / (G - 1))            for few clusters; as statsmodels' cov_type="cluster"
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Variant = Literal["sandwich", "miller", "corrected"]
+
+
+def standard_error(clusters: Sequence[Sequence[float]], variant: Variant = "sandwich") -> float | None:
+    """The standard error of the mean over all samples, in their unit.
+
+    Args:
+        clusters: The scores, cluster by cluster.
+        variant: Which formula, as named above.
+
+    Returns:
+        None with fewer than two clusters: one says nothing of how they differ.
+    """
+    kept = [cluster for cluster in clusters if cluster]
+    if len(kept) <= 1:
+        return None
+    scores = list(chain.from_iterable(kept))
+    mean, count = fmean(scores), len(scores)
+    between = math.fsum(math.fsum(score - mean for score in cluster) ** 2 for cluster in kept)
+    if variant == "corrected":
+        between *= len(kept) / (len(kept) - 1)
+    if variant == "miller":
+        between += math.fsum((score - mean) ** 2 for score in scores) / (count - 1)
+    return math.sqrt(between) / count
+
+
+def plain(scores: Sequence[float]) -> float | None:
+    """The standard error of the mean of independent samples; None with fewer than two."""
+    if len(scores) <= 1:
+        return None
+    mean = fmean(scores)
+    squares = math.fsum((score - mean) ** 2 for score in scores)
+    return math.sqrt(squares / (len(scores) - 1) / len(scores))
+
+
+def design_effect(size: float, correlation: float) -> float:
+    """By how much clusters of that size widen a variance: 1 + (size - 1) * correlation.
+
+    L. Kish, Survey Sampling (1965), 5.4.
+
+    Args:
+        size: Samples a cluster.
+        correlation: Of two samples of one cluster.
+    """
+    return 1 + (size - 1) * correlation

@@ -1,0 +1,89 @@
+"""Two models on the same questions: the difference of their scores, question by question.
+
+What makes a question hard makes it hard for both, so the difference of a pair varies less than the scores do:
+E. Miller, "Adding error bars to evals", arXiv 2411.00640, 2024, sections 4.2 and 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import correlation, fmean
+from typing import TYPE_CHECKING
+
+from rulesets.statistics.binomial import at_most
+from rulesets.statistics.clustered import plain
+from rulesets.statistics.normal import quantile
+from rulesets.statistics.probability import proper
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulesets.statistics.probability import Probability
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The mean of the first's scores less the second's.
+
+    Attributes:
+        mean: In the scores' unit.
+        standard_error: Of the mean, from the differences of the pairs.
+        unpaired: What it would be were the questions not the same.
+        correlation: Of the two models' scores; None where one's are all alike.
+    """
+
+    mean: float
+    standard_error: float
+    unpaired: float
+    correlation: float | None
+
+    @property
+    def z(self) -> float | None:
+        """The mean in standard errors; None where no pair differs from another."""
+        return self.mean / self.standard_error if self.standard_error else None
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> Difference | None:
+    """The difference of scores in the same order of questions; None with fewer than two questions.
+
+    Raises:
+        ValueError: There are not as many of the one as of the other.
+    """
+    apart = [one - other for one, other in zip(first, second, strict=True)]
+    error, one, other = plain(apart), plain(first), plain(second)
+    if error is None or one is None or other is None:
+        return None
+    alike = correlation(first, second) if one and other else None
+    return Difference(fmean(apart), error, math.hypot(one, other), alike)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The exact p, both ways, of so many questions that only one of two models answered right.
+
+    Twice the smaller tail of Binomial(b + c, ½): Q. McNemar, "Note on the sampling error of the difference
+    between correlated proportions or percentages", Psychometrika 12, 1947, without its approximation.
+    """
+    of = only_first + only_second
+    return min(1.0, 2 * at_most(min(only_first, only_second), of, Fraction(1, 2)))
+
+
+def questions_needed(
+    effect: float,
+    between: float,
+    within: Sequence[float] = (),
+    alpha: Probability = 0.05,
+    power: Probability = 0.8,
+) -> int:
+    """How many questions show a difference: (z_{1-alpha/2} + z_power)² (ω² + Σ s²/K) / δ²: Miller, section 5.
+
+    Args:
+        effect: The difference to find, δ.
+        between: The variance of the difference between questions, ω².
+        within: For each model, the variance of a score on one question, averaged over K answers: s²/K.
+        alpha: At which p a difference is significant.
+        power: How often it is to be found.
+    """
+    both = quantile(float(1 - proper(alpha) / 2)) + quantile(float(proper(power)))
+    return math.ceil(both**2 * (between + math.fsum(within)) / effect**2)

@@ -1,0 +1,63 @@
+"""Standard errors of scores, by each formula."""
+
+import math
+from itertools import chain
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulesets.statistics.clustered import design_effect, plain, standard_error
+
+CLUSTERS = [[1, 1, 1, 0], [0, 0, 0], [1, 1], [1, 0, 1]]
+SCORES = list(chain.from_iterable(CLUSTERS))
+
+clustered = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=5), min_size=2, max_size=6)
+
+
+def test_each_formula() -> None:
+    """The mean is 7/12; blind to the clusters the error is a sixth too small."""
+    assert fmean(SCORES) == pytest.approx(0.5833333)
+    assert plain(SCORES) == pytest.approx(0.1486471, abs=5e-8)
+    assert math.sqrt(7 / 12 * 5 / 12 / 12) == pytest.approx(0.1423188, abs=5e-8)
+    assert standard_error(CLUSTERS) == pytest.approx(0.1720766, abs=5e-8)
+    assert standard_error(CLUSTERS, "miller") == pytest.approx(0.1773462, abs=5e-8)
+    assert standard_error(CLUSTERS, "corrected") == pytest.approx(0.1986969, abs=5e-8)
+
+
+@given(clusters=clustered)
+def test_millers_formula_as_it_is_written(clusters: list[list[float]]) -> None:
+    """The plain error, and the products of all pairs within a cluster."""
+    scores = list(chain.from_iterable(clusters))
+    mean, error = fmean(scores), plain(scores)
+    assert error is not None
+    pairs = math.fsum(
+        (one - mean) * (other - mean)
+        for cluster in clusters
+        for i, one in enumerate(cluster)
+        for j, other in enumerate(cluster)
+        if i != j
+    )
+    expected = math.sqrt(max(0.0, error**2 + pairs / len(scores) ** 2))
+    assert standard_error(clusters, "miller") == pytest.approx(expected, abs=1e-7)
+
+
+@given(scores=st.lists(st.floats(0, 1), min_size=2, max_size=20))
+def test_clusters_of_one_are_no_clusters(scores: list[float]) -> None:
+    """Miller's formula and the corrected one are then the plain one; empty clusters are none."""
+    alone: list[list[float]] = [[], *([score] for score in scores)]
+    assert standard_error(alone, "miller") == pytest.approx(plain(scores), abs=1e-12)
+    assert standard_error(alone, "corrected") == pytest.approx(plain(scores), abs=1e-12)
+
+
+def test_too_few_say_nothing() -> None:
+    """One cluster, one score."""
+    assert standard_error([[1, 0, 1], []]) is None
+    assert plain([1]) is None
+
+
+def test_what_clusters_cost() -> None:
+    """Five answers a question that agree by half are worth a third."""
+    assert design_effect(5, 0.5) == 3
+    assert design_effect(1, 0.5) == 1

@@ -1,0 +1,40 @@
+"""Two models on the same questions."""
+
+import pytest
+
+from rulesets.statistics.paired import difference, mcnemar, questions_needed
+
+A = [1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1]
+B = [1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1]
+
+
+def test_pairing_halves_no_difference_but_its_error() -> None:
+    """The scores agree by more than half."""
+    found = difference(A, B)
+    assert found is not None
+    assert (found.mean, found.standard_error, found.z) == pytest.approx((0.1, 0.1, 1))
+    assert found.unpaired == pytest.approx(0.1477907, abs=5e-8)
+    assert found.correlation == pytest.approx(0.5447048, abs=5e-8)
+
+
+def test_what_never_differs() -> None:
+    """It has no z, and scores that are all alike no correlation; one question says nothing."""
+    found = difference([1, 1], [0, 0])
+    assert found is not None
+    assert (found.z, found.correlation) == (None, None)
+    assert difference([1], [0]) is None
+    with pytest.raises(ValueError, match="shorter"):
+        difference([1, 0], [1])
+
+
+@pytest.mark.parametrize(("first", "second", "p"), [(3, 1, 0.625), (15, 5, 0.0413895), (0, 0, 1), (4, 4, 1)])
+def test_mcnemar(first: int, second: int, p: float) -> None:
+    """Exactly, and the same whichever model is first."""
+    assert mcnemar(first, second) == pytest.approx(p, abs=5e-8)
+    assert mcnemar(second, first) == mcnemar(first, second)
+
+
+def test_how_many_questions_it_takes() -> None:
+    """For three points, with one answer a question or with a hundred."""
+    assert questions_needed(0.03, 1 / 9, (1 / 6, 1 / 6)) == 3876
+    assert questions_needed(0.03, 1 / 9, (1 / 600, 1 / 600)) < 1000

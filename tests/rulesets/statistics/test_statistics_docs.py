@@ -1,0 +1,51 @@
+"""docs/statistics.md names every method, and its tables are what the methods say."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from rulesets.statistics import early_stopping, mann_whitney, order_statistics
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "statistics.md").read_text()
+MODULES = sorted(path.name for path in (ROOT / "rulesets" / "statistics").glob("[!_]*.py"))
+
+
+def rows(head: str) -> list[list[str]]:
+    """The cells of the table with that first column, but for its head."""
+    table = PAGE.split(f"\n| {head} |", 1)[1].split("\n\n", 1)[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_method_is_described(module: str) -> None:
+    """By the file that it is in."""
+    assert f"`{module}`" in PAGE
+
+
+def test_the_table_of_early_stopping() -> None:
+    """Floors, and how many may be over."""
+    found = rows("percentile | fewest samples to pass the test, n_min(0)")
+    assert len(found) == 8
+    for name, fewest, floor, *over in found:
+        p = Fraction(name[1:]) / 100
+        assert (int(fewest), int(floor)) == (early_stopping.n_min(0, p), early_stopping.n_min(1, p))
+        allowed = [early_stopping.most_over(n, p) for n in (1000, 10_000, 100_000)]
+        assert over == ["none" if most is None else str(most) for most in allowed]
+
+
+def test_the_table_of_order_statistics() -> None:
+    """The fewest samples with a limit, one-sided at 95 and 99 %, and at a side of a 95 % interval."""
+    found = rows("percentile | fewest samples, upper limit of 95 %")
+    assert len(found) == 5
+    for name, *fewest in found:
+        p = Fraction(name[1:]) / 100
+        assert fewest == [str(order_statistics.fewest(p, level)) for level in (0.95, 0.99, 0.975)]
+
+
+def test_the_table_of_least_p() -> None:
+    """Of three runs a side and more."""
+    assert [(int(runs), p) for runs, p in rows("runs a side")] == [
+        (runs, f"{mann_whitney.least_p(runs, runs):.5f}") for runs in (3, 4, 5, 6)
+    ]
