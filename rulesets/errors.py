@@ -3,7 +3,8 @@
 RulesetError
 ├── TargetError        a target asks for what does not exist or makes no sense
 ├── ExpressionError    a short form cannot be read
-└── RulesetFileError   a ruleset file cannot be read
+├── RulesetFileError   a ruleset file cannot be read
+└── Unanswerable       a run does not tell what a rule asks for
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ class TargetError(RulesetError):
     """A target asks for what does not exist or makes no sense.
 
     Attributes:
-        part: The field of the target that is wrong: `metric`, `stat`, `op`, `value`, `unit` or `severity`.
+        part: The field of the target that is wrong: `metric`, `stat`, `op`, `value`, `unit`…
     """
 
     def __init__(self, part: str, message: str) -> None:
@@ -54,3 +55,15 @@ class RulesetFileError(RulesetError):
         self.file = file
         self.line = line
         self.key = key
+
+
+class Unanswerable(RulesetError):  # noqa: N818 (a gap in what is known, and no mistake of anybody's)
+    """A run does not tell what a rule asks for; the rule is inconclusive then.
+
+    Attributes:
+        remedy: What to ask instead.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy

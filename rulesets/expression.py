@@ -1,35 +1,52 @@
 """The short form of a target, as a command line takes it: `ttft:p(99)<500ms`.
 
-    EXPRESSION := METRIC [ ':' STAT ] OP NUMBER [ UNIT ] [ '!' SEVERITY ]
+    EXPRESSION := METRIC [ '{' TAG ':' VALUE { ',' TAG ':' VALUE } '}' ] [ ':' STAT ] [ ':delta' ]
+                  OP NUMBER [ UNIT ] [ '@' CONFIDENCE ] [ '!' SEVERITY ]
+    METRIC     := NAME | 'accuracy.' NAME | 'good(' CONDITION { ',' CONDITION } ')'
+    CONDITION  := NAME OP NUMBER UNIT
 
-It is read from left to right, one part after the other, with white space allowed between the parts.
+It is read from left to right, one part after the other, with white space allowed between the parts. A tag or
+value with signs in it stands in double quotes, as JSON writes text. CONFIDENCE is described in `confidence`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from rulesets import confidence
+from rulesets.condition import Condition
 from rulesets.errors import ExpressionError, TargetError
+from rulesets.quantity import DECIMAL
 from rulesets.target import Target, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _PARTS: Final = (
-    ("metric", re.compile(r"([A-Za-z]\w*)"), "a metric"),
-    ("stat", re.compile(r":\s*([^<>=!]*)"), None),
+    ("metric", re.compile(r"(accuracy\.[\w.-]*|[A-Za-z]\w*)", re.ASCII), "a metric"),
+    ("conditions", re.compile(r"(\([^()]*\))"), None),
+    ("where", re.compile(r'(\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\})'), None),
+    ("stat", re.compile(r":\s*([^<>=!:@{}]*)"), None),
+    ("delta", re.compile(r":\s*([^<>=!@{}]*)"), None),
     ("op", re.compile(r"([<>=!]+)"), "an operator"),
-    ("value", re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"), "a number"),
+    ("value", re.compile(f"({DECIMAL})", re.ASCII), "a number"),
     ("unit", re.compile(r"([A-Za-z%][\w%/]*)"), None),
+    ("confidence", re.compile(r"@\s*([\w.-]*)"), None),
     ("severity", re.compile(r"!\s*(\w*)"), None),
 )
 """Name, pattern, and how it is called when it is missing; what has no such name can be left out."""
 
+_BARE: Final = r"[\w./+-]+"
+_TEXT: Final = rf'({_BARE}|"(?:[^"\\]|\\.)*")'
+_PAIR: Final = re.compile(rf"\s*{_TEXT}\s*:\s*{_TEXT}\s*(,|$)")
+_DELTA: Final = "delta"
+
 _HOW: Final = (
-    "a requirement is METRIC:STAT OP NUMBER UNIT, then !warn or !info if it must not fail the run, "
-    "for example 'ttft:p(99)<500ms' or 'error<1%'"
+    "a requirement is METRIC:STAT OP NUMBER UNIT, then @es99 or @ucl95 if it is to be proved, and !warn or "
+    "!info if it must not fail the run, for example 'ttft:p(99)<500ms' or 'error<1%'"
 )
 
 
@@ -51,6 +68,10 @@ def parse(text: str) -> Target:
             value=float(parts["value"]),
             unit=parts.get("unit"),
             severity=parts.get("severity", "fail"),
+            where=_optional(parts, "where", _where) or (),
+            confidence=_optional(parts, "confidence", confidence.read),
+            conditions=_optional(parts, "conditions", _conditions) or (),
+            delta="delta" in parts,
         )
     except TargetError as error:
         raise ExpressionError(text, columns[error.part], str(error)) from error
@@ -58,12 +79,31 @@ def parse(text: str) -> Target:
 
 
 def unparse(target: Target) -> str:
-    """Write the short form of a target. It has no place for `id` and `source`."""
-    where = ",".join(f"{tag}:{value}" for tag, value in target.where)
-    filtered = f"{{{where}}}" if where else ""
-    number = repr(target.value).removesuffix(".0")
-    severity = "" if target.severity == "fail" else f"!{target.severity}"
-    return f"{target.metric}{filtered}:{spell(target.stat)}{target.op}{number}{target.unit}{severity}"
+    """Write the short form of a target. It has no place for `id`, `source`, `note` and `on_missing`."""
+    return "".join(_written(target))
+
+
+def described(target: Target) -> str:
+    """Write a target for a person: its short form, without the bound where its figure is only shown."""
+    return "".join(_written(target, bounded=not target.is_only_shown))
+
+
+def _written(target: Target, *, bounded: bool = True) -> Iterator[str]:
+    yield target.metric
+    if target.conditions:
+        yield f"({','.join(map(str, target.conditions))})"
+    if target.where:
+        yield "{" + ",".join(f"{_quoted(tag)}:{_quoted(value)}" for tag, value in target.where) + "}"
+    yield f":{spell(target.stat)}"
+    if target.delta:
+        yield f":{_DELTA}"
+    if bounded:
+        yield f"{target.op}{repr(target.value).removesuffix('.0')}{target.unit}"
+    if target.confidence:
+        default, *_ = confidence.methods(target.quantity, target.stat, delta=target.delta)
+        yield f"@{confidence.write(target.confidence, default)}"
+    if target.severity != "fail":
+        yield f"!{target.severity}"
 
 
 def _scan(text: str) -> tuple[Mapping[str, str], Mapping[str, int]]:
@@ -72,7 +112,7 @@ def _scan(text: str) -> tuple[Mapping[str, str], Mapping[str, int]]:
     columns: dict[str, int] = {}
     at = _skip(text, 0)
     for name, pattern, needed in _PARTS:
-        columns[name] = at + 1
+        columns.setdefault(name, at + 1)
         match = pattern.match(text, at)
         if match:
             parts[name] = match[1].strip()
@@ -80,9 +120,49 @@ def _scan(text: str) -> tuple[Mapping[str, str], Mapping[str, int]]:
             at = _skip(text, match.end())
         elif needed:
             raise ExpressionError(text, at + 1, f"{needed} is missing{_before(text, at)}; {_HOW}")
+        if name == "stat" and parts.get(name) == _DELTA:  # the only statistic of a metric need not be named
+            parts[_DELTA], columns[_DELTA] = parts.pop(name), columns[name]
     if at < len(text):
         raise ExpressionError(text, at + 1, f"{text[at:]!r} is too much; {_HOW}")
+    if parts.get(_DELTA, _DELTA) != _DELTA:
+        said = f"only :{_DELTA} can follow a statistic, not {parts[_DELTA]!r}"
+        raise ExpressionError(text, columns[_DELTA], said)
     return parts, columns
+
+
+def _optional(parts: Mapping[str, str], name: str, read: Callable[[str], Any]) -> Any:
+    return read(parts[name]) if name in parts else None
+
+
+def _conditions(text: str) -> list[Condition]:
+    return [Condition.parse(one) for one in text[1:-1].split(",") if text[1:-1].strip()]
+
+
+def _where(text: str) -> list[tuple[str, str]]:
+    """Read `{region:high,"a tag":"a, b"}`."""
+    pairs: list[tuple[str, str]] = []
+    at, inner = 0, text[1:-1].strip()
+    while at < len(inner) or not pairs:
+        pair = _PAIR.match(inner, at)
+        if pair is None or (pair[3] == "," and pair.end() == len(inner)):
+            wrong = inner[at:] or text
+            raise TargetError("where", f'{wrong!r} is no TAG:VALUE; put signs in quotes: {{region:"a b"}}')
+        pairs.append((_text(pair[1]), _text(pair[2])))
+        at = pair.end()
+    return pairs
+
+
+def _text(written: str) -> str:
+    if not written.startswith('"'):
+        return written
+    try:
+        return str(json.loads(written))
+    except ValueError:
+        raise TargetError("where", f"{written} is no text in quotes, as JSON has it") from None
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(_BARE, text) else json.dumps(text)
 
 
 def _skip(text: str, at: int) -> int:

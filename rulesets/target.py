@@ -1,120 +1,68 @@
-"""One demand on one figure of a report, and the table of what can be demanded.
-
-Targets are one-sided. A metric that has a better side takes only the operators that bound the worse one, so
-that no target can fail a server for being faster. Counts are bookkeeping and take every operator.
-"""
+"""One demand on one figure of a run. What can be demanded is in the table of `quantity`."""
 
 from __future__ import annotations
 
 import math
-import operator
-import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Literal, cast, get_args
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from rulesets import condition
+from rulesets.condition import Condition
+from rulesets.confidence import Confidence, resolve
 from rulesets.errors import TargetError
 from rulesets.nearest import listing, suggestion
+from rulesets.quantity import (
+    CHANGE,
+    COMPARE,
+    EVERYTHING,
+    METRIC_ALIASES,
+    METRICS,
+    PERCENTILE,
+    SCORE_NAME,
+    SCORES,
+    STAT_ALIASES,
+    Op,
+    Quantity,
+    Scale,
+    exact,
+    quantity_of,
+    spell,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable, Mapping
 
-Op = Literal["<", "<=", ">", ">=", "==", "!="]
+__all__ = ["COMPARE", "METRICS", "Condition", "OnMissing", "Op", "Quantity", "Severity", "Target", "spell"]
+
 Severity = Literal["fail", "warn", "info"]
+OnMissing = Literal["fail", "skip", "inconclusive"]
 
-COMPARE: Final[Mapping[Op, Callable[[float, float], bool]]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """What kind of figure a metric is.
-
-    Attributes:
-        kind: Where a report keeps it: a distribution, a rate over the window, the share of failures, a count.
-        stats: The statistics that a report holds of it.
-        units: The units that it can be bounded in; each is so many of the report's own.
-        default_unit: The unit of a bare number; None when a bare number would be ambiguous.
-        ops: The operators that it takes.
-        limit: No bound reaches it.
-    """
-
-    kind: Literal["latency", "throughput", "error", "count"]
-    stats: tuple[str, ...]
-    units: Mapping[str, Decimal]
-    default_unit: str | None
-    ops: tuple[Op, ...]
-    limit: float = math.inf
-
-
-LATENCY: Final = Quantity(
-    kind="latency",
-    stats=("mean", "min", "max", "p50", "p90", "p95", "p99", "p99.9"),
-    units={"us": Decimal("0.001"), "ms": Decimal(1), "s": Decimal(1000), "m": Decimal(60_000)},
-    default_unit=None,
-    ops=("<", "<="),
-)
-REQUEST_RATE: Final = Quantity("throughput", ("value",), {"req/s": Decimal(1)}, "req/s", (">", ">="))
-TOKEN_RATE: Final = Quantity("throughput", ("value",), {"tok/s": Decimal(1)}, "tok/s", (">", ">="))
-ERROR_RATE: Final = Quantity("error", ("rate",), {"": Decimal(1), "%": Decimal("0.01")}, "", ("<", "<="), 1.0)
-COUNT: Final = Quantity("count", ("count",), {"": Decimal(1)}, "", ("<", "<=", ">", ">=", "==", "!="))
-
-METRICS: Final[Mapping[str, Quantity]] = {
-    "ttft": LATENCY,
-    "ttfo": LATENCY,
-    "ttfv": LATENCY,
-    "ttfb": LATENCY,
-    "tpot": LATENCY,
-    "itl": LATENCY,
-    "latency": LATENCY,
-    "latency_from_schedule": LATENCY,
-    "ttft_from_schedule": LATENCY,
-    "ttfo_from_schedule": LATENCY,
-    "ttfv_from_schedule": LATENCY,
-    "ttfb_from_schedule": LATENCY,
-    "last_token": LATENCY,
-    "last_token_from_schedule": LATENCY,
-    "held": LATENCY,
-    "issue_lag": LATENCY,
-    "send_lag": LATENCY,
-    "connect": LATENCY,
-    "qps": REQUEST_RATE,
-    "output_tps": TOKEN_RATE,
-    "total_tps": TOKEN_RATE,
-    "error": ERROR_RATE,
-    "issued": COUNT,
-    "completed": COUNT,
-    "failed": COUNT,
-    "cancelled": COUNT,
-}
-"""Every metric that a target can name."""
-
-METRIC_ALIASES: Final = {"e2e": "latency", "tps": "output_tps", "rps": "qps"}
-STAT_ALIASES: Final = {"avg": "mean", "med": "p50", "p999": "p99.9"}
-
-_PERCENTILE: Final = re.compile(r"p\s*(?:\(\s*(\d+(?:\.\d+)?)\s*\)|(\d+(?:\.\d+)?))")
+_ALL = 100
+"""Per cent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One demand on one figure of a report. Make one with `Target.of`, which validates.
+    """One demand on one figure of a run. Make one with `Target.of`, which validates.
 
     Attributes:
-        metric: A name of `METRICS`.
+        metric: A name of `METRICS`, or `accuracy.` and the name of a score.
         stat: One of the metric's statistics.
         op: How the figure must stand to the bound.
         value: The bound, in `unit`.
-        unit: One of the metric's units; empty for counts and for a rate that is a fraction.
+        unit: One of the metric's units; empty for counts, lengths, scores and for a share that is a fraction.
         severity: Whether a miss fails the run (`fail`) or is only shown (`warn`, `info`).
         source: Where the number comes from.
-        where: The part of the requests that it concerns, as (tag, value) pairs; empty for all of them.
+        where: The part of the requests that it concerns, as sorted (tag, value) pairs; empty for all.
         id: Its name in the verdict, unique in a ruleset.
+        confidence: The proof that it asks for; None for the figure itself.
+        on_missing: What becomes of it when there are no samples.
+        conditions: Of metric `good`: what a request must meet, in the order of `METRICS`.
+        delta: Whether the relative change from the baseline is bounded, as a share; it may be negative.
+        note: What is to be said of it.
     """
 
     metric: str
@@ -126,6 +74,11 @@ class Target:
     source: str = ""
     where: tuple[tuple[str, str], ...] = ()
     id: str = ""
+    confidence: Confidence | None = None
+    on_missing: OnMissing = "fail"
+    conditions: tuple[Condition, ...] = ()
+    delta: bool = False
+    note: str = ""
 
     @classmethod
     def of(
@@ -138,6 +91,12 @@ class Target:
         unit: str | None = None,
         severity: str = "fail",
         source: str = "",
+        where: Iterable[tuple[str, str]] = (),
+        confidence: Mapping[str, Any] | None = None,
+        on_missing: str = "fail",
+        conditions: Iterable[Condition] = (),
+        delta: bool = False,
+        note: str = "",
     ) -> Target:
         """Make a target from names as people write them.
 
@@ -149,20 +108,37 @@ class Target:
             unit: A unit; None for the metric's default.
             severity: `fail`, `warn` or `info`.
             source: Where the number comes from.
+            where: The part of the requests, as (tag, value) pairs.
+            confidence: `method`, `level`, `form` and `side`, as far as they are told; see `Confidence`.
+            on_missing: `fail`, `skip` or `inconclusive`.
+            conditions: Those of metric `good`.
+            delta: Whether the relative change from the baseline is bounded.
+            note: What is to be said of it.
 
         Raises:
-            TargetError: One of them does not exist, or they do not go together.
+            TargetError: One of them does not exist, or they do not go together, or nothing can meet them.
         """
         name = _metric(metric)
-        quantity = METRICS[name]
+        quantity = quantity_of(name)
+        named = _stat(name, quantity, stat)
+        compared = _op(name, quantity, op)
+        scale = _scale(name, quantity, named, delta=delta)
         target = cls(
             metric=name,
-            stat=_stat(name, quantity, stat),
-            op=_op(name, quantity, op),
+            stat=named,
+            op=compared,
             value=float(value),
-            unit=_unit(name, quantity, unit, value),
-            severity=_severity(severity),
+            unit=_unit("a change" if delta else name, scale, unit, value),
+            severity=cast("Severity", _one_of("severity", severity, get_args(Severity))),
             source=source,
+            where=_where(name, where),
+            confidence=None
+            if confidence is None
+            else resolve(confidence, name, named, compared, delta=delta),
+            on_missing=cast("OnMissing", _one_of("on_missing", on_missing, get_args(OnMissing))),
+            conditions=_conditions(name, conditions),
+            delta=delta,
+            note=note,
         )
         _check_bound(target)
         return target
@@ -170,91 +146,155 @@ class Target:
     @property
     def quantity(self) -> Quantity:
         """What kind of figure it bounds."""
-        return METRICS[self.metric]
+        return quantity_of(self.metric)
+
+    @property
+    def scale(self) -> Scale:
+        """The units of what it bounds."""
+        return CHANGE if self.delta else self.quantity.scale_of(self.stat)
+
+    @property
+    def percentile(self) -> Fraction | None:
+        """The percentile as a share, exactly: 999/1000 for p(99.9). None for other statistics."""
+        return Fraction(self.stat[1:]) / 100 if PERCENTILE.fullmatch(self.stat) else None
 
     @property
     def bound(self) -> float:
-        """The bound in the report's own unit. Decimal, so that 0.7 % is 0.007 and not its neighbour."""
-        return float(_exact(self.value) * self.quantity.units[self.unit])
+        """The bound in ms, a second, or as a share. Exact, so that 0.7 % is 0.007 and not its neighbour."""
+        return float(exact(self.value) * self.scale.units[self.unit])
+
+    @property
+    def is_only_shown(self) -> bool:
+        """Whether it bounds nothing: its figure is of interest, and everything meets it."""
+        bounds_nothing = EVERYTHING.get(self.quantity.kind) == (self.op, self.bound)
+        return self.severity == "info" and not self.delta and bounds_nothing
 
     def in_unit(self, figure: float) -> float:
-        """Convert a figure of the report into the target's unit."""
-        return float(_exact(figure) / self.quantity.units[self.unit])
-
-
-def spell(stat: str) -> str:
-    """Write a statistic as the short form does: `p(99)`, `mean`."""
-    return f"p({stat[1:]})" if _PERCENTILE.fullmatch(stat) else stat
+        """Convert a figure into the target's unit."""
+        return float(exact(figure) / self.scale.units[self.unit])
 
 
 def _metric(name: str) -> str:
+    if name.startswith(SCORES):
+        if not SCORE_NAME.fullmatch(name.removeprefix(SCORES)):
+            raise TargetError("metric", f"{name!r} names no score; write accuracy.ROUGE1, say")
+        return name
+    if name.startswith("good("):
+        raise TargetError(
+            "metric", "the conditions of good stand by themselves: metric good, conditions [ttft<1s]"
+        )
     metric = METRIC_ALIASES.get(name, name)
     if metric not in METRICS:
-        raise TargetError(
-            "metric", f"there is no metric {name!r}; {suggestion(name, [*METRICS, *METRIC_ALIASES])}"
-        )
+        known = suggestion(name, [*METRICS, *METRIC_ALIASES, f"{SCORES}NAME"])
+        raise TargetError("metric", f"there is no metric {name!r}; {known}")
     return metric
 
 
 def _stat(metric: str, quantity: Quantity, name: str | None) -> str:
     if name is None and len(quantity.stats) == 1:
         return quantity.stats[0]
+    shown = [*quantity.stats, *["p(N)"] * quantity.percentiles]
     if not name:
-        raise TargetError("stat", f"{metric} needs a statistic: {listing(map(spell, quantity.stats))}")
+        raise TargetError("stat", f"{metric} needs a statistic: {listing(shown)}")
     stat = STAT_ALIASES.get(name, name)
-    percentile = _PERCENTILE.fullmatch(stat)
-    if percentile:
-        stat = f"p{Decimal(percentile[1] or percentile[2]).normalize():f}"
+    percentile = PERCENTILE.fullmatch(stat)
+    if percentile and quantity.percentiles:
+        return _percentile(Decimal(percentile[1] or percentile[2]))
     if stat in quantity.stats:
         return stat
-    if percentile and quantity.kind == "latency":
-        held = listing([spell(held) for held in quantity.stats if _PERCENTILE.fullmatch(held)], "and")
-        raise TargetError("stat", f"the report does not hold {spell(stat)}; it holds {held}")
-    aliases = [alias for alias, meant in STAT_ALIASES.items() if meant in quantity.stats]
-    known = suggestion(name, [*map(spell, quantity.stats), *aliases])
-    raise TargetError("stat", f"{metric} has no statistic {name!r}; {known}")
+    if name == "delta":
+        raise TargetError("stat", "a change is one of a statistic: name that, and say delta: true beside it")
+    aliases = [
+        alias for alias, meant in STAT_ALIASES.items() if meant in quantity.stats or quantity.percentiles
+    ]
+    raise TargetError("stat", f"{metric} has no statistic {name!r}; {suggestion(name, [*shown, *aliases])}")
+
+
+def _percentile(percent: Decimal) -> str:
+    if not 0 < percent < _ALL:
+        instead = "min" if percent == 0 else "max"
+        raise TargetError(
+            "stat", f"a percentile is between 0 and 100, and {percent} is not; there is {instead}"
+        )
+    return f"p{percent.normalize():f}"
 
 
 def _op(metric: str, quantity: Quantity, name: str) -> Op:
     if name in quantity.ops:
         return name
-    why = ": a faster server must never fail" if name in COMPARE else ""
+    one_sided = name in COMPARE and name not in {"==", "!="}
+    why = ": a faster server must never fail" if one_sided else ""
     raise TargetError("op", f"{metric} takes {listing(quantity.ops)}, not {name!r}{why}")
 
 
-def _unit(metric: str, quantity: Quantity, name: str | None, value: float) -> str:
-    if name is None:
-        if quantity.default_unit is None:
-            raise TargetError("unit", f"{value:g} of what? {metric} needs a unit: {listing(quantity.units)}")
-        return quantity.default_unit
-    if name in quantity.units:
-        return name
-    units = [unit for unit in quantity.units if unit]
-    known = suggestion(name, units) if units else "it is a plain number"
-    raise TargetError("unit", f"{metric} has no unit {name!r}; {known}")
-
-
-def _severity(name: str) -> Severity:
-    if name not in get_args(Severity):
+def _scale(metric: str, quantity: Quantity, stat: str, *, delta: bool) -> Scale:
+    if not delta:
+        return quantity.scale_of(stat)
+    if quantity.kind == "count":
         raise TargetError(
-            "severity", f"there is no severity {name!r}; {suggestion(name, get_args(Severity))}"
+            "delta", f"{metric} is a count, and counts have no change from a baseline; qps and error have"
         )
-    return cast("Severity", name)
+    return CHANGE
+
+
+def _unit(what: str, scale: Scale, name: str | None, value: float) -> str:
+    if name is None:
+        if scale.default is None:
+            raise TargetError("unit", f"{value:g} of what? {what} needs a unit: {listing(scale.units)}")
+        return scale.default
+    if name in scale.units:
+        return name
+    units = [unit for unit in scale.units if unit]
+    known = suggestion(name, units) if units else "it is a plain number"
+    raise TargetError("unit", f"{what} has no unit {name!r}; {known}")
+
+
+def _one_of(part: str, name: str, known: tuple[str, ...]) -> str:
+    if name not in known:
+        raise TargetError(part, f"there is no {part} {name!r}; {suggestion(name, known)}")
+    return name
+
+
+def _where(metric: str, where: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    pairs = tuple(sorted(where))
+    if pairs and metric.startswith(SCORES):
+        raise TargetError("where", f"{metric} is a score of the whole run, and of no part of it")
+    for (tag, _), (following, _) in pairwise(pairs):
+        if tag == following:
+            raise TargetError("where", f"the tag {tag!r} stands twice, and no request has two values of it")
+    if any(not tag for tag, _ in pairs):
+        raise TargetError("where", "a tag has no name")
+    return pairs
+
+
+def _conditions(metric: str, conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    if metric == "good":
+        return condition.check(conditions)
+    if tuple(conditions):
+        raise TargetError("conditions", f"{metric} takes no conditions; good does")
+    return ()
 
 
 def _check_bound(target: Target) -> None:
-    value = target.value
-    if not math.isfinite(value) or not math.isfinite(target.bound):
-        raise TargetError("value", f"the bound must be a finite number, and {value:g}{target.unit} is not")
-    if value < 0:
-        raise TargetError("value", f"the bound is {value:g}, and {target.metric} is never negative")
-    if target.bound >= target.quantity.limit:
-        raise TargetError(
-            "value",
-            f"{value:g}{target.unit} bounds nothing: the {target.metric} rate is a fraction below 1; "
-            "for one in a hundred write 1% or 0.01",
+    """Refuse what nothing can meet, and what everything meets by a slip."""
+    value, bound, scale = f"{target.value:g}{target.unit}", target.bound, target.scale
+    if not math.isfinite(target.value) or not math.isfinite(bound):
+        raise _bad(f"the bound must be a finite number, and {value} is not")
+    if bound < scale.least:
+        floor = "nothing falls by more than 100 %" if target.delta else f"{target.metric} is never negative"
+        raise _bad(f"the bound is {value}, and {floor}")
+    if target.quantity.kind == "error" and bound >= scale.most:
+        raise _bad(
+            f"{value} bounds nothing: the error rate is a fraction below 1; "
+            "for one in a hundred write 1% or 0.01"
         )
+    if bound > scale.most:
+        raise _bad(f"{target.op}{value} can never be met: a fraction is at most 1, or 100%")
+    if (target.op, bound) in {("<", scale.least), (">", scale.most)}:
+        raise _bad(f"{target.op}{value} can never be met; {target.op}={value} can")
+    if target.op in {"==", "!="} and not target.value.is_integer():
+        raise _bad(f"{target.metric} is a whole number, and never {value}")
 
 
-def _exact(number: float) -> Decimal:
-    return Decimal(repr(float(number)))
+def _bad(message: str) -> TargetError:
+    return TargetError("value", message)

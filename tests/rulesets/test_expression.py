@@ -2,29 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets import METRICS, ExpressionError, RulesetError, Target, parse, unparse
+from rulesets.condition import Condition
+from rulesets.confidence import methods
+from rulesets.quantity import CHANGE, quantity_of
+
+WORDS = st.text(min_size=1, max_size=8)
+LEVELS = st.floats(min_value=0.5, max_value=1, exclude_max=True)
+SCORES = st.from_regex(r"accuracy\.[A-Za-z0-9_.-]{1,12}", fullmatch=True)
+
+
+@st.composite
+def conditions(draw: st.DrawFn) -> list[Condition]:
+    """Draw what a request must meet to be good."""
+    latencies = [name for name, quantity in METRICS.items() if quantity.kind == "latency" and name != "itl"]
+    return [
+        Condition.of(
+            metric=name,
+            op=draw(st.sampled_from(["<", "<="])),
+            value=draw(st.floats(min_value=1e-9, max_value=1e300)),
+            unit=draw(st.sampled_from(METRICS[name].units)),
+        )
+        for name in draw(st.lists(st.sampled_from(latencies), min_size=1, max_size=3, unique=True))
+    ]
+
+
+@st.composite
+def proofs(draw: st.DrawFn, metric: str, stat: str, op: str, *, delta: bool) -> dict[str, Any] | None:
+    """Draw a confidence that goes with a target, or none."""
+    usable = [
+        method
+        for method in methods(quantity_of(metric), stat, delta=delta)
+        if op not in {"==", "!="} and (method != "early_stopping" or op in {"<", "<="})
+    ]
+    if not usable or draw(st.booleans()):
+        return None
+    method = draw(st.sampled_from(usable))
+    form = draw(st.sampled_from(["test", "estimate"])) if method == "early_stopping" else None
+    return {"method": method, "level": draw(LEVELS), "form": form}
 
 
 @st.composite
 def targets(draw: st.DrawFn) -> Target:
-    """Draw any target that the short form can carry."""
-    metric = draw(st.sampled_from(sorted(METRICS)))
-    quantity = METRICS[metric]
-    unit = draw(st.sampled_from(sorted(quantity.units)))
-    greatest = 0.999 / float(quantity.units[unit]) if quantity.kind == "error" else 1e300
+    """Draw any target that there can be."""
+    metric = draw(st.one_of(st.sampled_from(sorted(METRICS)), SCORES))
+    quantity = quantity_of(metric)
+    percents = [f"p({draw(st.decimals(min_value='0.0001', max_value='99.9999', places=4))})"]
+    stat = draw(st.sampled_from([*quantity.stats, *percents * quantity.percentiles]))
+    op = draw(st.sampled_from(quantity.ops))
+    delta = quantity.kind != "count" and draw(st.booleans())
+    scale = CHANGE if delta else quantity.scale_of(stat)
+    unit = draw(st.sampled_from(sorted(scale.units)))
+    least, most = max(scale.least, -1e300), 0.999 if scale.most == 1 else 1e290
+    value = draw(st.floats(min_value=least, max_value=most).filter(lambda value: value > scale.least))
+    where = draw(st.dictionaries(WORDS, st.text(max_size=8), max_size=0 if "." in metric else 2))
     target = Target.of(
         metric=metric,
-        stat=draw(st.sampled_from(quantity.stats)),
-        op=draw(st.sampled_from(quantity.ops)),
-        value=draw(st.floats(min_value=0, max_value=greatest)),
+        stat=stat,
+        op=op,
+        value=float(int(value)) if op in {"==", "!="} else value,
         unit=unit,
         severity=draw(st.sampled_from(["fail", "warn", "info"])),
+        where=where.items(),
+        confidence=draw(proofs(metric, "p50" if stat in percents else stat, op, delta=delta)),
+        conditions=draw(conditions()) if metric == "good" else (),
+        delta=delta,
     )
     return replace(target, id=unparse(target))
 
@@ -43,7 +92,15 @@ def test_what_is_written_is_read_back(target: Target) -> None:
     assert parse(unparse(target)) == target
 
 
-@given(text=st.text(alphabet="tfpqserorlay:()<>=!%.0159 {}@-µ\n", max_size=30))
+@given(target=targets())
+def test_what_a_target_tells_of_itself_makes_it_again(target: Target) -> None:
+    """Its plain values, as a log keeps them, are what it can be made of."""
+    plain = {name: value for name, value in asdict(target).items() if name != "id"}
+    again = Target.of(**plain | {"conditions": [Condition.of(**one) for one in plain["conditions"]]})
+    assert replace(again, id=target.id) == target
+
+
+@given(text=st.text(alphabet='tfpqserorlay:()<>=!%.0159 {}@-µ\n"\\,', max_size=30))
 def test_no_text_breaks_the_reader(text: str) -> None:
     """Any text is a target that can be written again, or an error that points into the text."""
     read = attempt(text)
@@ -67,6 +124,32 @@ def test_no_text_breaks_the_reader(text: str) -> None:
         ("error:rate<=0.01", "error:rate<=0.01"),
         ("failed!=0", "failed:count!=0"),
         ("completed==1000!fail", "completed:count==1000"),
+        ("ttft:p(99)<2000ms@es99", "ttft:p(99)<2000ms@es99"),
+        ("ttft:p(99)<2s @ es !warn", "ttft:p(99)<2s@es99!warn"),
+        ("latency:p(97.50)<2s@es99.50-estimate", "latency:p(97.5)<2s@es99.5-estimate"),
+        ("ttft:p95<2s@ucl", "ttft:p(95)<2s@ucl95"),
+        ("ttft:p95<2s@ucl-order_stat", "ttft:p(95)<2s@ucl95"),
+        ("ttft:p95<2s@ucl99-bootstrap", "ttft:p(95)<2s@ucl99-bootstrap"),
+        ("tpot:mean<40ms@ucl90", "tpot:mean<40ms@ucl90"),
+        ("tps>500@lcl-batch_means", "output_tps:value>500tok/s@lcl95"),
+        ("error<1%@ucl99-wilson", "error:rate<1%@ucl99"),
+        ("accuracy.ROUGE-L>=0.3@lcl", "accuracy.ROUGE-L:value>=0.3@lcl95"),
+        ("accuracy.gsm8k:value>-1", "accuracy.gsm8k:value>-1"),
+        ("osl:avg<=1406.02", "output_tokens:mean<=1406.02"),
+        ("isl:max>1", "input_tokens:max>1"),
+        ("interactivity:med>=50@lcl", "tps_per_user:p(50)>=50tok/s@lcl95"),
+        ("tps_per_gpu>1e3", "tps_per_gpu:value>1000tok/s"),
+        ("tpot{region:high}:p(90)<=80ms", "tpot{region:high}:p(90)<=80ms"),
+        (' tpot { b : c , "a" : "x y,z" } :p(90)<=80ms', 'tpot{a:"x y,z",b:c}:p(90)<=80ms'),
+        ("tps:delta>-3%@mw0.05", "output_tps:value:delta>-3%@mw0.05"),
+        ("ttft:p(95) : delta < .1 @mw", "ttft:p(95):delta<0.1@mw0.05"),
+        ("error:delta<5%", "error:rate:delta<5%"),
+        (
+            "good( tpot<50ms, ttft <.5s ):fraction>=95%@lcl99!info",
+            "good(ttft<0.5s,tpot<50ms):fraction>=95%@lcl99!info",
+        ),
+        ("good(e2e<=20s){turn:0}:rate>2", "good(latency<=20s){turn:0}:rate>2req/s"),
+        ("good(ttft<1s):fraction>=1", "good(ttft<1s):fraction>=1"),
     ],
 )
 def test_a_short_form_has_one_canonical_spelling(written: str, canonical: str) -> None:
@@ -77,16 +160,18 @@ def test_a_short_form_has_one_canonical_spelling(written: str, canonical: str) -
 
 
 HOW = (
-    "a requirement is METRIC:STAT OP NUMBER UNIT, then !warn or !info if it must not fail the run, "
-    "for example 'ttft:p(99)<500ms' or 'error<1%'"
+    "a requirement is METRIC:STAT OP NUMBER UNIT, then @es99 or @ucl95 if it is to be proved, and !warn or "
+    "!info if it must not fail the run, for example 'ttft:p(99)<500ms' or 'error<1%'"
 )
 ALL = (
     "ttft, ttfo, ttfv, ttfb, tpot, itl, latency, latency_from_schedule, ttft_from_schedule, "
     "ttfo_from_schedule, ttfv_from_schedule, ttfb_from_schedule, last_token, last_token_from_schedule, "
-    "held, issue_lag, send_lag, connect, qps, output_tps, total_tps, error, issued, completed, failed, "
-    "cancelled, e2e, tps or rps"
+    "held, issue_lag, send_lag, connect, output_tokens, input_tokens, tps_per_user, qps, output_tps, "
+    "total_tps, tps_per_gpu, error, good, issued, completed, failed, cancelled, e2e, tps, rps, osl, isl, "
+    "interactivity or accuracy.NAME"
 )
 FRACTION = "the error rate is a fraction below 1; for one in a hundred write 1% or 0.01"
+QUOTES = 'is no TAG:VALUE; put signs in quotes: {region:"a b"}'
 
 MISTAKES = {
     # What was written, where it goes wrong, and what is said.
@@ -99,42 +184,83 @@ MISTAKES = {
     "ttf:p(99)<1s": (1, "there is no metric 'ttf'; did you mean 'ttft'?"),
     " TTFT:p(99)<1s": (2, "there is no metric 'TTFT'; did you mean 'ttft'?"),
     "throughput>5": (1, f"there is no metric 'throughput'; choose one of {ALL}"),
-    "ttft<500ms": (
-        5,
-        "ttft needs a statistic: mean, min, max, p(50), p(90), p(95), p(99) or p(99.9)",
-    ),
-    "ttft:<500ms": (
-        6,
-        "ttft needs a statistic: mean, min, max, p(50), p(90), p(95), p(99) or p(99.9)",
-    ),
+    "accuracy>5": (1, "there is no metric 'accuracy'; did you mean 'accuracy.NAME'?"),
+    "accuracy.>5": (1, "'accuracy.' names no score; write accuracy.ROUGE1, say"),
+    "ttft<500ms": (5, "ttft needs a statistic: mean, min, max or p(N)"),
+    "ttft:<500ms": (6, "ttft needs a statistic: mean, min, max or p(N)"),
+    "ttft:delta<5%": (6, "ttft needs a statistic: mean, min, max or p(N)"),
     "ttft:avrg<5ms": (6, "ttft has no statistic 'avrg'; did you mean 'avg'?"),
-    "ttft:p(99<500ms": (6, "ttft has no statistic 'p(99'; did you mean 'p(99)'?"),
+    "ttft:p(99<500ms": (6, "ttft has no statistic 'p(99'; did you mean 'p999'?"),
+    "ttft:p(100)<500ms": (6, "a percentile is between 0 and 100, and 100 is not; there is max"),
+    "ttft:p0<500ms": (6, "a percentile is between 0 and 100, and 0 is not; there is min"),
     "qps:p(99)>1": (5, "qps has no statistic 'p(99)'; there is only 'value'"),
-    "ttft: p(97) <1s": (
-        7,
-        "the report does not hold p(97); it holds p(50), p(90), p(95), p(99) and p(99.9)",
-    ),
+    "qps:value:change>1": (11, "only :delta can follow a statistic, not 'change'"),
+    "failed:delta<1": (8, "failed is a count, and counts have no change from a baseline; qps and error have"),
     "ttft:p(99)<500": (15, "500 of what? ttft needs a unit: us, ms, s or m"),
     "ttft:p(99)<500 msec": (16, "ttft has no unit 'msec'; did you mean 'ms'?"),
     "ttft:p(99)<5req/s": (13, "ttft has no unit 'req/s'; choose one of us, ms, s or m"),
+    "ttft:p(99):delta<5ms": (19, "a change has no unit 'ms'; there is only '%'"),
+    "good(ttft<1s):count>5%": (22, "good has no unit '%'; it is a plain number"),
     "failed==0x": (10, "failed has no unit 'x'; it is a plain number"),
     "tps>=5tokens/s": (7, "output_tps has no unit 'tokens/s'; did you mean 'tok/s'?"),
     "ttft:p(99)>500ms": (11, "ttft takes < or <=, not '>': a faster server must never fail"),
     "qps<10": (4, "qps takes > or >=, not '<': a faster server must never fail"),
     "qps=>10": (4, "qps takes > or >=, not '=>'"),
+    "osl:mean==10": (9, "output_tokens takes <, <=, > or >=, not '=='"),
     "failed=0": (7, "failed takes <, <=, >, >=, == or !=, not '='"),
-    "error<-1%": (7, "the bound is -1, and error is never negative"),
+    "error<-1%": (7, "the bound is -1%, and error is never negative"),
+    "error<0": (7, "<0 can never be met; <=0 can"),
+    "ttft:p(99)<0ms": (12, "<0ms can never be met; <=0ms can"),
+    "good(ttft<1s):fraction>1": (24, ">1 can never be met; >=1 can"),
+    "good(ttft<1s):fraction>=101%": (25, ">=101% can never be met: a fraction is at most 1, or 100%"),
+    "tps:delta>-200%": (11, "the bound is -200%, and nothing falls by more than 100 %"),
+    "failed==0.5": (9, "failed is a whole number, and never 0.5"),
     "error<1": (7, f"1 bounds nothing: {FRACTION}"),
     "error<250%": (7, f"250% bounds nothing: {FRACTION}"),
     "ttft:p(99)<1e999s": (12, "the bound must be a finite number, and infs is not"),
     "ttft:p(99)<1e308m": (12, "the bound must be a finite number, and 1e+308m is not"),
     "ttft:p(99)<5ms!wran": (16, "there is no severity 'wran'; did you mean 'warn'?"),
     "ttft:p(99)<5ms!warn x": (21, f"'x' is too much; {HOW}"),
-    "ttft:p(99)<500ms@es99": (17, f"'@es99' is too much; {HOW}"),
-    "ttft{region:high}:p(99)<5ms": (
-        5,
-        f"an operator is missing before '{{region:high}}:p(99)<5ms'; {HOW}",
+    "ttft:p(99)<5ms!warn@es99": (20, f"'@es99' is too much; {HOW}"),
+    "ttft{}:p(99)<5ms": (5, f"'{{}}' {QUOTES}"),
+    "ttft{region}:p(99)<5ms": (5, f"'region' {QUOTES}"),
+    "ttft{region:high,}:p(99)<5ms": (5, f"'region:high,' {QUOTES}"),
+    'ttft{region:"\\x"}:p(99)<5ms': (5, '"\\x" is no text in quotes, as JSON has it'),
+    "ttft{a:b,a:c}:p(99)<5ms": (5, "the tag 'a' stands twice, and no request has two values of it"),
+    'ttft{"":b}:p(99)<5ms': (5, "a tag has no name"),
+    "accuracy.x{a:b}>1": (11, "accuracy.x is a score of the whole run, and of no part of it"),
+    "ttft(ttft<1s):p(9)<1s": (5, "ttft takes no conditions; good does"),
+    "good:fraction>0.9": (5, "good needs conditions, e.g. good(ttft<500ms,tpot<50ms)"),
+    "good():fraction>0.9": (5, "good needs conditions, e.g. good(ttft<500ms,tpot<50ms)"),
+    "good(ttft<1s,tpott<1s):rate>1": (5, "'tpott' is no latency of a request; did you mean 'tpot'?"),
+    "ttft:mean<5ms@es": (
+        15,
+        "early_stopping does not go with ttft:mean, which takes batch_means or bootstrap",
     ),
+    "ttft:max<5ms@ucl": (14, "there is no proof of ttft:max; leave the confidence out"),
+    "failed==0@ucl": (11, "there is no proof of failed:count; leave the confidence out"),
+    "ttft:p(9)<5ms@es99-tset": (15, "early stopping has no form 'tset'; did you mean 'test'?"),
+    "osl:p(9)>5@es": (12, "early stopping counts what is over a bound, and > bounds from below; write lcl95"),
+    "tps>5@ucl": (7, "a bound of > is held against the lower limit; write lcl"),
+    "ttft:p(9)<1s@lcl": (14, "a bound of < is held against the upper limit; write ucl"),
+    "ttft:p(9)<1s@ucl95-wilson": (
+        14,
+        "wilson does not go with ttft:p(9), which takes order_stat, bootstrap or early_stopping",
+    ),
+    "ttft:p(9)<1s@ucl-botstrap": (14, "there is no method 'botstrap'; did you mean 'bootstrap'?"),
+    "ttft:p(9)<1s@ucl-early_stopping": (14, "early_stopping has no confidence limit; write es99"),
+    "ttft:p(9)<1s@ucl0.95": (14, "ucl0.95 is a confidence of 0.95 %; write ucl95"),
+    "ttft:p(9)<1s@ucl5": (14, "the level is a share from 0.5 to below 1, not 0.05; 95 % is 0.95"),
+    "ttft:p(9)<1s@es100": (14, "the level is a share from 0.5 to below 1, not 1.0; 95 % is 0.95"),
+    "ttft:p(9)<1s@se99": (14, "there is no confidence 'se'; choose one of es, ucl, lcl or mw"),
+    "ttft:p(9)<1s@99": (14, "'99' is no confidence; write es99, ucl95, lcl95 or mw0.05"),
+    "tps>5@mw": (7, "mann_whitney tests a change from the baseline; write :delta before the operator"),
+    "tps:delta>5%@lcl": (14, "a change from the baseline is tested, and has no limit; write mw0.05"),
+    "tps:delta>5%@mw0": (
+        14,
+        "mw0 is no chance of a false alarm; alpha is above 0 and at most 0.5, e.g. mw0.05",
+    ),
+    "tps:delta>5%@mw5-exact": (14, "mw takes nothing after its alpha, e.g. mw0.05"),
 }
 
 

@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from reporter.report import Counts, Report, Throughput
-from rulesets import METRICS, Target, TargetError
+from rulesets import METRICS, Target, TargetError, parse, unparse
+from rulesets.condition import Condition
+from rulesets.expression import described
+from rulesets.quantity import EVERYTHING, quantity_of, spell
 
 
 def test_every_metric_has_a_place_in_the_report() -> None:
-    """A target can name nothing that a report does not hold."""
+    """A target can name nothing that a report does not hold, but what is computed of what it holds."""
     held = {
         "latency": {field.name.removesuffix("_ms") for field in fields(Report) if field.name.endswith("_ms")},
-        "throughput": {field.name for field in fields(Throughput)},
+        "length": {"output_tokens", "input_tokens"},
+        "interactivity": {"tps_per_user"},
+        "throughput": {*(field.name for field in fields(Throughput)), "tps_per_gpu"},
         "count": {field.name for field in fields(Counts)},
         "error": {"error"},
+        "good": {"good"},
     }
     assert [name for name, quantity in METRICS.items() if name not in held[quantity.kind]] == []
 
 
 @pytest.mark.parametrize(
     ("alias", "metric"),
-    [("e2e", "latency"), ("tps", "output_tps"), ("rps", "qps"), ("ttft", "ttft")],
+    [
+        ("e2e", "latency"),
+        ("tps", "output_tps"),
+        ("rps", "qps"),
+        ("ttft", "ttft"),
+        ("osl", "output_tokens"),
+        ("isl", "input_tokens"),
+        ("interactivity", "tps_per_user"),
+    ],
 )
 def test_a_metric_goes_by_its_aliases(alias: str, metric: str) -> None:
     """An alias becomes the name that the report uses."""
     quantity = METRICS[metric]
     target = Target.of(
-        metric=alias, stat=quantity.stats[0], op=quantity.ops[0], value=1, unit=next(iter(quantity.units))
+        metric=alias, stat=quantity.stats[0], op=quantity.ops[0], value=1, unit=quantity.units[0]
     )
     assert target.metric == metric
 
@@ -46,12 +62,17 @@ def test_a_metric_goes_by_its_aliases(alias: str, metric: str) -> None:
         ("p99.9", "p99.9"),
         ("p( 99.90 )", "p99.9"),
         ("p999", "p99.9"),
+        ("median", "p50"),
+        ("p97.25", "p97.25"),
+        ("p(0.1)", "p0.1"),
         ("max", "max"),
     ],
 )
 def test_a_statistic_has_several_spellings(written: str, stat: str) -> None:
     """Every spelling becomes one name."""
-    assert Target.of(metric="ttft", stat=written, op="<", value=1, unit="s").stat == stat
+    target = Target.of(metric="ttft", stat=written, op="<", value=1, unit="s")
+    assert target.stat == stat
+    assert target.percentile == (Fraction(stat[1:]) / 100 if stat.startswith("p") else None)
 
 
 @pytest.mark.parametrize(
@@ -76,19 +97,75 @@ def test_the_bound_is_exact_in_the_unit_of_the_report(
     assert target.in_unit(bound) == value
 
 
-@pytest.mark.parametrize("metric", [name for name, quantity in METRICS.items() if quantity.kind != "count"])
+ONE_SIDED = [name for name, quantity in METRICS.items() if quantity.kind not in {"count", "length"}]
+
+
+@pytest.mark.parametrize("metric", ONE_SIDED)
 def test_no_target_can_fail_a_server_for_being_faster(metric: str) -> None:
-    """A metric with a better side is bounded on the other side only."""
+    """A metric with a better side is bounded on the other side only, and so is its change."""
     quantity = METRICS[metric]
-    higher_is_better = quantity.kind == "throughput"
-    unit = next(iter(quantity.units))
-    for op in ("<", "<=") if higher_is_better else (">", ">="):
+    wrong = ("<", "<=") if quantity.kind in {"throughput", "interactivity", "good"} else (">", ">=")
+    for op in wrong:
         with pytest.raises(TargetError, match="a faster server must never fail") as refused:
-            Target.of(metric=metric, stat=quantity.stats[0], op=op, value=0.5, unit=unit)
+            Target.of(metric=metric, stat=quantity.stats[0], op=op, value=0.5, unit="%", delta=True)
         assert refused.value.part == "op"
+
+
+def test_a_change_is_a_share() -> None:
+    """Of whatever metric: 3 % less is -0.03 of it."""
+    target = Target.of(metric="tps", op=">", value=-3, unit="%", delta=True)
+    assert (target.bound, target.in_unit(-0.03)) == (-0.03, -3.0)
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "accuracy.f1"])
+def test_what_everything_meets_is_only_shown(metric: str) -> None:
+    """With severity info, and no bound worth the name; shares of errors and scores have no such bound."""
+    quantity = quantity_of(metric)
+    if quantity.kind not in EVERYTHING:
+        assert quantity.kind in {"error", "accuracy"}
+        return
+    op, bound = EVERYTHING[quantity.kind]
+    told: dict[str, Any] = {
+        "metric": metric,
+        "stat": (*quantity.stats, "p90")[-1 if quantity.percentiles else 0],
+    }
+    told |= {"conditions": [Condition.parse("ttft<1s")]} if metric == "good" else {}
+    told |= {"unit": "ms"} if quantity.kind == "latency" else {}
+    shown = Target.of(op=op, value=bound, severity="info", **told)
+    assert shown.is_only_shown
+    assert described(shown).endswith(f"{spell(shown.stat)}!info")
+    assert parse(unparse(shown)) == replace(shown, id=unparse(shown))
+    for other in ({"value": 1.0}, {"severity": "warn"}):
+        assert not Target.of(**{"op": op, "value": bound, "severity": "info", **told, **other}).is_only_shown
 
 
 def test_severity_is_one_of_three() -> None:
     """A severity that does not exist is refused with those that do."""
     with pytest.raises(TargetError, match="there is no severity 'blocker'; choose one of fail, warn or info"):
         Target.of(metric="qps", op=">", value=1, severity="blocker")
+
+
+def test_what_is_missing_fails_unless_it_is_said_otherwise() -> None:
+    """There are three ways to take it, and no fourth."""
+    assert Target.of(metric="qps", op=">", value=1).on_missing == "fail"
+    assert Target.of(metric="qps", op=">", value=1, on_missing="skip").on_missing == "skip"
+    with pytest.raises(
+        TargetError, match="there is no on_missing 'pass'; choose one of fail, skip"
+    ) as refused:
+        Target.of(metric="qps", op=">", value=1, on_missing="pass")
+    assert refused.value.part == "on_missing"
+
+
+@pytest.mark.parametrize(
+    ("given", "part", "said"),
+    [
+        ({"metric": "tps", "stat": "delta"}, "stat", "say delta: true beside it"),
+        ({"metric": "good(ttft<1s)"}, "metric", "metric good, conditions [ttft<1s]"),
+    ],
+)
+def test_what_the_short_form_has_and_a_file_says_otherwise(given: Any, part: str, said: str) -> None:
+    """The message says how."""
+    with pytest.raises(TargetError) as refused:
+        Target.of(op=">", value=0.5, **given)
+    assert said in str(refused.value)
+    assert refused.value.part == part

@@ -1,0 +1,111 @@
+"""What a request must meet to be good: `ttft<500ms`, several of which make a goodput."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from rulesets.errors import TargetError
+from rulesets.nearest import listing, suggestion
+from rulesets.quantity import DECIMAL, METRIC_ALIASES, METRICS, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Literal
+
+_WRITTEN: Final = re.compile(
+    rf"\s*([A-Za-z]\w*)\s*([<>=!]+)\s*({DECIMAL})\s*([A-Za-z%][\w%/]*)?\s*",
+    re.ASCII,
+)
+_OF_A_REQUEST: Final = [
+    name for name, quantity in METRICS.items() if quantity.kind == "latency" and name != "itl"
+]
+"""Gaps between tokens are many a request: tpot is their mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One of the conditions that a request must meet to be good. Make one with `Condition.of`.
+
+    Attributes:
+        metric: A latency of a request, so any but `itl`.
+        op: `<` or `<=`.
+        value: The bound, in `unit`.
+        unit: Of time.
+    """
+
+    metric: str
+    op: Literal["<", "<="]
+    value: float
+    unit: str
+
+    @classmethod
+    def of(cls, *, metric: str, op: str, value: float, unit: str | None) -> Condition:
+        """Make a condition from names as people write them.
+
+        Raises:
+            TargetError: One of them does not exist, or nothing can meet it; its part is `conditions`.
+        """
+        name = METRIC_ALIASES.get(metric, metric)
+        if name == "itl":
+            raise _error("a request has many gaps between tokens (itl); tpot is their mean")
+        if name not in _OF_A_REQUEST:
+            known = suggestion(metric, [*_OF_A_REQUEST, "e2e"])
+            raise _error(f"{metric!r} is no latency of a request; {known}")
+        if op not in {"<", "<="}:
+            raise _error(f"{name} takes < or <=, not {op!r}: a faster answer must never be a worse one")
+        units = METRICS[name].units
+        if unit not in units:
+            what = (
+                f"{value:g} of what? {name} needs a unit" if unit is None else f"{name} has no unit {unit!r}"
+            )
+            raise _error(f"{what}: {listing(units)}")
+        made = cls(name, op, float(value), unit)  # type: ignore[arg-type]  # it is one of the two
+        if not math.isfinite(made.value) or not math.isfinite(made.bound):
+            raise _error(f"the bound must be a finite number, and {value:g}{unit} is not")
+        if made.value < 0 or (made.value == 0 and op == "<"):
+            raise _error(f"{name}{op}{value:g}{unit} can never be met: no time is below 0")
+        return made
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """Read a condition as it is written: `ttft<500ms`.
+
+        Raises:
+            TargetError: It is none; its part is `conditions`.
+        """
+        written = _WRITTEN.fullmatch(text)
+        if written is None:
+            raise _error(f"{text.strip()!r} is no condition; write one like ttft<500ms")
+        return cls.of(metric=written[1], op=written[2], value=float(written[3]), unit=written[4])
+
+    @property
+    def bound(self) -> float:
+        """The bound in ms."""
+        return float(exact(self.value) * METRICS[self.metric].scale.units[self.unit])
+
+    def __str__(self) -> str:
+        """Write it as it is read."""
+        return f"{self.metric}{self.op}{repr(self.value).removesuffix('.0')}{self.unit}"
+
+
+def check(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Bring conditions into the order of the table of metrics.
+
+    Raises:
+        TargetError: There are none, or two on one metric.
+    """
+    ordered = tuple(sorted(conditions, key=lambda one: _OF_A_REQUEST.index(one.metric)))
+    if not ordered:
+        raise _error("good needs conditions, e.g. good(ttft<500ms,tpot<50ms)")
+    for one, other in pairwise(ordered):
+        if one.metric == other.metric:
+            raise _error(f"{one} and {other} are both on {one.metric}; leave one out")
+    return ordered
+
+
+def _error(message: str) -> TargetError:
+    return TargetError("conditions", message)

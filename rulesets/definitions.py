@@ -1,0 +1,51 @@
+"""The definitions that the figures of a verdict are computed with; docs/metrics.md says what each means."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+PercentileMethod = Literal["linear", "lower", "loadgen_floor", "nearest_rank"]
+Origin = Literal["scheduled", "issued"]
+Denominator = Literal["n_minus_1", "tokens_after_first_chunk"]
+End = Literal["last_token", "complete"]
+OneToken = Literal["drop", "zero", "error"]
+TokenSource = Literal["server_usage", "client_tokenizer"]
+Category = Literal["reasoning", "content", "tool_call"]
+WindowKind = Literal["run", "steady_state", "last_issued_done"]
+FailedRequests = Literal["exclude", "count_as_violation"]
+
+CATEGORIES: Final[tuple[Category, ...]] = ("reasoning", "content", "tool_call")
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What a figure means where the field has several meanings for it.
+
+    Attributes:
+        percentile_method: See `reporter.quantile`.
+        latency_origin: What a latency counts from, whatever its metric's own origin is; None for that.
+        tpot_denominator: The tokens that TPOT divides by.
+        tpot_end: Where the time ends that it divides.
+        tpot_n1: What becomes of an answer of one token: it has no TPOT, one of 0, or is an error.
+        token_source: Who counts tokens; None for the server, and a tokenizer where it does not.
+        tokenizer: The tokenizer's name, where the rules name one.
+        token_categories: What is counted.
+        throughput_window: The span of time that rates are counted over.
+        failed_requests: Whether a failed request is left out of latencies, or exceeds every bound.
+    """
+
+    percentile_method: PercentileMethod = "linear"
+    latency_origin: Origin | None = None
+    tpot_denominator: Denominator = "n_minus_1"
+    tpot_end: End = "last_token"
+    tpot_n1: OneToken = "drop"
+    token_source: TokenSource | None = None
+    tokenizer: str | None = None
+    token_categories: tuple[Category, ...] = CATEGORIES
+    throughput_window: WindowKind = "run"
+    failed_requests: FailedRequests = "exclude"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The definitions as JSON-able values."""
+        return asdict(self)

@@ -1,0 +1,191 @@
+"""The table of what can be demanded: metrics, their statistics, units and operators.
+
+Targets are one-sided. A metric that has a better side takes only the operators that bound the worse one, so
+that no target can fail a server for being faster. Lengths and scores can be bounded from either side; counts
+are bookkeeping and take every operator.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Op = Literal["<", "<=", ">", ">=", "==", "!="]
+Kind = Literal["latency", "length", "interactivity", "throughput", "error", "good", "count", "accuracy"]
+
+COMPARE: Final[Mapping[Op, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The units of a figure, and how small and great it can be.
+
+    Attributes:
+        units: Those that it can be bounded in; each is so many of the unit that figures are kept in.
+        default: The unit of a bare number; None when a bare number would be ambiguous.
+        least: No figure is below it, in the unit that figures are kept in.
+        most: No figure is above it.
+    """
+
+    units: Mapping[str, Decimal]
+    default: str | None
+    least: float = 0.0
+    most: float = math.inf
+
+
+TIME: Final = Scale(
+    {"us": Decimal("0.001"), "ms": Decimal(1), "s": Decimal(1000), "m": Decimal(60_000)}, None
+)
+REQUESTS_A_SECOND: Final = Scale({"req/s": Decimal(1)}, "req/s")
+TOKENS_A_SECOND: Final = Scale({"tok/s": Decimal(1)}, "tok/s")
+SHARE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", most=1.0)
+NUMBER: Final = Scale({"": Decimal(1)}, "")
+SCORE: Final = Scale({"": Decimal(1)}, "", least=-math.inf)
+CHANGE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", least=-1.0)
+"""Of a figure relative to the baseline's: 0.03 is 3 % more. What is not negative loses at most all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What kind of figure a metric is.
+
+    Attributes:
+        kind: What it is, and so where a run has it.
+        stats: The statistics that have a name.
+        scale: Of every statistic.
+        ops: The operators that it takes.
+        percentiles: Whether p(N) is a statistic too, for any N between 0 and 100.
+        scales: Those of statistics that have their own.
+    """
+
+    kind: Kind
+    stats: tuple[str, ...]
+    scale: Scale
+    ops: tuple[Op, ...]
+    percentiles: bool = False
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+
+    def scale_of(self, stat: str) -> Scale:
+        """Give the scale of a statistic."""
+        return self.scales.get(stat, self.scale)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """All units that one of its statistics takes."""
+        all_scales = (self.scale, *self.scales.values())
+        return tuple(dict.fromkeys(unit for scale in all_scales for unit in scale.units))
+
+
+_BELOW: Final[tuple[Op, ...]] = ("<", "<=")
+_ABOVE: Final[tuple[Op, ...]] = (">", ">=")
+_DISTRIBUTION: Final = ("mean", "min", "max")
+
+LATENCY: Final = Quantity("latency", _DISTRIBUTION, TIME, _BELOW, percentiles=True)
+LENGTH: Final = Quantity("length", _DISTRIBUTION, NUMBER, (*_BELOW, *_ABOVE), percentiles=True)
+INTERACTIVITY: Final = Quantity("interactivity", _DISTRIBUTION, TOKENS_A_SECOND, _ABOVE, percentiles=True)
+REQUEST_RATE: Final = Quantity("throughput", ("value",), REQUESTS_A_SECOND, _ABOVE)
+TOKEN_RATE: Final = Quantity("throughput", ("value",), TOKENS_A_SECOND, _ABOVE)
+ERROR_RATE: Final = Quantity("error", ("rate",), SHARE, _BELOW)
+GOOD: Final = Quantity(
+    "good",
+    ("fraction", "rate", "count"),
+    SHARE,
+    _ABOVE,
+    scales={"rate": REQUESTS_A_SECOND, "count": NUMBER},
+)
+COUNT: Final = Quantity("count", ("count",), NUMBER, tuple(COMPARE))
+ACCURACY: Final = Quantity("accuracy", ("value",), SCORE, (*_BELOW, *_ABOVE))
+
+METRICS: Final[dict[str, Quantity]] = {
+    "ttft": LATENCY,
+    "ttfo": LATENCY,
+    "ttfv": LATENCY,
+    "ttfb": LATENCY,
+    "tpot": LATENCY,
+    "itl": LATENCY,
+    "latency": LATENCY,
+    "latency_from_schedule": LATENCY,
+    "ttft_from_schedule": LATENCY,
+    "ttfo_from_schedule": LATENCY,
+    "ttfv_from_schedule": LATENCY,
+    "ttfb_from_schedule": LATENCY,
+    "last_token": LATENCY,
+    "last_token_from_schedule": LATENCY,
+    "held": LATENCY,
+    "issue_lag": LATENCY,
+    "send_lag": LATENCY,
+    "connect": LATENCY,
+    "output_tokens": LENGTH,
+    "input_tokens": LENGTH,
+    "tps_per_user": INTERACTIVITY,
+    "qps": REQUEST_RATE,
+    "output_tps": TOKEN_RATE,
+    "total_tps": TOKEN_RATE,
+    "tps_per_gpu": TOKEN_RATE,
+    "error": ERROR_RATE,
+    "good": GOOD,
+    "issued": COUNT,
+    "completed": COUNT,
+    "failed": COUNT,
+    "cancelled": COUNT,
+}
+"""Every metric that a target can name, but the scores: `accuracy.` and a name."""
+
+EVERYTHING: Final[Mapping[Kind, tuple[Op, float]]] = {
+    "latency": ("<=", 86_400_000.0),
+    "length": ("<=", 1e12),
+    **dict.fromkeys(("interactivity", "throughput", "good", "count"), (">=", 0.0)),
+}
+"""The operator and bound of a figure that is only shown, in the unit of figures: a day, more tokens than any
+answer has, nothing at all. Shares of errors and scores have none: they are bounded or left out."""
+
+SCORES: Final = "accuracy."
+"""What the metrics begin with that are scores; the rest is the name of one."""
+
+METRIC_ALIASES: Final = {
+    "e2e": "latency",
+    "tps": "output_tps",
+    "rps": "qps",
+    "osl": "output_tokens",
+    "isl": "input_tokens",
+    "interactivity": "tps_per_user",
+}
+STAT_ALIASES: Final = {"avg": "mean", "med": "p50", "median": "p50", "p999": "p99.9"}
+
+PERCENTILE: Final = re.compile(r"p\s*(?:\(\s*(\d+(?:\.\d+)?)\s*\)|(\d+(?:\.\d+)?))", re.ASCII)
+DECIMAL: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+"""A number as the short form writes it."""
+SCORE_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def quantity_of(metric: str) -> Quantity:
+    """Say what kind of figure a metric is.
+
+    Raises:
+        KeyError: There is no such metric.
+    """
+    return ACCURACY if metric.startswith(SCORES) else METRICS[metric]
+
+
+def spell(stat: str) -> str:
+    """Write a statistic as the short form does: `p(99)`, `mean`."""
+    return f"p({stat[1:]})" if PERCENTILE.fullmatch(stat) else stat
+
+
+def exact(number: float) -> Decimal:
+    """Read a number as it is written: 0.7 is 7/10 and not its binary neighbour."""
+    return Decimal(repr(float(number)))

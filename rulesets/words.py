@@ -1,0 +1,20 @@
+"""A value of a rule or of a setting as a sentence shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def in_words(value: object) -> str:
+    """Write any plain value: `5`, `true`, `min 4, max 32`; what is within another stands in brackets."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_part(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_part, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _part(value: object) -> str:
+    return f"({in_words(value)})" if isinstance(value, Mapping | list | tuple) else in_words(value)
