@@ -1,14 +1,15 @@
 """A YAML document whose every part knows where it stands, so that an error can say so.
 
-Nodes are read one at a time as the reader asks for them, and never made into anything but text and numbers:
-no tag, alias or merge key of a file can do more than stand in the wrong place, and an alias of an alias of an
-alias is never multiplied out.
+Nodes are read one at a time as the reader asks for them, and never made into anything but text, numbers and
+truths: no tag of a file can do more than stand in the wrong place. Anchors, aliases and merge keys (`<<`) are
+YAML's own; an alias of an alias of an alias is not multiplied out for longer than a ruleset can be.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import yaml
@@ -17,21 +18,39 @@ from rulesets.errors import RulesetFileError
 from rulesets.nearest import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 MOST_BYTES: Final = 256 * 1024
 """No ruleset is longer, and what is made to be long takes its time."""
 
+MOST_PARTS: Final = 50_000
+"""No ruleset has more keys and items, with its aliases written out as often as they stand there."""
+
 _TEXT = "tag:yaml.org,2002:str"
 _NULL = "tag:yaml.org,2002:null"
-_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_TRUTH = "tag:yaml.org,2002:bool"
+_WHOLE = "tag:yaml.org,2002:int"
+_MERGE = "tag:yaml.org,2002:merge"
+_NUMBERS = (_WHOLE, "tag:yaml.org,2002:float")
+_POWER = re.compile(
+    r"(?P<digits>[+-]?\d+)(?P<fraction>\.\d+)?\.?[eE](?P<sign>[+-])?(?P<exponent>\d+)", re.ASCII
+)
+_DIGITS = 40
+"""No whole number of a ruleset has more."""
 
 _REMEDIES = {
     "chomping or indentation": '; put an operator in quotes: ">="',
     "cannot start any token": "; put it in quotes",
 }
 """What to do about the mistakes that operators and units invite, of which YAML's own words say little."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many keys and items of a document may still be read."""
+
+    left: int = MOST_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +61,14 @@ class Part:
         node: What YAML makes of it.
         file: The path of the document.
         line: Where it stands, counted from 1: the line of its key, if it has one.
+        budget: What the whole document may still cost.
         key: How to find it, e.g. `targets[1].unit`; empty for the whole document.
     """
 
     node: yaml.Node
     file: str
     line: int
+    budget: Budget
     key: str = ""
 
     def error(self, message: str) -> RulesetFileError:
@@ -63,26 +84,66 @@ class Part:
         return isinstance(self.node, yaml.SequenceNode)
 
     def mapping(self, known: Collection[str], required: Collection[str] = ()) -> dict[str, Part]:
-        """Read it as keys and values.
+        """Read it as keys and values, with those that merge keys bring.
 
         Raises:
             RulesetFileError: It is something else, or a key is unknown, stands twice or is missing.
         """
         if not isinstance(self.node, yaml.MappingNode):
             raise self.error(f"must hold keys and values ({', '.join(known)}), not {self._shown()}")
-        parts: dict[str, Part] = {}
-        for key_node, value_node in self.node.value:
-            place = Part(key_node, self.file, key_node.start_mark.line + 1, self.key)
-            name: str = key_node.value if isinstance(key_node, yaml.ScalarNode) else place._shown()
+        parts = self.names()
+        for name, part in parts.items():
             if name not in known:
+                place = replace(part, key=self.key)
                 raise place.error(f"there is no key {name!r} here; {suggestion(name, known)}")
-            if name in parts:
-                raise place.error(f"the key {name!r} stands twice, first on line {parts[name].line}")
-            parts[name] = Part(value_node, self.file, place.line, f"{self.key}.{name}".lstrip("."))
         for name in required:
             if name not in parts:
                 raise self.error(f"the key {name!r} is missing")
         return parts
+
+    def names(self) -> dict[str, Part]:
+        """Read it as values by names that are the author's own, with those that merge keys bring.
+
+        Raises:
+            RulesetFileError: It is something else, or a name stands twice.
+        """
+        return self._pairs(())
+
+    def _pairs(self, within: tuple[yaml.Node, ...]) -> dict[str, Part]:
+        if not isinstance(self.node, yaml.MappingNode):
+            raise self.error(f"must hold keys and values, not {self._shown()}")
+        if any(node is self.node for node in within):
+            raise self.error("merges itself")
+        own: dict[str, Part] = {}
+        merged: dict[str, Part] = {}
+        self._spend(len(self.node.value))
+        for key_node, value_node in self.node.value:
+            place = Part(key_node, self.file, key_node.start_mark.line + 1, self.budget, self.key)
+            if key_node.tag == _MERGE:
+                for more in self._merges(replace(place, node=value_node)):
+                    merged = more._pairs((*within, self.node)) | merged  # noqa: SLF001 (a part of its own kind)
+                continue
+            name: str = key_node.value if isinstance(key_node, yaml.ScalarNode) else place._shown()
+            if name in own:
+                raise place.error(f"the key {name!r} stands twice, first on line {own[name].line}")
+            own[name] = replace(place, node=value_node, key=f"{self.key}.{name}".lstrip("."))
+        return own | {name: part for name, part in merged.items() if name not in own}
+
+    def _merges(self, value: Part) -> Iterator[Part]:
+        """What a merge key brings: one thing, or a list of which the first goes before the others."""
+        nodes = value.node.value if isinstance(value.node, yaml.SequenceNode) else [value.node]
+        self._spend(len(nodes))
+        for node in nodes:
+            if not isinstance(node, yaml.MappingNode):
+                raise value.error(
+                    "<< takes keys and values, mostly an alias of some (<<: *name), or a list of such"
+                )
+            yield replace(value, node=node)
+
+    def _spend(self, parts: int) -> None:
+        self.budget.left -= parts
+        if self.budget.left < 0:
+            raise self.error(f"has more than {MOST_PARTS} parts with its aliases, as no ruleset does")
 
     def sequence(self) -> list[Part]:
         """Read it as a list.
@@ -92,8 +153,9 @@ class Part:
         """
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.error(f"must be a list, not {self._shown()}")
+        self._spend(len(self.node.value))
         return [
-            Part(node, self.file, node.start_mark.line + 1, f"{self.key}[{index}]")
+            Part(node, self.file, node.start_mark.line + 1, self.budget, f"{self.key}[{index}]")
             for index, node in enumerate(self.node.value)
         ]
 
@@ -119,7 +181,9 @@ class Part:
             RulesetFileError: It is something else.
         """
         if self.node.tag not in _NUMBERS:
-            raise self.error(f"must be a plain number, without unit or quotes, not {self._shown()}")
+            raise self.error(
+                f"must be a plain number, without unit or quotes, not {self._shown()}{self._as_yaml_has_it()}"
+            )
         try:
             number = float(yaml.constructor.SafeConstructor().construct_object(self.node))
         except (ValueError, LookupError, OverflowError, yaml.YAMLError):
@@ -127,6 +191,64 @@ class Part:
         if not math.isfinite(number):
             raise self.error(f"must be a finite number, not {self._shown()}")
         return number
+
+    def _as_yaml_has_it(self) -> str:
+        """How a number with an exponent is written so that YAML takes it for one; empty for all else."""
+        plain = isinstance(self.node, yaml.ScalarNode) and self.node.style is None
+        power = _POWER.fullmatch(self.node.value) if plain else None
+        if power is None:
+            return ""
+        told = f"{power['digits']}{power['fraction'] or '.0'}e{power['sign'] or '+'}{power['exponent']}"
+        return f"; YAML takes that for text, and wants a dot and the exponent's sign: {told}"
+
+    def whole(self) -> int:
+        """Read it as a whole number, exactly.
+
+        Raises:
+            RulesetFileError: It is something else.
+        """
+        number = self.number()
+        if not number.is_integer():
+            raise self.error(f"must be a whole number, not {self._shown()}")
+        if self.node.tag != _WHOLE or len(self.node.value) > _DIGITS:
+            return int(number)
+        return int(yaml.constructor.SafeConstructor().construct_object(self.node))
+
+    def exact(self) -> int:
+        """Read it as a whole number that JSON can keep.
+
+        Raises:
+            RulesetFileError: It is something else, or takes more than 64 bits.
+        """
+        number = self.whole()
+        if not -(2**63) <= number < 2**64:
+            raise self.error(f"must be below 2^64, not {self._shown()}")
+        return number
+
+    def truth(self) -> bool:
+        """Read it as true or false.
+
+        Raises:
+            RulesetFileError: It is something else.
+        """
+        if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != _TRUTH:
+            raise self.error(f"must be true or false, not {self._shown()}")
+        value = yaml.constructor.SafeConstructor.bool_values.get(self.node.value.lower())
+        if value is None:
+            raise self.error(f"must be true or false, not {self._shown()}")
+        return bool(value)
+
+    def scalar(self) -> str | float | bool:
+        """Read it as a text, a number or a truth, whichever it is.
+
+        Raises:
+            RulesetFileError: It is nothing, a list, or keys and values.
+        """
+        if self.node.tag == _TRUTH:
+            return self.truth()
+        if self.node.tag in _NUMBERS:
+            return self.exact() if self.node.tag == _WHOLE else self.number()
+        return self.text()
 
     def _shown(self) -> str:
         """Show what stands there, for an error."""
@@ -156,7 +278,7 @@ def read(path: Path) -> Part:
         raise RulesetFileError(file, None, "", f"is not YAML ({error})") from error
     if root is None:
         raise RulesetFileError(file, None, "", "is empty; a ruleset begins with 'schema: rulesets/1'")
-    return Part(root, file, root.start_mark.line + 1)
+    return Part(root, file, root.start_mark.line + 1, Budget())
 
 
 def _content(path: Path) -> str:

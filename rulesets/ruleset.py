@@ -1,73 +1,103 @@
-"""A ruleset, from a YAML file or from short forms: the targets of a run, and what makes it valid at all."""
+"""A ruleset resolved for one model and one scenario: all that a run is judged by, as a log can keep it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from rulesets import bounds
+from rulesets.again import made_again
+from rulesets.condition import Condition
+from rulesets.definitions import Definitions
+from rulesets.demands import Audit, Baseline, Dataset, Generation, Load, SteadyState, Sweep, Validity
 from rulesets.errors import ExpressionError, RulesetError, TargetError
-from rulesets.expression import parse, unparse
+from rulesets.expression import parse
 from rulesets.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from rulesets.document import Part
-
-SCHEMA: Final = "rulesets/1"
-"""The format that this version reads."""
-
-_TARGET_KEYS: Final = ("id", "metric", "stat", "op", "value", "unit", "severity", "source")
-
-_LAWS: Final[Mapping[str, tuple[str, Callable[[float], bool]]]] = {
-    "max_error_rate": ("a fraction from 0 to below 1 (0.01 is one in a hundred)", lambda rate: 0 <= rate < 1),
-    "min_samples": ("a whole number from 1 up", lambda count: count >= 1 and count == int(count)),
-    "min_duration_s": ("a number of seconds above 0", lambda seconds: seconds > 0),
+_KINDS: Final[Mapping[str, Any]] = {
+    "name": str,
+    "version": str,
+    "validity": Validity,
+    "source": tuple[str, ...],
+    "model": str,
+    "scenario": str,
+    "locked": bool,
+    "definitions": Definitions,
+    "load": Load | None,
+    "dataset": Dataset,
+    "generation": Generation,
+    "audits": tuple[Audit, ...],
+    "steady_state": SteadyState,
+    "baseline": Baseline | None,
+    "sweep": Sweep | None,
+    "power": dict[str, Any],
+    "report": dict[str, Any],
+    "notes": tuple[str, ...],
+    "overrides": tuple[str, ...],
 }
-"""What each validity rule must be, in words and as a test."""
-
-
-@dataclass(frozen=True, slots=True)
-class Validity:
-    """What a run must have to stand for the server. None asks for nothing.
-
-    Attributes:
-        max_error_rate: The greatest share of failed requests among those that ended, 0 to below 1.
-        min_samples: The least number of completed requests.
-        min_duration_s: The shortest window, in seconds.
-    """
-
-    max_error_rate: float | None = None
-    min_samples: int | None = None
-    min_duration_s: float | None = None
+"""The fields that are kept as they are; targets and seeds are not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """The targets of a run, and what makes it valid.
+    """The rules of a run, resolved for one model and one scenario.
 
     Attributes:
         name: What the ruleset is called.
         version: Its version, as its author counts.
-        targets: At least one, with unique ids.
+        targets: What the run must reach, with unique ids; accuracy gates and goodput are among them.
         validity: What makes a run valid.
         source: Where the rules come from.
+        model: The entry of the document that it was resolved for; empty for a flat file.
+        scenario: The scenario of that model; empty for a flat file.
+        locked: Whether a file that extends it may only tighten it.
+        definitions: What the figures mean.
+        load: The load that is prescribed; None for any.
+        dataset: What must be asked.
+        generation: What each request must ask for.
+        seeds: Those that are prescribed: `sample_index`, `schedule`, `model`, `qsl`.
+        audits: Checks of the run's integrity.
+        steady_state: What the steady state must be.
+        baseline: What the run is compared with.
+        sweep: Rules over several runs.
+        power: `source` and `required`.
+        report: `junit`, `github_annotations`, `keys`.
+        notes: Conflicts between sources, and the like.
+        overrides: What a file, or a command line, changed in the rules that it extends.
     """
 
     name: str
     version: str
     targets: tuple[Target, ...]
-    validity: Validity = Validity()
+    validity: Validity = field(default_factory=Validity)
     source: tuple[str, ...] = ()
+    model: str = ""
+    scenario: str = ""
+    locked: bool = False
+    definitions: Definitions = field(default_factory=Definitions)
+    load: Load | None = None
+    dataset: Dataset = field(default_factory=Dataset)
+    generation: Generation = field(default_factory=Generation)
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    audits: tuple[Audit, ...] = ()
+    steady_state: SteadyState = field(default_factory=SteadyState)
+    baseline: Baseline | None = None
+    sweep: Sweep | None = None
+    power: Mapping[str, Any] = field(default_factory=dict)
+    report: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The ruleset as JSON-able values; `of_dict` makes it again."""
-        return asdict(self)
+        """The ruleset as JSON-able values, for `of_dict`. Seeds are texts: as doubles not all are exact."""
+        return asdict(self) | {"seeds": {name: str(seed) for name, seed in self.seeds.items()}}
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
-        """Make the ruleset that `to_dict` told of.
+        """Make the ruleset that `to_dict` told of, of this version or one that knew less.
 
         Raises:
             RulesetError: It told of none.
@@ -79,40 +109,43 @@ class Ruleset:
 
     @classmethod
     def _of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
+        if unknown := plain.keys() - cls.__dataclass_fields__.keys():
+            raise TypeError(f"there is no {unknown.pop()!r} in a ruleset")
+        kept = {name: made_again(kind, plain[name]) for name, kind in _KINDS.items() if name in plain}
+        _check(kept.get("validity", Validity()))
         return cls(
-            name=_text(plain["name"]),
-            version=_text(plain["version"]),
+            **kept,
             targets=tuple(map(_kept_target, plain["targets"])),
-            validity=_kept_validity(plain["validity"]),
-            source=tuple(map(_text, plain["source"])),
+            seeds={name: int(seed) for name, seed in plain.get("seeds", {}).items()},
         )
 
 
 def _kept_target(plain: Mapping[str, Any]) -> Target:
-    given = {name: value for name, value in plain.items() if name not in {"id", "where"}}
-    where = tuple((_text(tag), _text(value)) for tag, value in plain["where"])
-    _text(plain["source"])
-    return replace(Target.of(**given), id=_text(plain["id"]), where=where)
+    given = made_again(Target, plain)
+    told = {name: getattr(given, name) for name in Target.__dataclass_fields__ if name != "id"}
+    told["confidence"] = None if given.confidence is None else asdict(given.confidence)
+    told["conditions"] = [
+        Condition.of(metric=one.metric, op=one.op, value=one.value, unit=one.unit) for one in given.conditions
+    ]
+    return replace(Target.of(**told), id=given.id)
 
 
-def _kept_validity(plain: Mapping[str, Any]) -> Validity:
-    for name, value in plain.items():
-        if value is not None and not _LAWS[name][1](value):
-            raise ValueError(f"{name} must be {_LAWS[name][0]}, not {value}")
-    return Validity(**plain)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    return value
+def _check(validity: Validity) -> None:
+    """See that what is kept of a validity can be asked of a run."""
+    rate = validity.max_error_rate
+    if rate is not None and not 0 <= rate < 1:
+        raise ValueError(f"max_error_rate must be a fraction from 0 to below 1, not {rate}")
+    for name in ("min_samples", "min_duration_s", "min_passes", "min_samples_per_concurrency"):
+        least = getattr(validity, name)
+        if least is not None and not least > 0:
+            raise ValueError(f"{name} must be above 0, not {least}")
 
 
 def of_expressions(expressions: Iterable[str]) -> Ruleset:
     """Make a ruleset of short forms, as a command line gives them.
 
     Raises:
-        ExpressionError: One cannot be read, or two ask for the same.
+        ExpressionError: One cannot be read, or two ask for the same, or for what no run can meet at once.
         RulesetError: There are none.
     """
     targets: dict[str, Target] = {}
@@ -120,90 +153,16 @@ def of_expressions(expressions: Iterable[str]) -> Ruleset:
         target = parse(expression)
         if target.id in targets:
             raise ExpressionError(expression, 1, "is asked for twice; leave one out")
+        for other in targets.values():
+            if _exclude(other, target):
+                raise ExpressionError(expression, 1, f"can never pass beside {other.id!r}; leave one out")
         targets[target.id] = target
     if not targets:
         raise RulesetError("there is no requirement, and a gate without one would pass everything")
     return Ruleset("command line", "", tuple(targets.values()))
 
 
-def load(path: Path | str) -> Ruleset:
-    """Read a ruleset from a YAML file (docs/rulesets.md).
-
-    Raises:
-        RulesetFileError: It cannot be read or is no ruleset; the message names file, line and key.
-    """
-    from rulesets import document
-
-    whole = document.read(Path(path))
-    top = whole.mapping(
-        ("schema", "ruleset", "targets", "validity"), required=("schema", "ruleset", "targets")
-    )
-    schema = top["schema"].text()
-    if schema != SCHEMA:
-        raise top["schema"].error(f"is {schema!r}, and this version reads {SCHEMA!r}")
-    head = top["ruleset"].mapping(("name", "version", "source"), required=("name", "version"))
-    return Ruleset(
-        name=head["name"].text(),
-        version=head["version"].text(),
-        targets=_targets(top["targets"]),
-        validity=_validity(top["validity"]) if "validity" in top else Validity(),
-        source=_source(head["source"]) if "source" in head else (),
-    )
-
-
-def _source(part: Part) -> tuple[str, ...]:
-    return tuple(line.text() for line in part.sequence()) if part.is_sequence() else (part.text(),)
-
-
-def _targets(part: Part) -> tuple[Target, ...]:
-    targets: list[Target] = []
-    lines: dict[str, int] = {}
-    for item in part.sequence():
-        target = _detailed(item) if item.is_mapping() else _short(item)
-        if target.id in lines:
-            raise item.error(f"the id {target.id!r} stands twice, first on line {lines[target.id]}")
-        lines[target.id] = item.line
-        targets.append(target)
-    if not targets:
-        raise part.error("is empty, and a gate without a target would pass everything")
-    return tuple(targets)
-
-
-def _short(part: Part) -> Target:
-    try:
-        return parse(part.text())
-    except ExpressionError as error:
-        raise part.error(str(error)) from error
-
-
-def _detailed(part: Part) -> Target:
-    """Read a target that is written out key by key."""
-    keys = part.mapping(_TARGET_KEYS, required=("metric", "op", "value"))
-    texts = {name: keys[name].text() for name in keys if name != "value"}
-    try:
-        target = Target.of(
-            metric=texts["metric"],
-            stat=texts.get("stat"),
-            op=texts["op"],
-            value=keys["value"].number(),
-            unit=texts.get("unit"),
-            severity=texts.get("severity", "fail"),
-            source=texts.get("source", ""),
-        )
-    except TargetError as error:
-        raise keys.get(error.part, part).error(str(error)) from error
-    return replace(target, id=texts.get("id", unparse(target)))
-
-
-def _validity(part: Part) -> Validity:
-    keys = part.mapping([field.name for field in fields(Validity)])
-    numbers = {name: value.number() for name, value in keys.items()}
-    for name, (allowed, lawful) in _LAWS.items():
-        if name in numbers and not lawful(numbers[name]):
-            raise keys[name].error(f"must be {allowed}, not {numbers[name]:g}")
-    samples = numbers.get("min_samples")
-    return Validity(
-        max_error_rate=numbers.get("max_error_rate"),
-        min_samples=None if samples is None else int(samples),
-        min_duration_s=numbers.get("min_duration_s"),
-    )
+def _exclude(one: Target, other: Target) -> bool:
+    """Whether no figure meets both, and both must be met."""
+    same = one.severity == other.severity == "fail" and bounds.subject(one) == bounds.subject(other)
+    return same and not bounds.of(one).meets(bounds.of(other))

@@ -32,7 +32,7 @@ from recorder.session import Session
 from recorder.store import Store
 from rulesets.errors import RulesetError
 from rulesets.expression import parse, unparse
-from rulesets.ruleset import load
+from rulesets.loading import read as read_ruleset
 from workloads.errors import WorkloadError
 from workloads.sources import read_rows
 
@@ -283,7 +283,7 @@ def ruleset(data: bytes) -> None:
     path = _folder() / "rules.yaml"
     path.write_bytes(data)
     try:
-        load(path)
+        read_ruleset(path)
     except RulesetError as error:
         assert str(error).startswith(str(path))  # noqa: PT017 (it may also be right)
     try:

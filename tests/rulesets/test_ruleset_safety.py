@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rulesets import document
 from rulesets.errors import RulesetError, RulesetFileError
 from rulesets.expression import parse, unparse
-from rulesets.ruleset import load
+from rulesets.loading import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets import METRICS, RulesetFileError, Validity, judge, load, of_expressions
-from rulesets.target import METRIC_ALIASES, STAT_ALIASES
+from rulesets import OfReport, RulesetFileError, Validity, judge, load, of_expressions
+from rulesets.loading import read
+from rulesets.quantity import COMPARE
+from rulesets.reading.schema import schema
 from rulesets.verdict import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -21,28 +23,13 @@ PAGE = (ROOT / "docs" / "rulesets.md").read_text(encoding="utf-8")
 
 
 def block(language: str) -> str:
-    """Give the only code block of a language."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
-    return str(found)
+    """Give the first code block of a language."""
+    return blocks(language)[0]
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_is_documented(metric: str) -> None:
-    """Each metric has its row, with its units and operators."""
-    (row,) = re.findall(rf"^\| `{metric}`.*$", PAGE, flags=re.MULTILINE)
-    quantity = METRICS[metric]
-    if quantity.kind == "latency":
-        assert "| distribution | time | `<` `<=` |" in row
-        return
-    assert [stat for stat in quantity.stats if f"`{stat}`" not in row] == []
-    assert [unit for unit in quantity.units if unit and f"`{unit}`" not in row] == []
-    assert [op for op in quantity.ops if f"`{op}`" not in row] == [] or "all six" in row
-
-
-def test_every_alias_and_time_unit_is_documented() -> None:
-    """What can be written can be found."""
-    aliases = {alias for alias in (*METRIC_ALIASES, *STAT_ALIASES) if alias != "p999"}
-    assert [name for name in (*aliases, *METRICS["ttft"].units) if f"`{name}`" not in PAGE] == []
+def blocks(language: str) -> list[str]:
+    """Give all code blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
 def test_the_documented_ruleset_is_one(tmp_path: Path) -> None:
@@ -57,6 +44,34 @@ def test_the_documented_ruleset_is_one(tmp_path: Path) -> None:
         "itl:p(99.9)<400ms!warn",
         "reading-speed",
     ]
+
+
+@pytest.mark.parametrize("text", [text for text in blocks("yaml") if text.startswith("schema:")])
+def test_every_documented_file_is_right(text: str, tmp_path: Path) -> None:
+    """Each whole file on the page is read, for all its models and scenarios."""
+    path = tmp_path / "page.yaml"
+    path.write_text(text)
+    assert all(ruleset.targets for ruleset in read(path).rulesets.values())
+
+
+def test_every_key_is_documented() -> None:
+    """Each key of a file, at any depth, stands on the page, and so does each word that one of them takes."""
+    words: set[str] = set()
+
+    def collect(schema: Any) -> None:
+        words.update(schema.get("properties", ()))
+        words.update(word for word in schema.get("enum", ()) if word not in COMPARE)
+        parts = [
+            *schema.get("properties", {}).values(),
+            *schema.get("anyOf", ()),
+            *schema.get("$defs", {}).values(),
+        ]
+        for part in [*parts, schema.get("items"), schema.get("additionalProperties")]:
+            if isinstance(part, dict):
+                collect(part)
+
+    collect(schema())
+    assert [word for word in words if not re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", PAGE)] == []
 
 
 def test_the_documented_mistake_is_reported_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +97,7 @@ def test_the_documented_verdict_is_given(make_report: Callable[..., Mapping[str,
     """The JSON on the page is what a run with these figures gets."""
     report = make_report(latency_ms=1000 / 1.95, completed=500)
     said = json.loads(block("json"))
-    given = judge(of_expressions(["ttft:p(95)<800ms"]), report).to_dict()
+    given = judge(of_expressions(["ttft:p(95)<800ms"]), OfReport(report)).to_dict()
     assert given | {key: said[key] for key in ("ruleset", "version", "source")} == said
 
 

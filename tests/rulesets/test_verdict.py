@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from rulesets import (
     METRICS,
+    OfReport,
     Row,
     Ruleset,
     Target,
@@ -24,18 +25,20 @@ from rulesets import (
     parse,
     unparse,
 )
+from rulesets.condition import Condition
+from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     MakeReport = Callable[..., Mapping[str, Any]]
 
-GRAVITY = {"PASS": 0, "FAIL": 1, "INVALID": 2}
+GRAVITY = {"PASS": 0, "INCONCLUSIVE": 1, "FAIL": 2, "INVALID": 3}
 
 
 def one_row(expression: str, report: Mapping[str, Any]) -> Row:
     """Judge a report by one short form."""
-    (row,) = judge(of_expressions([expression]), report).rows
+    (row,) = judge(of_expressions([expression]), OfReport(report)).rows
     return row
 
 
@@ -44,13 +47,16 @@ def targets(draw: st.DrawFn, kinds: tuple[str, ...] = ("latency", "throughput", 
     """Draw a target whose bound lies where reports have their figures."""
     metric = draw(st.sampled_from([name for name, quantity in METRICS.items() if quantity.kind in kinds]))
     quantity = METRICS[metric]
-    unit = draw(st.sampled_from(sorted(quantity.units)))
-    bound = draw(st.floats(min_value=0, max_value=0.99 if quantity.kind == "error" else 500))
+    unit, factor = draw(st.sampled_from(sorted(quantity.scale.units.items())))
+    op = draw(st.sampled_from(quantity.ops))
+    bound = draw(st.floats(min_value=0.01, max_value=0.99 if quantity.kind == "error" else 500))
+    value = bound / float(factor)
+    held = ["p50", "p90", "p95", "p99", "p99.9"] if quantity.percentiles else []
     target = Target.of(
         metric=metric,
-        stat=draw(st.sampled_from(quantity.stats)),
-        op=draw(st.sampled_from(quantity.ops)),
-        value=bound / float(quantity.units[unit]),
+        stat=draw(st.sampled_from([*quantity.stats, *held])),
+        op=op,
+        value=round(value) if op in {"==", "!="} else value,
         unit=unit,
         severity=draw(st.sampled_from(["fail", "warn", "info"])),
     )
@@ -86,6 +92,8 @@ def test_a_target_that_is_met_passes(make_report: MakeReport) -> None:
         severity="fail",
         margin=0.5,
         reason="",
+        group="target",
+        method="p99 by linear",
     )
 
 
@@ -131,19 +139,33 @@ def test_every_statistic_is_read_from_its_place(
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_metric_without_samples_fails(metric: str, make_report: MakeReport) -> None:
-    """Nothing passes because nothing was measured, and the row says so."""
+    """Nothing passes because nothing was measured; the row says so, and what to do."""
     quantity = METRICS[metric]
     loosest = {"<": 0.9, "<=": 0.9, ">": 0.0, ">=": 0.0}
     op = next(op for op in loosest if op in quantity.ops)
     target = Target.of(
-        metric=metric, stat=quantity.stats[0], op=op, value=loosest[op], unit=next(iter(quantity.units))
+        metric=metric,
+        stat=quantity.stats[0],
+        op=op,
+        value=loosest[op],
+        unit=next(iter(quantity.scale.units)),
+        conditions=[Condition("ttft", "<", 1.0, "s")] if metric == "good" else [],
     )
     report = make_report(latency_ms=None, rate=None, completed=0, failed=0, duration_s=None)
-    verdict = judge(Ruleset("r", "1", (target,)), report)
+    verdict = judge(Ruleset("r", "1", (target,)), OfReport(report))
     assert verdict.status == "FAIL"
     assert verdict.rows[0].observed is None
     assert verdict.rows[0].margin is None
     assert "the run has no samples of " + metric in verdict.rows[0].reason
+    assert verdict.rows[0].remedy
+
+
+@pytest.mark.parametrize(("on_missing", "status"), [("skip", "SKIP"), ("inconclusive", "INCONCLUSIVE")])
+def test_a_target_may_say_what_no_samples_mean(on_missing: str, status: str, make_report: MakeReport) -> None:
+    """It does not fail then; and alone it shows nothing."""
+    target = Target.of(metric="connect", stat="max", op="<", value=1, unit="s", on_missing=on_missing)
+    verdict = judge(Ruleset("r", "1", (target,)), OfReport(make_report(latency_ms=None)))
+    assert (verdict.rows[0].status, verdict.status) == (status, "INCONCLUSIVE")
 
 
 def test_a_figure_that_is_not_a_number_fails(make_report: MakeReport) -> None:
@@ -157,15 +179,16 @@ def test_a_report_without_a_metric_fails_it(make_report: MakeReport) -> None:
     report = {
         key: value for key, value in make_report().items() if key not in {"ttft_ms", "throughput", "counts"}
     }
-    verdict = judge(of_expressions(["ttft:max<1m", "qps>=0", "error<99%", "failed<=5"]), report)
+    verdict = judge(of_expressions(["ttft:max<1m", "qps>=0", "error<99%", "failed<=5"]), OfReport(report))
     assert [row.status for row in verdict.rows] == ["FAIL"] * 4
 
 
 def test_a_part_of_the_requests_has_no_figures(make_report: MakeReport) -> None:
-    """A target for some of the requests is not judged by all of them."""
-    target = replace(parse("ttft:max<1m"), where=(("region", "high"),))
-    (row,) = judge(Ruleset("r", "1", (target,)), make_report()).rows
-    assert (row.status, row.target) == ("FAIL", "ttft{region:high}:max<1m")
+    """A target for some of the requests is not judged by all of them, and needs the log."""
+    row = one_row("ttft{region:high}:max<1m", make_report())
+    assert (row.status, row.target) == ("INCONCLUSIVE", "ttft{region:high}:max<1m")
+    assert "region:high" in row.reason
+    assert row.remedy == "judge the run's folder, which has its log"
 
 
 def test_a_bound_of_zero_has_no_margin(make_report: MakeReport) -> None:
@@ -203,14 +226,15 @@ def test_only_a_row_that_counts_fails_the_whole(
     expressions: list[str], status: str, code: int, make_report: MakeReport
 ) -> None:
     """Rows of severity warn and info fail alone."""
-    verdict = judge(of_expressions(expressions), make_report())
+    verdict = judge(of_expressions(expressions), OfReport(make_report()))
     assert (verdict.status, exit_code(verdict)) == (status, code)
 
 
 def test_an_invalid_run_is_neither_passed_nor_failed(make_report: MakeReport) -> None:
     """What the report says against itself outranks every row, and stands in the verdict."""
     for expression in ("qps>1", "qps>99"):
-        verdict = judge(of_expressions([expression]), make_report(reasons=["the client was the limit"]))
+        report = make_report(reasons=["the client was the limit"])
+        verdict = judge(of_expressions([expression]), OfReport(report))
         assert (verdict.status, exit_code(verdict)) == ("INVALID", 4)
         assert verdict.reasons == ("the client was the limit",)
 
@@ -218,7 +242,7 @@ def test_an_invalid_run_is_neither_passed_nor_failed(make_report: MakeReport) ->
 def test_a_report_that_does_not_say_that_it_is_valid_is_not(make_report: MakeReport) -> None:
     """Silence about validity is not validity."""
     report = {key: value for key, value in make_report().items() if key != "validity"}
-    verdict = judge(of_expressions(["qps>1"]), report)
+    verdict = judge(of_expressions(["qps>1"]), OfReport(report))
     assert verdict.status == "INVALID"
     assert verdict.reasons == ("the report does not say that the run is valid",)
 
@@ -254,7 +278,7 @@ def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
 ) -> None:
     """It outranks a missed target, and its row says what was short."""
     ruleset = replace(of_expressions(["qps>99"]), validity=validity)
-    verdict = judge(ruleset, make_report(**figures))
+    verdict = judge(ruleset, OfReport(make_report(**figures)))
     assert (verdict.status, exit_code(verdict)) == ("INVALID", 4)
     assert (verdict.rows[0].status, verdict.rows[0].reason) == ("INVALID", reason)
 
@@ -262,7 +286,7 @@ def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
 def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> None:
     """They stand before the targets under their own ids."""
     validity = Validity(max_error_rate=0.01, min_samples=99, min_duration_s=60)
-    verdict = judge(replace(of_expressions(["qps>1"]), validity=validity), make_report())
+    verdict = judge(replace(of_expressions(["qps>1"]), validity=validity), OfReport(make_report()))
     assert verdict.status == "PASS"
     assert [(row.id, row.target, row.observed, row.margin) for row in verdict.rows[:3]] == [
         ("validity.max_error_rate", "max_error_rate: 0.01", 0.01, 0.0),
@@ -274,13 +298,19 @@ def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> No
 def test_a_verdict_is_json(make_report: MakeReport) -> None:
     """The dictionary of a verdict is what JSON makes of it."""
     ruleset = Ruleset("r", "1", (parse("error<0.5%!warn"),), Validity(min_samples=1), ("SLO 7",))
-    told = judge(ruleset, make_report()).to_dict()
+    told = judge(ruleset, OfReport(make_report())).to_dict()
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert told == {
         "status": "PASS",
         "ruleset": "r",
         "version": "1",
+        "model": "",
+        "scenario": "",
+        "locked": False,
+        "overrides": [],
         "source": ["SLO 7"],
+        "definitions": {**Definitions().to_dict(), "token_categories": ["reasoning", "content", "tool_call"]},
+        "notes": [],
         "reasons": [],
         "rows": [
             {
@@ -294,6 +324,11 @@ def test_a_verdict_is_json(make_report: MakeReport) -> None:
                 "severity": "fail",
                 "margin": 98.0,
                 "reason": "",
+                "group": "validity",
+                "method": "the number of completed requests",
+                "limit": None,
+                "remedy": "",
+                "source": "",
             },
             {
                 "id": "error:rate<0.5%!warn",
@@ -306,6 +341,11 @@ def test_a_verdict_is_json(make_report: MakeReport) -> None:
                 "severity": "warn",
                 "margin": -1.0,
                 "reason": "error:rate is 1%, and < 0.5% is asked for",
+                "group": "target",
+                "method": "1 of 100 failed",
+                "limit": None,
+                "remedy": "",
+                "source": "",
             },
         ],
     }
@@ -326,8 +366,8 @@ def test_tightening_a_target_never_turns_fail_into_pass(
     """A stricter bound passes at most what the looser one passed."""
     tighter = {"<": share, "<=": share, ">": 1 + share, ">=": 1 + share}.get(target.op, 1.0)
     report = make_report(**figures)
-    loose = judge(Ruleset("r", "1", (target,)), report)
-    tight = judge(Ruleset("r", "1", (replace(target, value=target.value * tighter),)), report)
+    loose = judge(Ruleset("r", "1", (target,)), OfReport(report))
+    tight = judge(Ruleset("r", "1", (replace(target, value=target.value * tighter),)), OfReport(report))
     assert GRAVITY[tight.rows[0].status] >= GRAVITY[loose.rows[0].status]
     assert gravity(tight) >= gravity(loose)
 
@@ -350,7 +390,7 @@ def test_a_better_server_never_fails_what_a_worse_one_passed(
         "completed": figures["completed"] + repaired,
     }
     ruleset = Ruleset("r", "1", (target,))
-    before, after = judge(ruleset, make_report(**figures)), judge(ruleset, make_report(**better))
+    before, after = (judge(ruleset, OfReport(make_report(**one))) for one in (figures, better))
     assert GRAVITY[after.rows[0].status] <= GRAVITY[before.rows[0].status]
 
 
@@ -361,7 +401,9 @@ def test_the_order_of_rules_does_not_matter(
     """A permuted ruleset has the same status and the same rows, permuted."""
     report = make_report(**figures)
     permuted = data.draw(st.permutations(rules))
-    straight, mixed = (judge(Ruleset("r", "1", tuple(order)), report) for order in (rules, permuted))
+    straight, mixed = (
+        judge(Ruleset("r", "1", tuple(order)), OfReport(report)) for order in (rules, permuted)
+    )
     assert mixed.status == straight.status
     assert sorted(mixed.rows, key=repr) == sorted(straight.rows, key=repr)
     assert [row.id for row in mixed.rows] == [target.id for target in permuted]
@@ -372,7 +414,7 @@ def test_the_whole_follows_from_its_rows(
     rules: list[Target], figures: dict[str, Any], make_report: MakeReport
 ) -> None:
     """A valid run fails exactly when a row that counts does, and every row that misses says why."""
-    verdict = judge(Ruleset("r", "1", tuple(rules)), make_report(**figures))
+    verdict = judge(Ruleset("r", "1", tuple(rules)), OfReport(make_report(**figures)))
     counting = [row.status for row in verdict.rows if row.severity == "fail"]
     assert (verdict.status == "FAIL") == ("FAIL" in counting)
     assert all((row.reason == "") == (row.status == "PASS") for row in verdict.rows)

@@ -1,0 +1,85 @@
+"""A value made again from the plain values that a log keeps of it, or refused: it may be of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NAMES: Final = {"Literal": Literal, "Mapping": Mapping}
+"""What the annotations of the values name and their modules import only for a checker."""
+
+
+def made_again(kind: Any, plain: Any) -> Any:
+    """Make a value.
+
+    Args:
+        kind: A scalar, a literal, a tuple, a mapping, a dataclass of such, or one of them or None.
+        plain: What `dataclasses.asdict` told of it, perhaps after JSON; fields added since are left out.
+
+    Raises:
+        TypeError: Something is of another kind than it was, or not known.
+    """
+    if kind is Any:
+        return plain
+    if is_dataclass(kind):
+        return _dataclass(kind, plain)
+    make = _MAKERS.get(get_origin(kind))
+    return _scalar(kind, plain) if make is None else make(get_args(kind), plain)
+
+
+def _dataclass(kind: Any, plain: Any) -> Any:
+    hints = get_type_hints(kind, localns=_NAMES)
+    known = {field.name for field in fields(kind)}
+    for name in _checked(plain, right=isinstance(plain, Mapping)):
+        if name not in known:
+            raise TypeError(f"there is no {name!r} in {kind.__name__}")
+    return kind(**{name: made_again(hints[name], value) for name, value in plain.items()})
+
+
+def _scalar(kind: Any, plain: Any) -> Any:
+    if isinstance(plain, bool) and kind is not bool:
+        return _checked(plain, right=False)
+    return _checked(plain, right=isinstance(plain, int | float if kind is float else kind))
+
+
+def _one_of(kinds: tuple[Any, ...], plain: Any) -> Any:
+    if plain is None and NoneType in kinds:
+        return None
+    (kind,) = (one for one in kinds if one is not NoneType)
+    return made_again(kind, plain)
+
+
+def _tuple(kinds: tuple[Any, ...], plain: Any) -> Any:
+    items = _checked(plain, right=isinstance(plain, list | tuple))
+    each = kinds[:1] * len(items) if kinds[-1] is Ellipsis else kinds
+    return tuple(made_again(kind, item) for kind, item in zip(each, items, strict=True))
+
+
+def _mapping(kinds: tuple[Any, ...], plain: Any) -> Any:
+    named = _checked(plain, right=isinstance(plain, Mapping))
+    return {made_again(kinds[0], name): made_again(kinds[1], value) for name, value in named.items()}
+
+
+def _literal(words: tuple[Any, ...], plain: Any) -> Any:
+    return _checked(plain, right=plain in words)
+
+
+def _checked(plain: Any, *, right: bool) -> Any:
+    if not right:
+        raise TypeError(f"{plain!r} is of another kind than it was")
+    return plain
+
+
+_MAKERS: Final[Mapping[Any, Callable[[tuple[Any, ...], Any], Any]]] = {
+    Union: _one_of,
+    UnionType: _one_of,
+    Literal: _literal,
+    tuple: _tuple,
+    dict: _mapping,
+    Mapping: _mapping,
+}

@@ -1,0 +1,127 @@
+"""Which model and scenario of a ruleset a run is judged by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rulesets.errors import RulesetError
+from rulesets.nearest import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rulesets.demands import Load
+    from rulesets.extending.chain import Entry
+
+_ANY: Final = "*"
+_PATTERNS: Final[Mapping[str, frozenset[str]]] = {
+    "closed": frozenset({"concurrency", "closed_loop"}),
+    "offline": frozenset({"all_at_once"}),
+    "gamma": frozenset({"burst"}),
+}
+"""The patterns of rules that a kind of load can be; of all others the one of its name."""
+
+
+def choose(
+    title: str,
+    entries: Sequence[Entry],
+    load_of: Callable[[str, str], Load | None],
+    *,
+    model: str | None = None,
+    scenario: str | None = None,
+    pattern: str | None = None,
+    concurrency: int | None = None,
+) -> tuple[str, str]:
+    """Choose a model and a scenario.
+
+    Args:
+        title: What errors call the ruleset.
+        entries: The models and scenarios that it has.
+        load_of: Gives the load that a model and a scenario prescribe; None for any.
+        model: The run's model; None where it is not known.
+        scenario: SCENARIO or MODEL/SCENARIO; None to choose by the rest.
+        pattern: The kind of load of the run, or a pattern; None where it is not known.
+        concurrency: The requests that it has in flight; None where that is not prescribed.
+
+    Returns:
+        The names of a model and of one of its scenarios.
+
+    Raises:
+        RulesetError: Nothing there fits, or nothing decides; the message lists what there is.
+    """
+    wanted = scenario
+    if scenario is not None and "/" in scenario and not _with(entries, scenario):
+        model, _, wanted = scenario.rpartition("/")
+        if not _called(entries, model):
+            raise RulesetError(f"{title} has no model {model!r}; {suggestion(model, _names(entries))}")
+    candidates = _models(entries, model)
+    if not candidates:
+        raise RulesetError(
+            f"{title} has no rules for the model {model!r}; {suggestion(model or '', _names(entries))} "
+            "Say which with --scenario MODEL/SCENARIO"
+        )
+    pairs = [(entry.name, its) for entry in candidates for its in entry.scenarios]
+    if wanted is not None:
+        known = list(dict.fromkeys(its for _, its in pairs))
+        pairs = [(name, its) for name, its in pairs if its.lower() == wanted.lower()]
+        if not pairs:
+            of = f" for the model {model!r}{_as_any(candidates)}" if model else ""
+            raise RulesetError(f"{title} has no scenario {wanted!r}{of}; {suggestion(wanted, known)}")
+    if len(pairs) > 1 and pattern is not None:
+        alike = _PATTERNS.get(pattern, frozenset({pattern}))
+        pairs = [pair for pair in pairs if (load := load_of(*pair)) and load.pattern in alike] or pairs
+    if len(pairs) > 1 and concurrency is not None:
+        pairs = _of_size(pairs, load_of, concurrency)
+    if len(pairs) > 1:
+        listed = ", ".join("/".join(pair) for pair in pairs)
+        raise RulesetError(
+            f"{title} has several scenarios that this could be; choose with --scenario: {listed}"
+        )
+    return pairs[0]
+
+
+def _models(entries: Sequence[Entry], model: str | None) -> Sequence[Entry]:
+    """The models that a name can mean: what is called so, else what has the alias, else `*`; no name, any."""
+    if model is None:
+        return entries
+    return _called(entries, model) or [entry for entry in entries if entry.name == _ANY]
+
+
+def _of_size(
+    pairs: Sequence[tuple[str, str]], load_of: Callable[[str, str], Load | None], concurrency: int
+) -> list[tuple[str, str]]:
+    """Those whose range has the concurrency, else those without a range, else all."""
+    ranges = {pair: load.concurrency if (load := load_of(*pair)) else {} for pair in pairs}
+    inside = [
+        pair
+        for pair, its in ranges.items()
+        if its and its.get("min", 1) <= concurrency <= its.get("max", concurrency)
+    ]
+    return inside or [pair for pair, its in ranges.items() if not its] or list(pairs)
+
+
+def _called(entries: Sequence[Entry], model: str) -> Sequence[Entry]:
+    meant = {model.lower(), _last(model)}
+    by_name = [entry for entry in entries if meant & {entry.name.lower(), _last(entry.name)}]
+    return by_name or [
+        entry
+        for entry in entries
+        if meant & {form for alias in entry.aliases for form in (alias.lower(), _last(alias))}
+    ]
+
+
+def _as_any(candidates: Sequence[Entry]) -> str:
+    return ", which is any other (*) to it" if all(entry.name == _ANY for entry in candidates) else ""
+
+
+def _with(entries: Sequence[Entry], scenario: str) -> bool:
+    return any(its.lower() == scenario.lower() for entry in entries for its in entry.scenarios)
+
+
+def _names(entries: Sequence[Entry]) -> Sequence[str]:
+    return [name for entry in entries for name in (entry.name, *entry.aliases) if name != _ANY]
+
+
+def _last(model: str) -> str:
+    """The last part of a path: of `meta-llama/Llama-3.1-8B` what follows the stroke."""
+    return model.rstrip("/").rpartition("/")[2].lower()

@@ -1,0 +1,178 @@
+"""What a ruleset demands of a run beside its targets. None, and nothing, ask for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Pattern = Literal["poisson", "constant", "concurrency", "closed_loop", "all_at_once", "burst"]
+"""How requests arrive. `closed_loop` is one in flight unless a concurrency is told, `all_at_once` offline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The load that a scenario prescribes.
+
+    Attributes:
+        pattern: How requests arrive.
+        rate: Requests a second.
+        concurrency: `min` and `max`, or the points of a sweep as `from`, `to` and `factor`.
+        others: What else the rules say of it and nothing here checks: lengths, `ignore_eos`, samples a query.
+    """
+
+    pattern: Pattern
+    rate: float | None = None
+    concurrency: Mapping[str, int] = field(default_factory=dict)
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """What a run must have to stand for the server.
+
+    Attributes:
+        max_error_rate: The greatest share of failed requests among those that ended, 0 to below 1.
+        min_samples: The least number of completed requests.
+        min_duration_s: The shortest span of issuing, in seconds.
+        dataset_multiple: Whether whole passes over the dataset must have been issued.
+        min_passes: How many passes at least.
+        streaming: `required` where answers must be streamed.
+        min_samples_per_concurrency: Completed requests for each place of the concurrency.
+        warmup_per_concurrency: Warm-up requests for each.
+    """
+
+    max_error_rate: float | None = None
+    min_samples: int | None = None
+    min_duration_s: float | None = None
+    dataset_multiple: bool = False
+    min_passes: int | None = None
+    streaming: Literal["required", "any"] = "any"
+    min_samples_per_concurrency: int | None = None
+    warmup_per_concurrency: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What must be asked.
+
+    Attributes:
+        name: What it is called.
+        perf_samples: Its rows in a performance run.
+        acc_samples: Its rows in an accuracy run.
+        sha256: Of its content; empty where the rules name none.
+    """
+
+    name: str = ""
+    perf_samples: int | None = None
+    acc_samples: int | None = None
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What each request must ask for.
+
+    Attributes:
+        settings: `max_new_tokens`, `temperature`, `top_p`, `reasoning_effort`…; a mapping with `performance`
+            and `accuracy` where the two kinds of run differ.
+        locked: Whether a run that asks for something else is invalid.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    locked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A check of the run's integrity.
+
+    Attributes:
+        name: What is checked.
+        told: Its parameters: `min` and `max` of `osl_range`; `metric` and `min` of `perf_mode_accuracy`;
+            `threshold` of `output_caching`; `tolerance` of `token_count`.
+    """
+
+    name: Literal[
+        "output_caching",
+        "osl_range",
+        "token_count",
+        "perf_mode_accuracy",
+        "seed_match",
+        "config_locked",
+        "salt",
+    ]
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+
+TOLERANCES: Final[Mapping[str, Mapping[str, float]]] = {
+    "output_caching": {"threshold": 0.1},
+    "token_count": {"tolerance": 0.01},
+}
+"""Parameters of audits where a file tells none, as shares: by so much a server may be faster when one prompt
+is repeated (mlcommons/endpoints, output_caching_test), and its count of tokens differ from a tokenizer's."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyState:
+    """What the steady state of a run must be.
+
+    Attributes:
+        required: Whether there must be one.
+        min_blocks: So many blocks at least.
+        max_drift: The greatest change of a figure from its start to its end, as a share of the mean.
+    """
+
+    required: bool = False
+    min_blocks: int | None = None
+    max_drift: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a run is compared with, and when a difference matters.
+
+    Attributes:
+        ref: A run, its report, or a folder of runs; empty where it is given on use.
+        test: How it is decided.
+        alpha: The chance of a false alarm.
+        min_runs: So many runs on each side at least.
+        min_effect: A change by less than this share is none.
+        metrics: `tps` or `ttft.p95`, and whether `higher` or `lower` is better.
+    """
+
+    ref: str = ""
+    test: Literal["mann_whitney", "bootstrap", "tost"] = "mann_whitney"
+    alpha: float = 0.05
+    min_runs: int = 5
+    min_effect: float = 0.03
+    metrics: Mapping[str, Literal["higher", "lower"]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Rules over several runs, as the file tells them; `rulesets.sweeps` judges by them.
+
+    Attributes:
+        points: `min`, `max`, `regions`, `require`.
+        pareto: `x`, `y`, `interpolation`, `must_dominate`.
+        search: `maximise`, `subject_to`, `tolerance`.
+        checks: Each by its name, with its parameters.
+    """
+
+    points: Mapping[str, Any] = field(default_factory=dict)
+    pareto: Mapping[str, Any] = field(default_factory=dict)
+    search: Mapping[str, Any] = field(default_factory=dict)
+    checks: tuple[tuple[str, Any], ...] = ()
+
+
+CHECKS: Final = (
+    "offline_tps_at_least",
+    "offline_concurrency_at_least",
+    "tps_per_user_consistency",
+    "config_identical",
+    "accuracy_per_region",
+)
+"""The checks of a sweep that there are."""

@@ -1,0 +1,111 @@
+"""From rules by section and name to a ruleset."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from rulesets.definitions import Definitions
+from rulesets.demands import Baseline, Dataset, Generation, Load, SteadyState, Sweep, Validity
+from rulesets.extending.resolving import resolve
+from rulesets.quantity import SCORES
+from rulesets.reading.rules import Rules, values
+from rulesets.ruleset import Ruleset
+from rulesets.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rulesets.reading.page import Page
+
+
+def assemble(pages: Sequence[Page], model: str, scenario: str) -> Ruleset:
+    """Make the ruleset of a model and a scenario.
+
+    Args:
+        pages: The file, after those that it extends.
+        model: A model of them.
+        scenario: One of its scenarios.
+
+    Raises:
+        RulesetFileError: See `resolve`; or a load has no pattern.
+    """
+    resolved = resolve(pages, model, scenario)
+    rules, last = resolved.rules, pages[-1]
+    generation = values(rules, "generation")
+    locked = bool(generation.pop("locked", False))
+    return Ruleset(
+        name=last.name,
+        version=last.version,
+        targets=tuple(sorted(values(rules, "targets").values(), key=_group)),
+        validity=Validity(**values(rules, "validity")),
+        source=tuple(_sources(pages, rules)),
+        model="" if all(page.flat for page in pages) else model,
+        scenario="" if all(page.flat for page in pages) else scenario,
+        locked=any(page.locked for page in pages),
+        definitions=Definitions(**values(rules, "definitions")),
+        load=_load(rules),
+        dataset=Dataset(**values(rules, "dataset")),
+        generation=Generation(generation, locked),
+        seeds=values(rules, "seeds"),
+        audits=tuple(values(rules, "audit").values()),
+        steady_state=SteadyState(**values(rules, "steady_state")),
+        baseline=_baseline(rules),
+        sweep=_sweep(rules),
+        power=values(rules, "power"),
+        report=values(rules, "report"),
+        notes=resolved.notes,
+        overrides=resolved.overrides,
+    )
+
+
+def _sources(pages: Sequence[Page], rules: Rules) -> Iterator[str]:
+    """The sources of the files, without those that only rules of other models and scenarios come from."""
+    own = {rule.value.source for rule in rules.values() if isinstance(rule.value, Target)}
+    models = [model for page in pages for model in page.models]
+    layers = [model.rules for model in models] + [its.rules for model in models for its in model.scenarios]
+    others = {
+        rule.value.source for rules in layers for rule in rules.values() if isinstance(rule.value, Target)
+    }
+    told = dict.fromkeys(source for page in reversed(pages) for source in page.source)
+    return (source for source in told if source in own or source not in others)
+
+
+def _group(target: Target) -> int:
+    """Targets as they stand, then accuracy, then goodput."""
+    return 1 if target.metric.startswith(SCORES) else 2 if target.id.startswith("goodput.") else 0
+
+
+def _load(rules: Rules) -> Load | None:
+    told = values(rules, "load")
+    if not told:
+        return None
+    if "pattern" not in told:
+        first = next(rule for (section, _), rule in rules.items() if section == "load")
+        raise first.part.error("the key 'pattern' is missing beside it")
+    own = {field.name for field in fields(Load)}
+    others = {name: value for name, value in told.items() if name not in own}
+    return Load(**{name: told[name] for name in own if name in told}, others=others)
+
+
+def _baseline(rules: Rules) -> Baseline | None:
+    told, metrics = values(rules, "baseline"), values(rules, "baseline.metrics")
+    return Baseline(**told, metrics=metrics) if told or metrics else None
+
+
+def _sweep(rules: Rules) -> Sweep | None:
+    points: dict[str, Any] = values(rules, "sweep.points")
+    require = values(rules, "sweep.points.require")
+    if require:
+        points["require"] = [{"region": region, "min": least} for region, least in require.items()]
+    runs = values(rules, "accuracy_runs")
+    sweep = Sweep(
+        points=points,
+        pareto=values(rules, "sweep.pareto"),
+        search=values(rules, "sweep.search"),
+        checks=(
+            *values(rules, "sweep.checks").items(),
+            *(("accuracy_runs", {"metric": metric, **told}) for metric, told in runs.items()),
+        ),
+    )
+    return None if sweep == Sweep() else sweep

@@ -1,0 +1,132 @@
+"""The files that a file extends, and which models and scenarios they have rules for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rulesets import catalog
+from rulesets.errors import RulesetError
+from rulesets.nearest import suggestion
+from rulesets.reading import page as pages
+from rulesets.reading.page import ANY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulesets.reading.page import Model, Page
+
+_LONGEST: Final = 16
+"""No chain has more files."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A model that there are rules for.
+
+    Attributes:
+        name: `*` for any.
+        aliases: Other names of it.
+        scenarios: Their names, in order.
+    """
+
+    name: str
+    aliases: list[str]
+    scenarios: list[str]
+
+
+def read(path: Path) -> Sequence[Page]:
+    """Read a file and those that it extends, the first of all first.
+
+    Raises:
+        RulesetFileError: One cannot be read, extends what is not there, or extends itself.
+    """
+    chain = [pages.read(path)]
+    seen = [_identity(path)]
+    while (extends := chain[0].extends) is not None:
+        reference, part = extends
+        try:
+            path = catalog.find(reference, beside=path.parent)
+        except RulesetError as error:
+            raise part.error(str(error)) from error
+        if not path.exists():
+            raise part.error(f"there is no file {path}")
+        if _identity(path) in seen:
+            way = " → ".join([Path(one.file).name for one in reversed(chain)] + [path.name])
+            raise part.error(f"goes round in a circle: {way}")
+        if len(chain) == _LONGEST:
+            raise part.error(f"makes a chain of more than {_LONGEST} files")
+        if not path.is_file():
+            raise part.error(f"{path} is not a file with rules")
+        seen.append(_identity(path))
+        chain.insert(0, pages.read(path))
+    return chain
+
+
+def _identity(path: Path) -> str:
+    return str(path.resolve())
+
+
+def entries(chain: Sequence[Page]) -> Sequence[Entry]:
+    """The models and scenarios that files have rules for.
+
+    Raises:
+        RulesetFileError: A file adds a model or a scenario to a locked one, or names one that is not there.
+    """
+    first, *others = chain
+    there = [Entry(one.name, list(one.aliases), [its.name for its in one.scenarios]) for one in first.models]
+    _check_any(first)
+    for number, page in enumerate(others, 1):
+        locked = next((before for before in chain[:number] if before.locked), None)
+        for model in () if page.flat else page.models:
+            _extend(there, model, locked)
+    for entry in there:
+        if not entry.scenarios:
+            models = [model for page in chain for model in page.models if model.name == entry.name]
+            raise models[-1].part.error("the key 'scenarios' is missing")
+    return there
+
+
+def _check_any(first: Page) -> None:
+    for model in first.models:
+        for scenario in model.scenarios:
+            if scenario.name == ANY:
+                raise scenario.part.error(
+                    f"{ANY!r} is every scenario of a ruleset that is extended; name one here"
+                )
+
+
+def _extend(there: list[Entry], model: Model, locked: Page | None) -> None:
+    """Add what a file that extends others says of a model."""
+    named = [one for one in there if one.name.lower() == model.name.lower()]
+    if model.name == ANY:
+        named = there
+    elif not named:
+        named = [_new(there, model, locked)]
+    for entry in named:
+        entry.aliases += [alias for alias in model.aliases if alias not in entry.aliases]
+    for scenario in model.scenarios:
+        if scenario.name == ANY or any(scenario.name in one.scenarios for one in named):
+            continue
+        known = list(dict.fromkeys(its for one in named for its in one.scenarios))
+        if locked is not None:
+            raise scenario.part.error(
+                f"{locked.name} {locked.version} is locked and has no scenario {scenario.name!r} here; "
+                f"{suggestion(scenario.name, known)}"
+            )
+        for entry in named:
+            entry.scenarios.append(scenario.name)
+
+
+def _new(there: list[Entry], model: Model, locked: Page | None) -> Entry:
+    """A model that is not there yet: one of those that `*` is for, or, where nothing is locked, one more."""
+    anyone = next((one for one in there if one.name == ANY), None)
+    if anyone is None and locked is not None:
+        raise model.part.error(
+            f"{locked.name} {locked.version} is locked and has no model {model.name!r}; "
+            f"{suggestion(model.name, [one.name for one in there])}"
+        )
+    entry = Entry(model.name, [], list(anyone.scenarios) if anyone else [])
+    there.append(entry)
+    return entry

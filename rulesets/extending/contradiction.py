@@ -1,0 +1,43 @@
+"""Targets that no run can meet at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from rulesets import bounds
+from rulesets.reading.rules import Rules, spelled, told
+from rulesets.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rulesets.reading.rules import Key, Rule
+
+
+def check(rules: Rules) -> None:
+    """See that what must be met can be met.
+
+    Raises:
+        RulesetFileError: Two rules contradict each other.
+    """
+    for (key, (one, rule)), (other_key, (other, other_rule)) in combinations(_demands(rules), 2):
+        if bounds.subject(one) == bounds.subject(other) and not bounds.of(one).meets(bounds.of(other)):
+            raise other_rule.part.error(
+                f"can never pass beside {spelled(key)!r} (line {rule.part.line}): "
+                f"{told(other)} and {told(one)} contradict each other"
+                if other_key[0] == "targets"
+                else f"contradicts {spelled(key)!r} (line {rule.part.line})"
+            )
+
+
+def _demands(rules: Rules) -> Iterator[tuple[Key, tuple[Target, Rule]]]:
+    """Everything that bounds a figure and fails a run, as targets."""
+    for key, rule in rules.items():
+        if isinstance(rule.value, Target) and rule.value.severity == "fail":
+            yield key, (replace(rule.value, confidence=None), rule)
+    samples = rules.get(("validity", "min_samples"))
+    if samples is not None:
+        completed = Target.of(metric="completed", op=">=", value=samples.value)
+        yield ("validity", "min_samples"), (completed, samples)

@@ -1,0 +1,159 @@
+"""The rules of one model and one scenario, of files that extend one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.definitions import Definitions
+from rulesets.extending import contradiction
+from rulesets.extending.tighter import loosened
+from rulesets.nearest import suggestion
+from rulesets.reading.page import ANY
+from rulesets.reading.rules import Rules, spelled, told
+from rulesets.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rulesets.document import Part
+    from rulesets.reading.page import Model, Page, Scenario
+
+_DEMANDING: Final = ("targets", "validity", "audit", "load", "steady_state", "baseline", "sweep")
+"""The sections that ask something of a run; others say how figures are made, and what is told of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The rules of one model and one scenario.
+
+    Attributes:
+        rules: By section and name.
+        notes: What the files say of them.
+        overrides: What files changed in rules that are not locked.
+    """
+
+    rules: Rules
+    notes: tuple[str, ...]
+    overrides: tuple[str, ...]
+
+
+def resolve(pages: Sequence[Page], model: str, scenario: str) -> Resolved:
+    """Lay files over one another, the one that extends all others last.
+
+    Raises:
+        RulesetFileError: A rule of a locked file is loosened, what is dropped is not there, nothing is
+            demanded, or no run could meet it all.
+    """
+    rules: Rules = {}
+    notes: list[str] = []
+    overrides: list[str] = []
+    locks: list[tuple[Page, Rules]] = []
+    for number, page in enumerate(pages):
+        before, layer = rules, _Layer.of(page, model, scenario, root=number == 0)
+        rules = _over(before, layer.rules)
+        dropped = _drop(rules, layer.drop)
+        for locked, its in locks:
+            _check_lock(locked, its, rules, dropped, page.part)
+        if number and not pages[number - 1].locked:
+            overrides += _changes(before, layer.rules, rules)
+        if page.locked:
+            locks.append((page, dict(rules)))
+        notes += layer.notes
+    if not any(section.partition(".")[0] in _DEMANDING for section, _ in rules):
+        raise _where(pages[-1], model, scenario).error(
+            "demands nothing, and a gate without a target would pass everything; give targets"
+        )
+    contradiction.check(rules)
+    return Resolved(rules, tuple(dict.fromkeys(notes)), tuple(overrides))
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """What one file says of a model and a scenario."""
+
+    rules: Rules
+    notes: tuple[str, ...]
+    drop: tuple[tuple[str, Part], ...]
+
+    @classmethod
+    def of(cls, page: Page, model: str, scenario: str, *, root: bool) -> _Layer:
+        models = list(_models(page, model, root=root))
+        scenarios = [its for one in models for its in _scenarios(page, one, scenario)]
+        parts: Sequence[Model | Scenario] = (*models, *scenarios)
+        rules = dict(page.shared)
+        for part in parts:
+            rules |= part.rules
+        notes = [*page.notes, *(note for part in parts for note in part.notes)]
+        return cls(rules, tuple(notes), tuple(drop for one in scenarios for drop in one.drop))
+
+
+def _models(page: Page, model: str, *, root: bool) -> Iterator[Model]:
+    """What concerns a model: its entry, else `*`; in a file that extends another `*`, then its entry."""
+    named = [one for one in page.models if one.name != ANY and one.name.lower() == model.lower()]
+    anyone = [one for one in page.models if one.name == ANY]
+    yield from (named or anyone) if root else (*anyone, *named)
+
+
+def _scenarios(page: Page, model: Model, scenario: str) -> Iterator[Scenario]:
+    if page.flat:
+        yield from model.scenarios
+        return
+    yield from (one for one in model.scenarios if one.name == ANY)
+    yield from (one for one in model.scenarios if one.name == scenario)
+
+
+def _over(before: Rules, layer: Rules) -> Rules:
+    """Rules with others over them. Of a load of another pattern nothing stays."""
+    pattern = layer.get(("load", "pattern"))
+    there = before.get(("load", "pattern"))
+    if pattern is not None and there is not None and pattern.value != there.value:
+        before = {key: rule for key, rule in before.items() if key[0] != "load"}
+    return {**before, **layer}
+
+
+def _drop(rules: Rules, drop: Sequence[tuple[str, Part]]) -> dict[str, Part]:
+    """Take rules away, and say where each was."""
+    names = {spelled(key): key for key in rules}
+    dropped: dict[str, Part] = {}
+    for name, part in drop:
+        if name not in names:
+            raise part.error(f"there is no rule {name!r} to drop; {suggestion(name, names)}")
+        rules.pop(names[name], None)
+        dropped[name] = part
+    return dropped
+
+
+def _check_lock(locked: Page, before: Rules, after: Rules, dropped: dict[str, Part], whole: Part) -> None:
+    """See that nothing is loosened; of several rules one is named that the file speaks of."""
+    found = sorted(loosened(before, after), key=lambda one: one[0] not in after)
+    for key, why in found[:1]:
+        part = after[key].part if key in after else dropped.get(spelled(key), whole)
+        raise part.error(
+            f"loosens {spelled(key)!r} of {locked.name} {locked.version}, which is locked: {why}; "
+            "a file that extends it may only tighten its rules"
+        )
+
+
+def _changes(before: Rules, layer: Rules, after: Rules) -> Iterator[str]:
+    """What a file changed in the rules that it extends, in words."""
+    for key, rule in before.items():
+        if key not in after:
+            yield f"{spelled(key)}: dropped ({told(rule.value)})"
+        elif _meant(rule.value) != _meant(after[key].value):
+            yield f"{spelled(key)}: {told(after[key].value)} instead of {told(rule.value)}"
+    for key, rule in layer.items():
+        if key[0] == "definitions" and key not in before and rule.value != getattr(Definitions(), key[1]):
+            yield f"{spelled(key)}: {told(rule.value)} instead of {told(getattr(Definitions(), key[1]))}"
+
+
+def _meant(value: Any) -> Any:
+    """A value without what is only said of it."""
+    return replace(value, note="", source="") if isinstance(value, Target) else value
+
+
+def _where(page: Page, model: str, scenario: str) -> Part:
+    """Where a file says most of a model and a scenario."""
+    models = list(_models(page, model, root=False))
+    scenarios = [its.part for one in models for its in _scenarios(page, one, scenario)]
+    return [page.part, *(one.part for one in models), *scenarios][-1]

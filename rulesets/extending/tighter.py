@@ -1,0 +1,201 @@
+"""Whether a rule is at least as strict as the one that it takes the place of.
+
+At least as strict means: whatever run passes it would have passed the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets import bounds
+from rulesets.definitions import Definitions
+from rulesets.demands import Baseline
+from rulesets.reading.rules import told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rulesets.condition import Condition
+    from rulesets.confidence import Confidence
+    from rulesets.demands import Audit
+    from rulesets.reading.rules import Key, Rule, Rules
+    from rulesets.target import Target
+
+_SEVERITIES: Final = ("info", "warn", "fail")
+_ON_MISSING: Final = ("skip", "inconclusive", "fail")
+"""The more lenient first."""
+
+Looser = str | None
+"""Why a rule is looser than another; None where it is not."""
+
+
+def loosened(before: Rules, after: Rules) -> Iterator[tuple[Key, str]]:
+    """Find what is looser after than before, or gone.
+
+    Args:
+        before: The rules that may only be tightened.
+        after: Those that are to stand in their place.
+    """
+    for key, rule in before.items():
+        if key not in after:
+            yield key, "it is dropped"
+        elif (why := _looser(key, rule.value, after[key].value)) is not None:
+            yield key, why
+    for key, rule in after.items():
+        if key not in before and (why := _new(key, rule, before)) is not None:
+            yield key, why
+
+
+def _looser(key: Key, before: Any, after: Any) -> Looser:
+    section, _ = key
+    if section == "report" or before == after:
+        return None
+    how = _RULES.get(key) or _RULES.get((section, ANY)) or _other
+    return how(before, after)
+
+
+ANY: Final = "*"
+
+
+def _new(key: Key, rule: Rule, before: Rules) -> Looser:
+    """Why a rule that was not there before loosens others: to leave something at its default says it too."""
+    section, name = key
+    if section == "definitions":
+        default = getattr(Definitions(), name)
+        said = "left open" if default is None else told(default)
+        return None if rule.value == default else f"its {name} is {said}"
+    if section == "baseline" and any(there == "baseline" for there, _ in before):
+        return _looser(key, getattr(Baseline(), name), rule.value)
+    if section == "sweep.search" and any(there == section for there, _ in before):
+        return f"its {name} is left at the default"
+    if key == ("sweep.points", "regions") and ("sweep.points", "min") in before:
+        return "it counts points without regions, where none may stand for Offline"
+    return None
+
+
+def _other(before: Any, after: Any) -> Looser:
+    return f"it is {told(before)}, not {told(after)}"
+
+
+def _less(before: Any, after: Any) -> Looser:
+    return f"it is at least {told(before)}" if after < before else None
+
+
+def _more(before: Any, after: Any) -> Looser:
+    return f"it is at most {told(before)}" if after > before else None
+
+
+def _not_any_more(before: Any, after: Any) -> Looser:
+    return f"it is {told(before)}" if before in {True, "required"} and after != before else None
+
+
+def _ref(before: Any, after: Any) -> Looser:
+    return _other(before, after) if before else None
+
+
+def _range(before: Mapping[str, int], after: Mapping[str, int]) -> Looser:
+    """Of a concurrency: no smaller least, and no greater most. Points of a sweep stay as they are."""
+    if {"from", "to"} & {*before, *after}:
+        return _other(dict(before), dict(after))
+    low = after.get("min", 0) >= before.get("min", 0)
+    high = "max" not in before or after.get("max", before["max"] + 1) <= before["max"]
+    return None if low and high else f"it is {told(before)}"
+
+
+def _runs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Looser:
+    if before["combine"] != after["combine"]:
+        return f"it is {before['combine']} of {before['runs']} runs"
+    return _less(before["runs"], after["runs"])
+
+
+def _audit(before: Audit, after: Audit) -> Looser:
+    for name, value in before.told.items():
+        if name not in after.told:
+            return f"its {name} is {told(value)}"
+        why = _PARAMETERS.get(name, _other)(value, after.told[name])
+        if after.told[name] != value and why is not None:
+            return f"its {name}: {why}"
+    if before.name == "perf_mode_accuracy" and not before.told and after.told:
+        return "it is for the first gate of accuracy"
+    return None
+
+
+_PARAMETERS: Final[Mapping[str, Callable[[Any, Any], Looser]]] = {
+    "min": _less,
+    "max": _more,
+    "threshold": _more,
+    "tolerance": _more,
+}
+
+
+def _target(before: Target, after: Target) -> Looser:
+    alike = (before.metric, before.stat, before.where, before.delta) == (
+        after.metric,
+        after.stat,
+        after.where,
+        after.delta,
+    )
+    if not alike or not _conditions(before, after):
+        return "it is about another figure"
+    if not bounds.of(after).inside(bounds.of(before)):
+        return f"it is {told(before)} there, and {told(after)} is looser"
+    if _SEVERITIES.index(after.severity) < _SEVERITIES.index(before.severity):
+        return f"its severity is {before.severity}"
+    if _ON_MISSING.index(after.on_missing) < _ON_MISSING.index(before.on_missing):
+        return f"its on_missing is {before.on_missing}"
+    return _confidence(before.confidence, after.confidence)
+
+
+def _conditions(before: Target, after: Target) -> bool:
+    """Whether every request that is good after was good before."""
+    by_metric = {condition.metric: condition for condition in after.conditions}
+    return all(
+        condition.metric in by_metric and _stricter(condition, by_metric[condition.metric])
+        for condition in before.conditions
+    )
+
+
+def _stricter(before: Condition, after: Condition) -> bool:
+    return after.bound < before.bound or (after.bound == before.bound and after.op in {before.op, "<"})
+
+
+def _confidence(before: Confidence | None, after: Confidence | None) -> Looser:
+    """A proof may be added where there is none, and be surer; but a test of a change fails only if sure."""
+    if before is None:
+        tested = after is not None and after.method == "mann_whitney"
+        return "it asks for the figure itself, and a test would let a change pass" if tested else None
+    if after is None or (before.method, before.side) != (after.method, after.side):
+        return f"its confidence is by {before.method}"
+    if before.method == "mann_whitney":
+        return _other(before.level, after.level)
+    if before.form == "estimate" and after.form == "test":
+        return "its confidence is by the estimate, which is stricter than the test"
+    return f"its confidence is {before.level:g}" if after.level < before.level else None
+
+
+_RULES: Final[Mapping[tuple[str, str], Callable[[Any, Any], Looser]]] = {
+    ("targets", ANY): _target,
+    ("audit", ANY): _audit,
+    ("accuracy_runs", ANY): _runs,
+    ("validity", "max_error_rate"): _more,
+    ("validity", "min_samples"): _less,
+    ("validity", "min_duration_s"): _less,
+    ("validity", "min_passes"): _less,
+    ("validity", "min_samples_per_concurrency"): _less,
+    ("validity", "warmup_per_concurrency"): _less,
+    ("validity", "dataset_multiple"): _not_any_more,
+    ("validity", "streaming"): _not_any_more,
+    ("load", "concurrency"): _range,
+    ("generation", "locked"): _not_any_more,
+    ("steady_state", "required"): _not_any_more,
+    ("steady_state", "min_blocks"): _less,
+    ("steady_state", "max_drift"): _more,
+    ("baseline", "ref"): _ref,
+    ("baseline", "min_runs"): _less,
+    ("baseline", "min_effect"): _more,
+    ("sweep.points", "min"): _less,
+    ("sweep.points", "max"): _more,
+    ("sweep.points.require", ANY): _less,
+    ("power", "required"): _not_any_more,
+}
+"""How a rule is compared, by section and name; what is not here must stay as it is."""

@@ -1,0 +1,124 @@
+"""Rulesets by name or from files, resolved for a model and a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rulesets.errors import RulesetError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from rulesets.demands import Load
+    from rulesets.extending.chain import Entry
+    from rulesets.ruleset import Ruleset
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """All that a ruleset says.
+
+    Attributes:
+        name: Of the ruleset.
+        version: Of the ruleset.
+        locked: Whether a file that extends it may only tighten it.
+        entries: Its models, with their scenarios.
+        rulesets: Its rules, by model and scenario.
+    """
+
+    name: str
+    version: str
+    locked: bool
+    entries: Sequence[Entry]
+    rulesets: Mapping[tuple[str, str], Ruleset]
+
+    def contents(self) -> str:
+        """Name its models and its scenarios, in one line."""
+        scenarios = dict.fromkeys(name for entry in self.entries for name in entry.scenarios)
+        models = [entry.name for entry in self.entries]
+        return f"{'any model' if models == ['*'] else ', '.join(models)}; {', '.join(scenarios)}"
+
+
+def load(
+    reference: Path | str,
+    *,
+    model: str | None = None,
+    scenario: str | None = None,
+    pattern: str | None = None,
+    concurrency: int | None = None,
+) -> Ruleset:
+    """Load a ruleset and resolve it for a run.
+
+    Args:
+        reference: NAME@VERSION, NAME for its newest version, or a file.
+        model: The run's model; None where it is not known.
+        scenario: SCENARIO or MODEL/SCENARIO; None to choose by the rest.
+        pattern: The kind of load of the run, or a pattern; None where it is not known.
+        concurrency: The requests that it has in flight; None where that is not prescribed.
+
+    Raises:
+        RulesetFileError: It cannot be read or is no ruleset; the message names file, line and key.
+        RulesetError: There is none of that name, or nothing decides between its models and scenarios.
+    """
+    from rulesets.choosing import choose
+
+    book = read(reference)
+
+    def load_of(model: str, scenario: str) -> Load | None:
+        return book.rulesets[model, scenario].load
+
+    title = f"{book.name} {book.version}"
+    return book.rulesets[
+        choose(
+            title,
+            book.entries,
+            load_of,
+            model=model,
+            scenario=scenario,
+            pattern=pattern,
+            concurrency=concurrency,
+        )
+    ]
+
+
+def mistake(reference: Path | str, section: str, name: str, message: str) -> RulesetError:
+    """Say what is wrong with a rule of all models, and in which file, line and key it has its last word.
+
+    Raises:
+        RulesetFileError: The ruleset cannot be read.
+    """
+    from rulesets import catalog
+    from rulesets.extending import chain
+
+    for page in reversed(chain.read(catalog.find(reference))):
+        if (section, name) in page.shared:
+            return page.shared[section, name].part.error(message)
+    return RulesetError(f"{reference}: {section}.{name}: {message}")
+
+
+def read(reference: Path | str) -> Book:
+    """Read a ruleset for all its models and scenarios, and with it see that all of it is right.
+
+    Raises:
+        RulesetFileError: It cannot be read or is no ruleset; the message names file, line and key.
+        RulesetError: There is none of that name.
+    """
+    from rulesets import catalog
+    from rulesets.extending import chain
+    from rulesets.extending.assembling import assemble
+
+    pages = chain.read(catalog.find(reference))
+    entries = chain.entries(pages)
+    return Book(
+        name=pages[-1].name,
+        version=pages[-1].version,
+        locked=any(page.locked for page in pages),
+        entries=entries,
+        rulesets={
+            (entry.name, scenario): assemble(pages, entry.name, scenario)
+            for entry in entries
+            for scenario in entry.scenarios
+        },
+    )

@@ -1,0 +1,1 @@
+"""Ruleset files, from text to rules by section and name."""

@@ -1,0 +1,165 @@
+"""A ruleset file as it was written: rules by section and name, for models and scenarios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rulesets import document
+from rulesets.reading.keys import FLAT, SCHEMA, WHOLE
+from rulesets.reading.sections import demands, scenario_rules, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rulesets.document import Part
+    from rulesets.reading.rules import Rules
+    from rulesets.reading.shape import Said
+
+ANY: Final = "*"
+"""The model that is any model; in a file that extends another also the scenario that is any."""
+DEFAULT: Final = "default"
+"""The scenario of a flat file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What a file says of one scenario.
+
+    Attributes:
+        name: `*` for every scenario.
+        part: Where it begins.
+        rules: Its rules.
+        notes: What is to be said of it.
+        drop: The ids of rules that do not apply, each with its place.
+    """
+
+    name: str
+    part: Part
+    rules: Rules
+    notes: tuple[str, ...] = ()
+    drop: tuple[tuple[str, Part], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What a file says of one model.
+
+    Attributes:
+        name: `*` for every model.
+        part: Where it begins.
+        rules: Those of all its scenarios.
+        scenarios: In the order of the file.
+        aliases: Other names of it.
+        notes: What is to be said of it.
+    """
+
+    name: str
+    part: Part
+    rules: Rules
+    scenarios: tuple[Scenario, ...]
+    aliases: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a file says.
+
+    Attributes:
+        file: Its path.
+        part: The whole of it.
+        name: Of the ruleset.
+        version: Of the ruleset.
+        extends: The ruleset that it extends, with the place; None for none.
+        locked: Whether a file that extends it may only tighten it.
+        source: Where the rules come from.
+        notes: What is to be said of it.
+        shared: The rules of all models and scenarios.
+        models: In the order of the file; of a flat file `*` with one scenario.
+        flat: Whether it has no models.
+    """
+
+    file: str
+    part: Part
+    name: str
+    version: str
+    extends: tuple[str, Part] | None
+    locked: bool
+    source: tuple[str, ...]
+    notes: tuple[str, ...]
+    shared: Rules
+    models: tuple[Model, ...]
+    flat: bool
+
+
+def read(path: Path) -> Page:
+    """Read a ruleset file.
+
+    Raises:
+        RulesetFileError: It cannot be read or is no ruleset; the message names file, line and key.
+    """
+    whole = document.read(path)
+    _check_schema(whole)
+    top = WHOLE.read(whole)
+    said: Mapping[str, Said] = top.value
+    head = said["ruleset"].value
+    return Page(
+        file=whole.file,
+        part=whole,
+        name=head["name"].value,
+        version=head["version"].value,
+        extends=(head["extends"].value, head["extends"].part) if "extends" in head else None,
+        locked=head["locked"].value if "locked" in head else False,
+        source=_texts(head, "source"),
+        notes=_texts(head, "notes"),
+        shared=shared(said),
+        models=_models(said, whole),
+        flat="models" not in said,
+    )
+
+
+def _check_schema(whole: Part) -> None:
+    """See first that the file is of this format: of another, every other key may be unknown."""
+    if not whole.is_mapping():
+        return
+    there = whole.names().get("schema")
+    if there is not None and there.text() != SCHEMA:
+        raise there.error(f"is {there.text()!r}, and this version reads {SCHEMA!r}")
+
+
+def _texts(said: Mapping[str, Said], name: str) -> tuple[str, ...]:
+    return tuple(said[name].plain()) if name in said else ()
+
+
+def _models(said: Mapping[str, Said], whole: Part) -> tuple[Model, ...]:
+    if "models" not in said:
+        rules, drop = scenario_rules(said), _drop(said)
+        return (Model(ANY, whole, {}, (Scenario(DEFAULT, whole, rules, (), drop),)),)
+    misplaced = next((name for name in FLAT if name in said), None)
+    if misplaced is not None:
+        raise said[misplaced].part.error("stands beside models, and belongs into one of their scenarios")
+    return tuple(_model(name, model) for name, model in said["models"].value.items())
+
+
+def _model(name: str, said: Said) -> Model:
+    told: Mapping[str, Said] = said.value
+    scenarios = told["scenarios"].value if "scenarios" in told else {}
+    return Model(
+        name=name,
+        part=said.part,
+        rules=demands(told),
+        scenarios=tuple(_scenario(scenario, its) for scenario, its in scenarios.items()),
+        aliases=_texts(told, "aliases"),
+        notes=_texts(told, "notes"),
+    )
+
+
+def _scenario(name: str, said: Said) -> Scenario:
+    rules, drop = scenario_rules(said.value), _drop(said.value)
+    return Scenario(name, said.part, rules, _texts(said.value, "notes"), drop)
+
+
+def _drop(said: Mapping[str, Said]) -> tuple[tuple[str, Part], ...]:
+    return tuple((item.value, item.part) for item in said["drop"].value) if "drop" in said else ()

@@ -1,0 +1,58 @@
+"""Rules by section and name, each with its place, so that one file can be laid over another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rulesets.demands import Audit
+from rulesets.expression import described
+from rulesets.target import Target
+from rulesets.words import in_words
+
+if TYPE_CHECKING:
+    from rulesets.document import Part
+    from rulesets.reading.shape import Said
+
+Key = tuple[str, str]
+"""Section and name: ("validity", "min_samples"), ("targets", "ttft"), ("audit", "salt")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        value: A `Target`, an `Audit`, or what its section holds.
+        part: Where it stands.
+    """
+
+    value: Any
+    part: Part
+
+
+Rules = dict[Key, Rule]
+
+
+def section(name: str, said: Said) -> Rules:
+    """The keys of a part of a document as the rules of one section."""
+    return {(name, key): Rule(value.plain(), value.part) for key, value in said.value.items()}
+
+
+def values(rules: Rules, name: str) -> dict[str, Any]:
+    """The values of a section by their names."""
+    return {key: rule.value for (section_name, key), rule in rules.items() if section_name == name}
+
+
+def spelled(key: Key) -> str:
+    """Write a key as people name it: the id of a target, else `validity.min_samples`."""
+    return key[1] if key[0] == "targets" else ".".join(key)
+
+
+def told(value: Any) -> str:
+    """A value in words."""
+    if isinstance(value, Target):
+        return described(value)
+    if isinstance(value, Audit):
+        return in_words(value.told) or "asked for"
+    return in_words(value)

@@ -1,0 +1,39 @@
+"""The format of ruleset files as JSON schema, for editors: docs/ruleset.schema.json.
+
+It is made of the shapes that files are read by. What one key has to do with another far from it (ids that
+stand twice, locks, contradictions, units of a metric) only the reader knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.reading.keys import DEMANDS, FLAT, WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAMES: Final = {id(shape.schema): name for name, shape in DEMANDS.items()}
+"""What stands at the top of a flat file and in scenarios, by identity: it is described once."""
+
+
+def schema() -> Mapping[str, Any]:
+    """The schema, draft 2020-12."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A ruleset of llm-loadgen",
+        "description": "What the keys mean: docs/rulesets.md",
+        **_referring(WHOLE.schema),
+        "if": {"required": ["models"]},
+        "then": {"properties": dict.fromkeys(FLAT, False)},
+        "$defs": {name: shape.schema for name, shape in DEMANDS.items()},
+    }
+
+
+def _referring(part: Any) -> Any:
+    """A schema in which what has a name is only referred to."""
+    if id(part) in _NAMES:
+        return {"$ref": f"#/$defs/{_NAMES[id(part)]}"}
+    if isinstance(part, dict):
+        return {name: _referring(value) for name, value in part.items()}
+    return part

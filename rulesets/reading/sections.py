@@ -1,0 +1,194 @@
+"""The sections of a ruleset file as rules by section and name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets import baseline
+from rulesets.demands import TOLERANCES, Audit, Baseline
+from rulesets.errors import TargetError
+from rulesets.nearest import listing
+from rulesets.reading.rules import Rule, Rules, section
+from rulesets.reading.targets import accuracy_runs, all_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulesets.document import Part
+    from rulesets.reading.shape import Said
+
+_SHARED: Final = ("seeds", "steady_state", "power", "report")
+"""Sections whose keys are rules as they stand."""
+
+
+def scenario_rules(said: Mapping[str, Said]) -> Rules:
+    """What a scenario, or a flat file, says.
+
+    Raises:
+        RulesetFileError: What it says does not go together.
+    """
+    rules = demands(said)
+    if "validity" in said:
+        rules |= section("validity", said["validity"])
+    if "load" in said:
+        rules |= section("load", said["load"])
+        _check_load(said["load"])
+        concurrency = rules.get(("load", "concurrency"))
+        if concurrency is not None and isinstance(concurrency.value, int):
+            exactly = {"min": concurrency.value, "max": concurrency.value}
+            rules["load", "concurrency"] = Rule(exactly, concurrency.part)
+    return rules | (_audits(said["audit"]) if "audit" in said else {})
+
+
+def _check_load(said: Said) -> None:
+    concurrency = said.value.get("concurrency")
+    if concurrency is None or isinstance(concurrency.value, int):
+        return
+    there = set(concurrency.value)
+    if not (there and there <= {"min", "max"}) and there != {"from", "to", "factor"}:
+        raise concurrency.part.error("takes a number, min and max, or from, to and factor")
+    for least, most in (("min", "max"), ("from", "to")):
+        if {least, most} <= there and concurrency.value[least].value > concurrency.value[most].value:
+            raise concurrency.value[least].part.error(f"is above {most}")
+
+
+def demands(said: Mapping[str, Said]) -> Rules:
+    """What models and scenarios can both say.
+
+    Raises:
+        RulesetFileError: A target makes no sense, or two have one id.
+    """
+    rules = all_targets(said)
+    if "accuracy" in said:
+        rules |= accuracy_runs(said["accuracy"])
+    if "dataset" in said:
+        rules |= section("dataset", said["dataset"])
+    if "generation" in said:
+        rules |= section("generation", said["generation"])
+        extra = rules.pop(("generation", "extra_body"), None)
+        if extra is not None:
+            rules |= section("generation", said["generation"].value["extra_body"])
+    return rules
+
+
+def _audits(said: Said) -> Rules:
+    rules: Rules = {}
+    for item in said.value:
+        named = item.value if isinstance(item.value, dict) else {item.value: None}
+        if len(named) != 1:
+            raise item.part.error("must be one audit: a name, or one name with its parameters")
+        for name, told in named.items():
+            if ("audit", name) in rules:
+                raise item.part.error(f"the audit {name!r} stands twice")
+            rules["audit", name] = Rule(Audit(name, _parameters(name, told, item.part)), item.part)
+    return rules
+
+
+def _parameters(name: str, told: Said | None, part: Part) -> dict[str, Any]:
+    given: Any = {} if told is None else told.plain()
+    if isinstance(given, list):
+        if len(given) != 2:  # noqa: PLR2004 (a range has two ends)
+            raise part.error("osl_range takes two numbers, the least and the greatest mean length")
+        given = dict(zip(("min", "max"), given, strict=True))
+    parameters: dict[str, Any] = {**TOLERANCES.get(name, {}), **given}
+    least, most = parameters.get("min"), parameters.get("max")
+    if name == "osl_range" and (least is None or most is None or least > most):
+        raise part.error("osl_range needs its least and its greatest mean length: {osl_range: [1150, 1406]}")
+    if name == "perf_mode_accuracy" and ("metric" in parameters) != ("min" in parameters):
+        raise part.error("perf_mode_accuracy takes metric and min, or neither for the first gate of accuracy")
+    return parameters
+
+
+def shared(said: Mapping[str, Said]) -> Rules:
+    """What a file says of all its models and scenarios.
+
+    Raises:
+        RulesetFileError: What it says does not go together.
+    """
+    rules: Rules = {}
+    for name in _SHARED:
+        if name in said:
+            rules |= section(name, said[name])
+    if "definitions" in said:
+        rules |= _definitions(said["definitions"])
+    if "baseline" in said:
+        rules |= _nested("baseline", said["baseline"], "metrics")
+        _check_metrics(said["baseline"].value.get("metrics"))
+    if "sweep" in said:
+        rules |= _sweep(said["sweep"])
+    if "audit" in said and "models" in said:
+        rules |= _audits(said["audit"])
+    return rules
+
+
+_SPELLED: Final[Mapping[tuple[str, str], str]] = {
+    ("tpot", "denominator"): "tpot_denominator",
+    ("tpot", "end"): "tpot_end",
+    ("tpot", "n1"): "tpot_n1",
+    ("tokens", "source"): "token_source",
+    ("tokens", "tokenizer"): "tokenizer",
+    ("tokens", "categories"): "token_categories",
+    ("throughput_window", "kind"): "throughput_window",
+}
+"""The fields of `Definitions` that stand one level deeper in a file."""
+
+
+def _definitions(said: Said) -> Rules:
+    rules: Rules = {}
+    for name, its in said.value.items():
+        if not isinstance(its.value, dict):
+            rules["definitions", name] = Rule(its.value, its.part)
+            continue
+        for key, value in its.value.items():
+            if key == "exclude_warmup":
+                if value.value is False:
+                    raise value.part.error("must be true: a warm-up request is never measured")
+                continue
+            plain = value.plain()
+            told = tuple(dict.fromkeys(plain)) if isinstance(plain, list) else plain
+            rules["definitions", _SPELLED[name, key]] = Rule(told, value.part)
+    return rules
+
+
+def _check_metrics(said: Said | None) -> None:
+    """See that each metric of a baseline exists, and can be better in the direction that is told."""
+    for name, better in () if said is None else said.value.items():
+        try:
+            baseline.target(name, better.value, Baseline())
+        except TargetError as error:
+            raise better.part.error(str(error)) from error
+
+
+def _nested(name: str, said: Said, *deeper: str) -> Rules:
+    """The keys of a section, where some have keys themselves that are rules of their own."""
+    rules: Rules = {}
+    for key, value in said.value.items():
+        if key in deeper:
+            rules |= section(f"{name}.{key}", value)
+        else:
+            rules[name, key] = Rule(value.plain(), value.part)
+    return rules
+
+
+def _sweep(said: Said) -> Rules:
+    rules = {
+        key: rule
+        for key, rule in _nested("sweep", said, "points", "pareto", "search").items()
+        if key[1] != "checks"
+    }
+    require = rules.pop(("sweep.points", "require"), None)
+    if require is not None:
+        for region in said.value["points"].value["require"].value:
+            name = region.value["region"].value
+            if ("sweep.points.require", name) in rules:
+                raise region.part.error(f"the region {name!r} stands twice")
+            rules["sweep.points.require", name] = Rule(region.value["min"].value, region.part)
+    for check in said.value["checks"].value if "checks" in said.value else ():
+        named = check.plain() if isinstance(check.value, dict) else {check.value: None}
+        if len(named) != 1:
+            raise check.part.error(f"must be one check, and not {listing(named, 'and')} at once")
+        for name, told in named.items():
+            if ("sweep.checks", name) in rules:
+                raise check.part.error(f"the check {name!r} stands twice")
+            rules["sweep.checks", name] = Rule(told, check.part)
+    return rules

@@ -1,0 +1,258 @@
+"""What may stand at a place of a document: how it is read, and how a JSON schema says it.
+
+Both halves of a shape are made side by side, so that an editor which knows the schema and the reader agree.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.nearest import listing, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from rulesets.document import Part
+
+_DEEPEST: Final = 12
+"""No free value has more levels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a document says, and where.
+
+    Attributes:
+        value: Text, a number, a truth, a dict of `Said` by name, or a list of `Said`.
+        part: The place.
+    """
+
+    value: Any
+    part: Part
+
+    def plain(self) -> Any:
+        """The value alone, all the way down."""
+        if isinstance(self.value, dict):
+            return {name: said.plain() for name, said in self.value.items()}
+        if isinstance(self.value, list):
+            return [said.plain() for said in self.value]
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What may stand somewhere.
+
+    Attributes:
+        read: Reads it, or raises `RulesetFileError`.
+        schema: The same as JSON schema.
+    """
+
+    read: Callable[[Part], Said]
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """What a number must be.
+
+    Attributes:
+        words: In words, for "must be …".
+        holds: As a test.
+        schema: As JSON schema.
+    """
+
+    words: str
+    holds: Callable[[float], bool]
+    schema: Mapping[str, Any]
+
+
+ANY_NUMBER: Final = Law("a number", lambda _: True, {})
+SHARE: Final = Law(
+    "a share from 0 to 1 (0.05 is 5 %)", lambda share: 0 <= share <= 1, {"minimum": 0, "maximum": 1}
+)
+CHANCE: Final = Law(
+    "a share above 0 and below 1 (0.05 is 5 %)",
+    lambda share: 0 < share < 1,
+    {"exclusiveMinimum": 0, "exclusiveMaximum": 1},
+)
+ERROR_RATE: Final = Law(
+    "a fraction from 0 to below 1 (0.01 is one in a hundred)",
+    lambda rate: 0 <= rate < 1,
+    {"minimum": 0, "exclusiveMaximum": 1},
+)
+POSITIVE: Final = Law("a number above 0", lambda number: number > 0, {"exclusiveMinimum": 0})
+SECONDS: Final = Law("a number of seconds above 0", lambda seconds: seconds > 0, {"exclusiveMinimum": 0})
+NOT_NEGATIVE: Final = Law("a number from 0 up", lambda number: number >= 0, {"minimum": 0})
+COUNT: Final = Law("a whole number from 1 up", lambda count: count >= 1, {"minimum": 1})
+COUNT_OR_NONE: Final = Law("a whole number from 0 up", lambda count: count >= 0, {"minimum": 0})
+SEED: Final = Law(
+    "a whole number from 0 to below 2^64",
+    lambda seed: 0 <= seed < 2**64,
+    {"minimum": 0, "maximum": 2**64 - 1},
+)
+
+
+def text() -> Shape:
+    """Text that is not blank."""
+    return Shape(lambda part: Said(part.text(), part), {"type": "string", "pattern": r"\S"})
+
+
+def written(pattern: str, what: str) -> Shape:
+    """Text of a form.
+
+    Args:
+        pattern: The form, as a regular expression that Python and JSON schema share.
+        what: The form in words, for "must be …".
+    """
+
+    def read(part: Part) -> Said:
+        given = part.text()
+        if not re.fullmatch(pattern, given):
+            raise part.error(f"must be {what}, not {given!r}")
+        return Said(given, part)
+
+    return Shape(read, {"type": "string", "pattern": rf"^\s*({pattern})\s*$"})
+
+
+def texts() -> Shape:
+    """A text, or a list of texts; read as a list."""
+
+    def read(part: Part) -> Said:
+        lines = part.sequence() if part.is_sequence() else [part]
+        return Said([Said(line.text(), line) for line in lines], part)
+
+    one = text().schema
+    return Shape(read, {"anyOf": [one, {"type": "array", "items": one}]})
+
+
+def truth() -> Shape:
+    """True or false."""
+    return Shape(lambda part: Said(part.truth(), part), {"type": "boolean"})
+
+
+def number(law: Law = ANY_NUMBER) -> Shape:
+    """A number that keeps a law."""
+
+    def read(part: Part) -> Said:
+        value = part.number()
+        if not law.holds(value):
+            raise part.error(f"must be {law.words}, not {value:g}")
+        return Said(value, part)
+
+    return Shape(read, {"type": "number", **law.schema})
+
+
+def whole(law: Law) -> Shape:
+    """A whole number that keeps a law."""
+
+    def read(part: Part) -> Said:
+        value = part.number()
+        if not value.is_integer() or not law.holds(part.whole()):
+            raise part.error(f"must be {law.words}, not {value:g}")
+        return Said(part.exact(), part)
+
+    return Shape(read, {"type": "integer", **law.schema})
+
+
+def choice(names: Collection[str]) -> Shape:
+    """One of several words."""
+
+    def read(part: Part) -> Said:
+        word = part.text()
+        if word not in names:
+            raise part.error(f"there is no {word!r} here; {suggestion(word, names)}")
+        return Said(word, part)
+
+    return Shape(read, {"enum": list(names)})
+
+
+def keys(shapes: Mapping[str, Shape], required: Collection[str] = ()) -> Shape:
+    """Keys that are known."""
+
+    def read(part: Part) -> Said:
+        parts = part.mapping(shapes, required)
+        return Said({name: shapes[name].read(value) for name, value in parts.items()}, part)
+
+    properties = {name: shape.schema for name, shape in shapes.items()}
+    closed = {"type": "object", "properties": properties, "additionalProperties": False}
+    return Shape(read, closed | ({"required": list(required)} if required else {}))
+
+
+def named(shape: Shape, what: str) -> Shape:
+    """Names that are the author's own, each with a value of one shape; at least one."""
+
+    def read(part: Part) -> Said:
+        parts = part.names()
+        for name, value in parts.items():
+            if not name.strip():
+                raise value.error(f"{what} has no name")
+        if not parts:
+            raise part.error(f"is empty; it must name {what} at least")
+        return Said({name: shape.read(value) for name, value in parts.items()}, part)
+
+    return Shape(
+        read,
+        {
+            "type": "object",
+            "additionalProperties": shape.schema,
+            "propertyNames": {"pattern": r"\S"},
+            "minProperties": 1,
+        },
+    )
+
+
+def items(shape: Shape, least: int = 0) -> Shape:
+    """A list."""
+
+    def read(part: Part) -> Said:
+        return Said([shape.read(item) for item in part.sequence()], part)
+
+    return Shape(read, {"type": "array", "items": shape.schema} | ({"minItems": least} if least else {}))
+
+
+def either(scalar: Shape | None = None, mapping: Shape | None = None, sequence: Shape | None = None) -> Shape:
+    """One shape or another, told apart by whether it has keys, is a list, or neither."""
+    shapes = [shape for shape in (scalar, mapping, sequence) if shape is not None]
+
+    def read(part: Part) -> Said:
+        if mapping is not None and part.is_mapping():
+            return mapping.read(part)
+        if sequence is not None and part.is_sequence():
+            return sequence.read(part)
+        return shapes[0].read(part)
+
+    return Shape(read, {"anyOf": [shape.schema for shape in shapes]})
+
+
+def free() -> Shape:
+    """Any text, number or truth, or lists and keys of such."""
+    return Shape(lambda part: _free(part, 0), {})
+
+
+def scalar() -> Shape:
+    """Any text, number or truth."""
+    return Shape(lambda part: Said(part.scalar(), part), {"type": ["string", "number", "boolean"]})
+
+
+def _free(part: Part, depth: int) -> Said:
+    if depth > _DEEPEST:
+        raise part.error("is nested too deeply for a ruleset")
+    if part.is_mapping():
+        return Said({name: _free(value, depth + 1) for name, value in part.names().items()}, part)
+    if part.is_sequence():
+        return Said([_free(item, depth + 1) for item in part.sequence()], part)
+    return Said(part.scalar(), part)
+
+
+def one_of(said: Said, names: Collection[str]) -> None:
+    """See that exactly one of these keys is there.
+
+    Raises:
+        RulesetFileError: None or several are.
+    """
+    there = [name for name in names if name in said.value]
+    if len(there) != 1:
+        raise said.part.error(f"needs one of {listing(names)}, not {'both' if there else 'neither'}")

@@ -1,0 +1,91 @@
+"""What a linter says of rulesets that are right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rulesets.demands import Baseline, Dataset, Validity
+from rulesets.linting import warnings
+from rulesets.ruleset import Ruleset, of_expressions
+
+VALID = Validity(min_samples=100)
+
+
+@pytest.mark.parametrize(
+    ("expression", "needed"),
+    [
+        ("ttft:p(99)<1s@es99", 459),
+        ("ttft:p(99)<1s@es99-estimate", 662),
+        ("ttft:p(95)<1s@ucl95", 59),
+        ("ttft:p(99)<1s@ucl95", 299),
+        ("tps_per_user:p(99)>10@lcl95", 299),
+        ("error<1%@ucl95", 268),
+        ("good(ttft<1s):fraction>=0.99@lcl95", 268),
+    ],
+)
+def test_a_proof_out_of_reach(expression: str, needed: int) -> None:
+    """The number of requests without any miss that would do is told, unless a valid run has as many."""
+    rules = of_expressions([expression])
+    for samples, said in ((None, "nothing says"), (needed - 1, f"only {needed - 1}"), (needed, "")):
+        (*warned,) = warnings(replace(rules, validity=Validity(min_samples=samples)))
+        assert len(warned) == bool(said)
+        assert all(said in one and f"set validity.min_samples: {needed}" in one for one in warned)
+
+
+@pytest.mark.parametrize(
+    ("validity", "count"),
+    [
+        (Validity(dataset_multiple=True), 0),
+        (Validity(min_passes=1), 0),
+        (Validity(min_duration_s=600), 1),
+    ],
+)
+def test_whole_passes_are_as_many_requests_as_the_dataset_has(validity: Validity, count: int) -> None:
+    """A proof is in reach when the passes are long enough."""
+    rules = replace(of_expressions(["ttft:p(99)<1s@es99"]), dataset=Dataset(perf_samples=459))
+    assert len(list(warnings(replace(rules, validity=validity)))) == count
+
+
+@pytest.mark.parametrize(
+    ("expressions", "said"),
+    [
+        (
+            ["ttft:p(99)<1s", "ttft:p(99)<2s"],
+            "ttft:p(99)<2s says nothing beside ttft:p(99)<1s",
+        ),
+        (["completed>=5", "completed>4"], "completed:count>=5 says nothing beside completed:count>4"),
+        (["qps>1!warn", "qps>2"], "qps:value>1req/s!warn"),
+        (["qps>1", "qps>2!warn"], ""),
+        (["ttft:p(99)<1s", "ttft:p(95)<2s"], ""),
+        (["ttft{a:b}:p(99)<1s", "ttft:p(99)<2s"], ""),
+        (["ttft:p(50)<1s@ucl95", "ttft:p(50)<2s"], ""),
+    ],
+)
+def test_a_target_that_says_nothing(expressions: list[str], said: str) -> None:
+    """What is met whenever another one is, which counts as much."""
+    (*warned,) = warnings(replace(of_expressions(expressions), validity=VALID))
+    assert len(warned) == bool(said)
+    assert all(said in one for one in warned)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "said"),
+    [
+        (
+            Baseline(min_runs=3),
+            "with 3 runs a side no change is significant at 0.05 (the least p is 0.1); ask for 4",
+        ),
+        (Baseline(min_runs=4), ""),
+        (Baseline(min_runs=4, alpha=0.01), "ask for 5"),
+        (Baseline(min_runs=5, alpha=1e-60), "ask for 103"),
+        (Baseline(min_runs=3, test="bootstrap"), ""),
+        (None, ""),
+    ],
+)
+def test_a_test_that_can_find_nothing(baseline: Baseline | None, said: str) -> None:
+    """The least p of an exact Mann-Whitney test of n against n runs is 2 / C(2n, n)."""
+    (*warned,) = warnings(Ruleset("a", "1", (), baseline=baseline))
+    assert len(warned) == bool(said)
+    assert all(said in one for one in warned)
