@@ -1,57 +1,32 @@
-"""From a ruleset and a report to a verdict. Pure, and strict: what the report does not hold is not met."""
+"""From a ruleset and a run to a verdict. Pure, and strict: what the run does not tell is not met.
+
+Every rule has exactly one row, whatever becomes of it.
+"""
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
-from rulesets import figure
-from rulesets.expression import unparse
-from rulesets.target import COMPARE, spell
+from rulesets.errors import RulesetError
+from rulesets.judging.facts import was_cut_short
+from rulesets.judging.row import Row, Status
+from rulesets.judging.rule import Case
+from rulesets.judging.rules import rules_of
+from rulesets.nearest import suggestion
+from rulesets.sweeps import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from rulesets.figure import Figure
-    from rulesets.ruleset import Ruleset, Validity
-    from rulesets.target import Op, Severity, Target
+    from rulesets.evidence import Evidence
+    from rulesets.judging.rule import Rule
+    from rulesets.ruleset import Ruleset
 
-Status = Literal["PASS", "FAIL", "INVALID"]
+__all__ = ["EXIT_CODES", "Row", "Status", "Verdict", "exit_code", "judge", "require_known", "whole"]
 
-EXIT_CODES: Final[Mapping[Status, int]] = {"INVALID": 4, "FAIL": 1, "PASS": 0}
-"""The exit code of each status, the gravest first: an invalid run has neither passed nor failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What became of one rule.
-
-    Attributes:
-        id: The target's id, or `validity.KEY` for a rule of the ruleset's validity.
-        target: The rule as text.
-        observed: The figure, in `unit`; None when the report holds none.
-        bound: The bound, in `unit`.
-        unit: The unit that the rule is written in; empty for counts and fractions.
-        n: How many samples stand behind the figure: gaps for itl, requests for all others.
-        status: `PASS`; `FAIL` for a target that is missed or has no samples; `INVALID` for a rule of the
-            validity that is not met.
-        severity: Whether it counts for the whole (`fail`) or is only shown (`warn`, `info`).
-        margin: The distance from the bound as a share of it, negative on the wrong side; None where the
-            bound is 0 or there is no figure.
-        reason: Why it did not pass; empty when it did.
-    """
-
-    id: str
-    target: str
-    observed: float | None
-    bound: float
-    unit: str
-    n: int
-    status: Status
-    severity: Severity
-    margin: float | None
-    reason: str
+EXIT_CODES: Final[Mapping[Status, int]] = {"INVALID": 4, "FAIL": 1, "INCONCLUSIVE": 5, "PASS": 0}
+"""The exit code of each status of a run, the gravest first: an invalid run has neither passed nor failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +34,21 @@ class Verdict:
     """What became of a run under a ruleset.
 
     Attributes:
-        status: `INVALID` when the run cannot stand for the server, else `FAIL` when a target of severity
-            `fail` is missed, else `PASS`.
+        status: The gravest status among the rows of severity `fail`: `INVALID` when the run cannot stand for
+            the server, else `FAIL`, else `INCONCLUSIVE`, else `PASS`. Where all of them were skipped nothing
+            was shown, which is `INCONCLUSIVE`.
         ruleset: The name of the ruleset.
         version: Its version.
         source: Where its rules come from.
-        rows: One a rule: validity first, then the targets in their order.
+        rows: One a rule: what makes a run valid first, then the targets in their order, then the rest.
         reasons: Why the report itself calls the run invalid; empty when it does not.
+        model: The entry of the ruleset that it was resolved for; empty for a flat file.
+        scenario: Of that model.
+        locked: Whether a file that extends the rules may only tighten them.
+        overrides: What was changed in the rules, and what was left out on request: where there is anything,
+            they are not the rules that their name stands for.
+        definitions: What the figures mean.
+        notes: What the rules say of themselves.
     """
 
     status: Status
@@ -74,6 +57,12 @@ class Verdict:
     source: tuple[str, ...]
     rows: tuple[Row, ...]
     reasons: tuple[str, ...]
+    model: str = ""
+    scenario: str = ""
+    locked: bool = False
+    overrides: tuple[str, ...] = ()
+    definitions: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-able values, for the report's `verdict` key."""
@@ -81,41 +70,97 @@ class Verdict:
             "status": self.status,
             "ruleset": self.ruleset,
             "version": self.version,
+            "model": self.model,
+            "scenario": self.scenario,
+            "locked": self.locked,
+            "overrides": list(self.overrides),
             "source": list(self.source),
+            "definitions": {
+                name: list(value) if isinstance(value, tuple) else value
+                for name, value in self.definitions.items()
+            },
+            "notes": list(self.notes),
             "rows": [asdict(row) for row in self.rows],
             "reasons": list(self.reasons),
         }
 
 
-def judge(ruleset: Ruleset, report: Mapping[str, Any]) -> Verdict:
-    """Hold a report against a ruleset.
+def judge(
+    ruleset: Ruleset,
+    run: Evidence,
+    *,
+    others: Sequence[Evidence] = (),
+    baseline: Sequence[Evidence] = (),
+    skip: Collection[str] = (),
+    audits: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Verdict:
+    """Hold a run against a ruleset.
 
     Args:
         ruleset: The rules.
-        report: The report as plain values, keyed as report.json is.
+        run: The run.
+        others: Further runs of the same side, for changes.
+        baseline: The runs that they are compared with.
+        skip: Rules that are left out, by id or by group.
+        audits: What audits that take runs of their own found, by their name: of `output_caching` `passed`,
+            `ref_qps`, `audit_qps`, `threshold` and `reason`, of `perf_mode_accuracy` `value` and `n`.
+
+    Raises:
+        RulesetError: Something is to be left out that is not in the rules.
     """
-    validity = _validity_rows(ruleset.validity, report)
-    targets = (_target_row(target, figure.observe(target, report)) for target in ruleset.targets)
-    rows = (*validity, *targets)
-    reasons = _invalid_reasons(report)
+    case = Case(ruleset, run, tuple(others), tuple(baseline), audits or {})
+    require_known(skip, ruleset)
+    rows = tuple(_row(rule, case, skip) for rule in rules_of(ruleset))
+    reasons = _invalid_reasons(run.report) or _cut_short(run.report, rows)
     return Verdict(
-        status="INVALID" if reasons else _gravest(rows),
+        status="INVALID" if reasons else whole(rows),
         ruleset=ruleset.name,
         version=ruleset.version,
         source=ruleset.source,
         rows=rows,
         reasons=reasons,
+        model=ruleset.model,
+        scenario=ruleset.scenario,
+        locked=ruleset.locked,
+        overrides=(*ruleset.overrides, *(f"left out: {name}" for name in skip)),
+        definitions=ruleset.definitions.to_dict(),
+        notes=ruleset.notes,
     )
 
 
 def exit_code(verdict: Verdict) -> int:
-    """Give the exit code of a verdict: 0 passed, 1 failed, 4 the run is invalid."""
+    """Give the exit code of a verdict: 0 passed, 1 failed, 4 the run is invalid, 5 nobody can tell."""
     return EXIT_CODES[verdict.status]
 
 
-def _gravest(rows: Iterable[Row]) -> Status:
-    present = {row.status for row in rows if row.severity == "fail"}
+def whole(rows: Iterable[Row]) -> Status:
+    """What several rows come to: the gravest of those that count."""
+    all_rows = tuple(rows)
+    counting = [row.status for row in all_rows if row.severity == "fail"] or [row.status for row in all_rows]
+    if all(status == "SKIP" for status in counting):
+        return "INCONCLUSIVE"
+    present = {row.status for row in all_rows if row.severity == "fail"}
     return next((status for status in EXIT_CODES if status in present), "PASS")
+
+
+def _row(rule: Rule, case: Case, skip: Collection[str]) -> Row:
+    name = next((name for name in skip if name in {rule.id, rule.group}), None)
+    return rule.row(case) if name is None else rule.skipped(name)
+
+
+def require_known(skip: Collection[str], ruleset: Ruleset) -> None:
+    """Make sure that what is to be left out is there, in the rules of a run or those over several.
+
+    Raises:
+        RulesetError: Something is not.
+    """
+    if not skip:
+        return
+    rules, over_runs = rules_of(ruleset), () if ruleset.sweep is None else names(ruleset.sweep)
+    known = list(dict.fromkeys([*(rule.id for rule in rules), *(rule.group for rule in rules), *over_runs]))
+    for name in skip:
+        if name not in known:
+            raise RulesetError(f"there is no rule {name!r} to leave out; {suggestion(name, known)}")
 
 
 def _invalid_reasons(report: Mapping[str, Any]) -> tuple[str, ...]:
@@ -125,69 +170,10 @@ def _invalid_reasons(report: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(validity.get("reasons") or ["the report does not say that the run is valid"])
 
 
-def _target_row(target: Target, seen: Figure) -> Row:
-    passed = seen.value is not None and COMPARE[target.op](seen.value, target.bound)
-    observed = None if seen.value is None else target.in_unit(seen.value)
-    name = f"{target.metric}:{spell(target.stat)}"
-    return Row(
-        id=target.id,
-        target=unparse(target),
-        observed=observed,
-        bound=target.value,
-        unit=target.unit,
-        n=seen.n,
-        status="PASS" if passed else "FAIL",
-        severity=target.severity,
-        margin=_margin(observed, target.value, passed=passed),
-        reason="" if passed else _reason(name, observed, target.op, target.value, target.unit),
+def _cut_short(report: Mapping[str, Any], rows: Sequence[Row]) -> tuple[str, ...]:
+    """A run that ended early because it had lost its gate stands for nothing but that it has lost one."""
+    if not was_cut_short(report) or whole(rows) in {"FAIL", "INVALID"}:
+        return ()
+    return (
+        "the run was ended early by rules that it had lost (--abort-on-fail); it meets these: run it whole",
     )
-
-
-def _validity_rows(validity: Validity, report: Mapping[str, Any]) -> Iterator[Row]:
-    if validity.max_error_rate is not None:
-        yield _validity_row("max_error_rate", figure.error_rate(report), "<=", validity.max_error_rate)
-    if validity.min_samples is not None:
-        yield _validity_row("min_samples", figure.completed(report), ">=", validity.min_samples)
-    if validity.min_duration_s is not None:
-        yield _validity_row("min_duration_s", figure.window_s(report), ">=", validity.min_duration_s)
-
-
-_VALIDITY_NAMES: Final = {
-    "max_error_rate": ("the error rate", ""),
-    "min_samples": ("the number of completed requests", ""),
-    "min_duration_s": ("the window", "s"),
-}
-"""What each rule of the validity bounds, and its unit."""
-
-
-def _validity_row(key: str, seen: Figure, op: Op, bound: float) -> Row:
-    name, unit = _VALIDITY_NAMES[key]
-    met = seen.value is not None and COMPARE[op](seen.value, bound)
-    return Row(
-        id=f"validity.{key}",
-        target=f"{key}: {bound:g}",
-        observed=seen.value,
-        bound=bound,
-        unit=unit,
-        n=seen.n,
-        status="PASS" if met else "INVALID",
-        severity="fail",
-        margin=_margin(seen.value, bound, passed=met),
-        reason="" if met else _reason(name, seen.value, op, bound, unit),
-    )
-
-
-def _margin(observed: float | None, bound: float, *, passed: bool) -> float | None:
-    if observed is None or bound == 0:
-        return None
-    share = abs(observed - bound) / bound
-    if not math.isfinite(share):
-        return None
-    return share if passed else 0.0 - share  # -share would be -0.0 on the bound itself
-
-
-def _reason(name: str, observed: float | None, op: Op, bound: float, unit: str) -> str:
-    if observed is None:
-        return f"the run has no samples of {name}, and what was not measured is not met"
-    after = unit if unit in {"", "%"} else f" {unit}"
-    return f"{name} is {observed:.6g}{after}, and {op} {bound:.6g}{after} is asked for"

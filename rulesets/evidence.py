@@ -1,0 +1,140 @@
+"""What a ruleset asks of a run: figures, and what it takes to be sure of them. Whoever has the log answers.
+
+Latencies are in ms, lengths in tokens, rates in requests or tokens a second, shares between 0 and 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from rulesets.definitions import Definitions
+    from rulesets.target import Condition, Op
+
+Where = tuple[tuple[str, str], ...]
+"""Which requests a rule is about: (tag, value) pairs; `endpoint` and `turn` are tags too. Empty for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate over the window that the definitions name.
+
+    Attributes:
+        value: None where nothing was counted.
+        n: How many requests completed.
+        blocks: The rates of the equal parts that the window was cut into; empty where it is too short.
+    """
+
+    value: float | None
+    n: int
+    blocks: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Good:
+    """How many requests met every condition of a goodput.
+
+    Attributes:
+        good: Those that did.
+        ended: All that completed, failed or were given up: only what completed can be good.
+        duration_s: The window.
+        in_window: How many of the good ones completed inside the window, and so count in a rate; None where
+            nobody knows, and all do.
+        blocks: For equal spans of time, by when requests were issued, how many were good, and how many ended;
+            empty where too few for two.
+    """
+
+    good: int
+    ended: int
+    duration_s: float | None
+    in_window: int | None = None
+    blocks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """A score of a run.
+
+    Attributes:
+        value: As its benchmark states it.
+        n: Samples behind it.
+        standard_error: In the same unit, clustered where samples repeat; None where it is not known.
+    """
+
+    value: float
+    n: int
+    standard_error: float | None = None
+
+
+class Sample(Protocol):
+    """The values of one metric over the requests that a rule is about.
+
+    Where failed requests count as violations they are among the values, each as infinity.
+    """
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        ...
+
+    def mean(self) -> float | None:
+        """The mean of those that are finite; None without any."""
+        ...
+
+    def percentile(self, p: Fraction) -> float | None:
+        """The percentile p by the method of the definitions; None without values."""
+        ...
+
+    def at(self, rank: int) -> float:
+        """The value of a rank in ascending order, from 0."""
+        ...
+
+    def unmet(self, op: Op, bound: float) -> int:
+        """How many do not meet a bound."""
+        ...
+
+    def block_means(self) -> tuple[float, ...]:
+        """The means of equal spans of time, by when requests were issued; empty where too few for two."""
+        ...
+
+    def block_counts(self, edges: Sequence[float]) -> tuple[tuple[int, ...], ...]:
+        """For each of these spans, how many values are at most each edge, and last how many there are."""
+        ...
+
+
+class Evidence(Protocol):
+    """A run as its judge sees it, computed by the definitions that the rules name."""
+
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """The report as plain values, keyed as report.json is."""
+        ...
+
+    @property
+    def definitions(self) -> Definitions:
+        """What the figures were computed with."""
+        ...
+
+    def sample(self, metric: str, where: Where) -> Sample:
+        """The values of a latency or a length."""
+        ...
+
+    def rate(self, metric: str, where: Where) -> Rate:
+        """A throughput."""
+        ...
+
+    def counts(self, where: Where) -> Mapping[str, int]:
+        """Requests by what became of them: issued, completed, failed, cancelled."""
+        ...
+
+    def good(self, conditions: Sequence[Condition], where: Where) -> Good:
+        """How many met every condition at once."""
+        ...
+
+    def accuracy(self, name: str) -> Accuracy | None:
+        """A score by its name; None where the run has none of it."""
+        ...

@@ -1,0 +1,226 @@
+"""Confidence limits of the figures that targets bound, and how many samples would make them meet a bound.
+
+The formulas are in `rulesets.statistics`, with their sources.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, Literal
+
+from rulesets.statistics import (
+    batch_means,
+    bootstrap,
+    early_stopping,
+    normal,
+    order_statistics,
+    wilson,
+)
+from rulesets.statistics.probability import exactly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from rulesets.confidence import Confidence
+    from rulesets.evidence import Accuracy, Sample
+    from rulesets.quantity import Op
+
+SEED: Final = 0
+"""Of a bootstrap: the same run gets the same verdict."""
+
+EDGES: Final = 128
+"""Of the values around a percentile so many are looked at in each block, five standard errors to each side,
+three times as wide as independent samples would have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A confidence limit of a figure.
+
+    Attributes:
+        value: In the unit of figures; None where there are too few samples for one.
+        words: What it is, for a person.
+        needed: How many samples would have it meet a bound, about; None where no number is known to.
+        remedy: What else would give a limit, where there is none; empty where samples are what is missing.
+    """
+
+    value: float | None
+    words: str
+    needed: Callable[[Op, float], int | None]
+    remedy: str = ""
+
+
+def of_percentile(sample: Sample, p: Fraction, confidence: Confidence, *, upper: bool) -> Limit:
+    """The limit of a percentile of a distribution.
+
+    Args:
+        sample: The values.
+        p: The percentile as a share.
+        confidence: By which method, and how sure.
+        upper: Which side.
+    """
+    match confidence.method:
+        case "early_stopping":
+            return _early_stopping(sample, p, confidence)
+        case "bootstrap":
+            return _of_resampled_percentile(sample, p, confidence.level, upper=upper)
+        case _:
+            return _order_statistic(sample, p, confidence.level, upper=upper)
+
+
+def of_blocks(value: float, n: int, blocks: Sequence[float], confidence: Confidence, *, upper: bool) -> Limit:
+    """The limit of a mean or a rate, by how it differs between equal spans of the run.
+
+    Args:
+        value: The figure of the whole run.
+        n: Samples behind it.
+        blocks: The figure of each span.
+        confidence: By which method, and how sure.
+        upper: Which side.
+    """
+    side, grouped = _side(upper=upper), batch_means.grouped(blocks)
+    if len(grouped) <= 1:
+        words = _words(side, confidence.level, "fewer than two blocks of time")
+        return Limit(None, words, _unknown, "run for longer: --duration")
+    far = _distance(grouped, confidence, upper=upper)
+    how = "bootstrap" if confidence.method == "bootstrap" else "batch means"
+
+    def needed(_op: Op, bound: float) -> int | None:
+        return _scaled(n, far, bound - value)
+
+    words = _words(side, confidence.level, f"{how}, {len(grouped)} blocks")
+    return Limit(value + far if upper else value - far, words, needed)
+
+
+def _distance(blocks: Sequence[float], confidence: Confidence, *, upper: bool) -> float:
+    """How far the limit is from the mean of the blocks, at least 0."""
+    two_sided = 2 * exactly(confidence.level) - 1
+    if not two_sided:
+        return 0.0
+    if confidence.method != "bootstrap":
+        found = batch_means.interval(blocks, two_sided)
+        return found.half_width if found else 0.0
+    low, high = bootstrap.interval(blocks, fmean, two_sided, SEED) or (0.0, 0.0)
+    return max(0.0, high - fmean(blocks) if upper else fmean(blocks) - low)
+
+
+def of_share(count: int, of: int, level: float, *, upper: bool) -> Limit:
+    """The limit of a share, by Wilson's score."""
+    side = _side(upper=upper)
+    value = wilson.upper(count, of, level) if upper else wilson.lower(count, of, level)
+
+    def needed(_op: Op, bound: float) -> int | None:
+        return wilson.samples_needed(count, of, bound, level, side)
+
+    return Limit(value, _words(side, level, "Wilson"), needed)
+
+
+def of_score(score: Accuracy, confidence: Confidence, bound: float, *, upper: bool) -> Limit:
+    """The limit of a score.
+
+    Args:
+        score: The score.
+        confidence: By which method, and how sure.
+        bound: What it is held against: beside it one sees whether a share is told as one, or in per cent.
+        upper: Which side.
+    """
+    if confidence.method == "wilson":
+        return _of_share_right(
+            score, 100 if max(score.value, bound) > 1 else 1, confidence.level, upper=upper
+        )
+    return _of_standard_error(score, confidence.level, upper=upper)
+
+
+def _of_share_right(score: Accuracy, whole: int, level: float, *, upper: bool) -> Limit:
+    """The limit of a share of right answers, by Wilson's score.
+
+    Of a mean of parts of an answer, each from 0 to 1, it is wide enough too: no such mean varies more than a
+    share of as many does.
+    """
+    if not 0 <= score.value <= whole:
+        words = _words(_side(upper=upper), level, "Wilson, and the score is no share of answers")
+        return Limit(None, words, _unknown, "judge it by its standard error: ci: clustered")
+    found = of_share(round(score.value / whole * score.n), score.n, level, upper=upper)
+    return Limit((found.value or 0.0) * whole, found.words, lambda op, bound: found.needed(op, bound / whole))
+
+
+def _of_standard_error(score: Accuracy, level: float, *, upper: bool) -> Limit:
+    """The limit of a score, normal with its standard error."""
+    side, error = _side(upper=upper), score.standard_error
+    if error is None:
+        words = _words(side, level, "its standard error is not known")
+        return Limit(None, words, _unknown, "tell its standard_error beside it, or judge a share by wilson")
+    far = normal.quantile(level) * error
+
+    def needed(_op: Op, bound: float) -> int | None:
+        return _scaled(score.n, far, bound - score.value)
+
+    return Limit(score.value + far if upper else score.value - far, _words(side, level, "normal"), needed)
+
+
+def _early_stopping(sample: Sample, p: Fraction, confidence: Confidence) -> Limit:
+    """The test passes where the (t* + 1)-th largest value meets the bound; the estimate is the t*-th."""
+    n, level, form = sample.count, confidence.level, confidence.form or "test"
+    if form == "test":
+        over = early_stopping.most_over(n, p, level)
+        rank = None if over is None else n - 1 - over
+    else:
+        rank = early_stopping.estimate_rank(n, p, level)
+
+    def needed(op: Op, bound: float) -> int | None:
+        return early_stopping.samples_needed(sample.unmet(op, bound), n, p, form, level)
+
+    value = None if rank is None else sample.at(rank)
+    return Limit(value, f"early stopping, {form}, {100 * level:g} %", needed)
+
+
+def _order_statistic(sample: Sample, p: Fraction, level: float, *, upper: bool) -> Limit:
+    n, side = sample.count, _side(upper=upper)
+    find = order_statistics.upper_rank if upper else order_statistics.lower_rank
+    rank = find(n, p, level)
+
+    def needed(op: Op, bound: float) -> int | None:
+        return order_statistics.samples_needed(sample.unmet(op, bound), n, p, level, side)
+
+    value = None if rank is None else sample.at(rank)
+    return Limit(value, _words(side, level, "order statistic"), needed)
+
+
+def _of_resampled_percentile(sample: Sample, p: Fraction, level: float, *, upper: bool) -> Limit:
+    """By drawing spans of the run again: for latencies that resemble their neighbours."""
+    side, two_sided = _side(upper=upper), 2 * exactly(level) - 1
+    edges = _edges(sample, p)
+    counts = sample.block_counts(edges)
+    words = _words(side, level, f"bootstrap, {len(counts)} blocks")
+    ends = bootstrap.percentile_interval(counts, edges, p, two_sided, SEED) if edges and two_sided else None
+    value = None if ends is None else ends[upper]
+    return Limit(value, words, _order_statistic(sample, p, level, upper=upper).needed)
+
+
+def _edges(sample: Sample, p: Fraction) -> list[float]:
+    """Values around a percentile, ascending, each once."""
+    n = sample.count
+    reach = 15 * math.sqrt(n * p * (1 - p)) + 1
+    low, high = max(0, math.floor(n * p - reach)), min(n - 1, math.ceil(n * p + reach))
+    step = max(1, (high - low) // EDGES)
+    return sorted({value for rank in range(low, high + 1, step) if math.isfinite(value := sample.at(rank))})
+
+
+def _scaled(n: int, far: float, room: float) -> int | None:
+    """So many samples bring a limit that is `far` away to within `room`: its distance falls as their root."""
+    return math.ceil(n * max(far / abs(room), 1.0) ** 2) if room else None
+
+
+def _unknown(_op: Op, _bound: float) -> None:
+    return None
+
+
+def _side(*, upper: bool) -> Literal["upper", "lower"]:
+    return "upper" if upper else "lower"
+
+
+def _words(side: str, level: float, how: str) -> str:
+    return f"{side} {100 * level:g} % limit ({how})"

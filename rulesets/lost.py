@@ -1,0 +1,225 @@
+"""Whether a target is lost beyond doubt while a run still goes on: whatever is still to come, it is missed.
+
+Where the number of requests is known, that is counting: more of them miss the bound already than all that
+there will be leave room for. Where only time ends the run, it is the exact lower limit of the share that
+misses (Clopper and Pearson), at a confidence of 1 - 1e-6 and on 100 samples at least; this takes the requests
+to come for requests like those before. Either way all that is in flight is counted as good.
+
+A rate is never lost before its end, nor is a mean without a number of requests, a minimum, what is bounded
+below, a change from a baseline, a score, or a part of the requests.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, Literal
+
+from rulesets.quantity import COMPARE
+from rulesets.statistics import clopper_pearson
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from rulesets.target import Target
+
+LEVEL: Final = Fraction(999_999, 1_000_000)
+"""How sure it must be that a target is lost, where it cannot be counted out."""
+
+ENOUGH: Final = 100
+"""Of fewer samples nothing is inferred."""
+
+Ending = Literal["completed", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """What has become of the measured requests of a run up to now.
+
+    Attributes:
+        planned: No more are issued in all; None where only time ends the run.
+        issued: Requests.
+        completed: Those of them that did.
+        failed: Those of them that did.
+        cancelled: Those of them that were given up.
+    """
+
+    planned: int | None
+    issued: int
+    completed: int
+    failed: int
+    cancelled: int
+
+    @property
+    def ended(self) -> int:
+        """How many are over."""
+        return self.completed + self.failed + self.cancelled
+
+    @property
+    def in_flight(self) -> int:
+        """How many are not."""
+        return self.issued - self.ended
+
+    def most(self, metric: str) -> float:
+        """The greatest that a count can still become."""
+        if self.planned is None:
+            return math.inf
+        here: int = getattr(self, metric)
+        return self.planned if metric == "issued" else self.planned - self.ended + here
+
+
+def can_be_lost(target: Target, figures: Collection[str]) -> bool:
+    """Tell whether a target can be lost before a run is over.
+
+    Args:
+        target: It.
+        figures: The metrics whose values `Watch.add` is given.
+    """
+    if target.delta or target.where:
+        return False
+    match target.quantity.kind:
+        case "error" | "count":
+            return True
+        case "good":
+            return target.stat != "rate" and all(one.metric in figures for one in target.conditions)
+        case "latency" | "length" | "interactivity":
+            known = _figure_of(target) in figures and target.stat != "min"
+            return known and (target.op in {"<", "<="} or target.quantity.kind == "interactivity")
+        case _:
+            return False
+
+
+class Watch:
+    """Watches one target that can be lost.
+
+    Args:
+        target: It.
+        failed_exceed: Whether a failed request exceeds every bound of a latency.
+    """
+
+    def __init__(self, target: Target, *, failed_exceed: bool) -> None:
+        self.target = target
+        self._failed_exceed = failed_exceed and target.quantity.kind == "latency"
+        self._samples = 0
+        self._missing = 0
+        self._total = 0.0
+
+    def add(self, ending: Ending, figures: Mapping[str, float]) -> None:
+        """Take note of a request that is over.
+
+        Args:
+            ending: How it ended.
+            figures: Of one that completed, its latencies in ms and its lengths in tokens, by their metrics.
+        """
+        if ending == "cancelled":
+            return
+        if self.target.quantity.kind == "good":
+            self._note(missing=ending == "failed" or not self._is_good(figures))
+        elif ending == "failed":
+            if self._failed_exceed and self.target.stat != "mean":
+                self._note(missing=True)
+        elif (figure := figures.get(_figure_of(self.target))) is not None:
+            self._total += figure
+            self._note(missing=not self._meets(figure))
+
+    def why_lost(self, so_far: SoFar) -> str | None:
+        """Say why the target is lost, in a sentence; None while it is not."""
+        by_stat = {"mean": self._mean, "max": self._greatest}
+        by_kind = {"count": self._count, "error": self._errors, "good": self._goods}
+        kind, stat = self.target.quantity.kind, self.target.stat
+        return by_kind.get(kind, by_stat.get(stat, self._percentile))(so_far)
+
+    def _note(self, *, missing: bool) -> None:
+        self._samples += 1
+        self._missing += missing
+
+    def _is_good(self, figures: Mapping[str, float]) -> bool:
+        """Whether it meets all conditions; what is not known of it may."""
+        known = ((one, figures.get(one.metric)) for one in self.target.conditions)
+        return all(figure is None or COMPARE[one.op](figure, one.bound) for one, figure in known)
+
+    def _meets(self, figure: float) -> bool:
+        if self.target.quantity.kind == "interactivity":
+            figure = 1000 / figure if figure else math.inf
+        return COMPARE[self.target.op](figure, self.target.bound)
+
+    def _most(self, so_far: SoFar) -> int | None:
+        """So many samples there will be at most, where that is known."""
+        if so_far.planned is None:
+            return None
+        without = 0 if self._failed_exceed or self.target.quantity.kind == "good" else so_far.failed
+        return so_far.planned - so_far.cancelled - without
+
+    def _percentile(self, so_far: SoFar) -> str | None:
+        p, most = self.target.percentile or Fraction(0), self._most(so_far)
+        allowed = _may_miss(self._samples + so_far.in_flight if most is None else most, p)
+        if self._missing <= allowed:
+            return None
+        if most is not None:
+            return f"{_of(self._missing, self._samples)} miss it, and of {most:,} at most {allowed:,} may"
+        return self._surely_more_than(1 - p, self._missing, self._samples, "miss it")
+
+    def _mean(self, so_far: SoFar) -> str | None:
+        most = self._most(so_far)
+        if not most or self._meets(self._total / most):
+            return None
+        return f"{self._samples:,} samples add up to more than {most:,} may"
+
+    def _greatest(self, _: SoFar) -> str | None:
+        return f"{_of(self._missing, self._samples)} miss it" if self._missing else None
+
+    def _errors(self, so_far: SoFar) -> str | None:
+        """The error rate: those that are planned may all end well."""
+        failed, ended, bound = so_far.failed, so_far.ended, self.target.bound
+        most = ended + so_far.in_flight if so_far.planned is None else so_far.planned
+        if not failed or COMPARE[self.target.op](failed / most, bound):
+            return None
+        if so_far.planned is None:
+            return self._surely_more_than(bound, failed, ended, "failed")
+        return f"{_of(failed, ended)} failed, which is too many of {most:,}"
+
+    def _goods(self, so_far: SoFar) -> str | None:
+        """The share of good requests, or how many they are: those that are planned may all be good."""
+        bad, bound, planned = self._missing, self.target.bound, self._most(so_far)
+        most = self._samples + so_far.in_flight if planned is None else planned
+        if self.target.stat == "count":
+            missed = planned is not None and not COMPARE[self.target.op](most - bad, bound)
+        else:
+            missed = bad > 0 and not COMPARE[self.target.op]((most - bad) / most, bound)
+        if not missed:
+            return None
+        if planned is None:
+            return self._surely_more_than(1 - bound, bad, self._samples, "are not good")
+        return f"{_of(bad, self._samples)} are not good, which is too many of {most:,}"
+
+    def _count(self, so_far: SoFar) -> str | None:
+        """Counts only grow, up to what is planned."""
+        least, most = getattr(so_far, self.target.metric), so_far.most(self.target.metric)
+        bound, compare = self.target.bound, COMPARE[self.target.op]
+        within = (least, most, bound) if least <= bound <= most else (least, most)
+        if any(compare(count, bound) for count in within):
+            return None
+        return f"{self.target.metric} is {least:,} already" if least >= bound else f"it is {most:,} at most"
+
+    @staticmethod
+    def _surely_more_than(share: Fraction | float, bad: int, of: int, what: str) -> str | None:
+        if of < ENOUGH or clopper_pearson.lower(bad, of, LEVEL) <= share:
+            return None
+        return f"{_of(bad, of)} {what}, which leaves a chance below one in a million"
+
+
+def _figure_of(target: Target) -> str:
+    return "tpot" if target.quantity.kind == "interactivity" else target.metric
+
+
+def _may_miss(samples: int, p: Fraction) -> int:
+    """So many of them may miss a bound that their percentile meets, by the most generous of the methods.
+
+    The smallest value that any method has a part in is that of rank floor((n - 1) p), from 0.
+    """
+    return samples - 1 - math.floor((samples - 1) * p)
+
+
+def _of(count: int, of: int) -> str:
+    return f"{count:,} of {of:,} so far"

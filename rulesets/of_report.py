@@ -1,0 +1,190 @@
+"""A report as evidence: it has summaries of a run and not its samples, so it answers some questions only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.definitions import Definitions
+from rulesets.errors import Unanswerable
+from rulesets.evidence import Good, Rate
+from rulesets.quantity import COMPARE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from rulesets.evidence import Where
+    from rulesets.quantity import Op
+    from rulesets.target import Condition
+
+_PERCENTILES: Final = {
+    Fraction(1, 2): "p50",
+    Fraction(9, 10): "p90",
+    Fraction(19, 20): "p95",
+    Fraction(99, 100): "p99",
+    Fraction(999, 1000): "p999",
+}
+"""Those that a report holds, and how it spells them."""
+
+_COUNTS: Final = ("issued", "completed", "failed", "cancelled")
+_REMEDY: Final = "judge the run's folder, which has its log"
+
+
+@dataclass(frozen=True, slots=True)
+class OfReport:
+    """The evidence that a report alone is.
+
+    Attributes:
+        report: The report as plain values, keyed as report.json is.
+    """
+
+    report: Mapping[str, Any]
+
+    @property
+    def definitions(self) -> Definitions:
+        """What it was computed with; a report that does not say so, by the defaults."""
+        run = _part(self.report, "run")
+        told = _part(run, "definitions")
+        known = {field.name: told[field.name] for field in fields(Definitions) if field.name in told}
+        if isinstance(known.get("token_categories"), list):
+            known["token_categories"] = tuple(known["token_categories"])
+        method = run.get("percentile_method")
+        return Definitions(**({"percentile_method": method} if method else {}) | known)
+
+    def sample(self, metric: str, where: Where) -> Summarised:
+        """The summary of a latency or a length."""
+        part = self._of(where)
+        return Summarised(metric, _part(part, f"{metric}_ms") or _part(part, metric))
+
+    def rate(self, metric: str, where: Where) -> Rate:
+        """A throughput, without the blocks that a limit would take."""
+        part = self._of(where)
+        rates = _part(part, "throughput") if part is self.report else part
+        return Rate(_finite(rates.get(metric)), self.counts(where)["completed"])
+
+    def counts(self, where: Where) -> Mapping[str, int]:
+        """Requests by what became of them."""
+        part = self._of(where)
+        counts = _part(part, "counts") if part is self.report else part
+        return {name: counts.get(name) or 0 for name in _COUNTS}
+
+    def good(self, conditions: Sequence[Condition], where: Where) -> Good:
+        """A report does not know which requests met several conditions at once.
+
+        Raises:
+            Unanswerable: Always, but of a run in which nothing ended.
+        """
+        del conditions
+        counts = self.counts(where)
+        ended = counts["completed"] + counts["failed"] + counts["cancelled"]
+        if ended:
+            raise Unanswerable("the report does not say which requests met all conditions at once", _REMEDY)
+        return Good(0, 0, None)
+
+    def accuracy(self, name: str) -> None:
+        """A report has no scores."""
+        del name
+
+    def _of(self, where: Where) -> Mapping[str, Any]:
+        """The report, or its row on the requests of one tag."""
+        if not where:
+            return self.report
+        if len(where) == 1:
+            ((tag, value),) = where
+            rows = _part(self.report, "breakdown").get(tag) or ()
+            for row in rows:
+                if row.get("values") == 1 and row.get("value") == value:
+                    found: Mapping[str, Any] = row
+                    return found
+            if rows and all(row.get("values") == 1 for row in rows):
+                return {}
+        told = ", ".join(f"{tag}:{value}" for tag, value in where)
+        raise Unanswerable(f"the report has no figures of the requests with {told}", _REMEDY)
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """A distribution of which only a summary is left.
+
+    Attributes:
+        metric: Its name.
+        summary: The summary; empty where there were no samples.
+    """
+
+    metric: str
+    summary: Mapping[str, Any]
+
+    @property
+    def count(self) -> int:
+        """How many values there were."""
+        return self.summary.get("count") or 0
+
+    def mean(self) -> float | None:
+        """The mean; None without values."""
+        return _finite(self.summary.get("mean"))
+
+    def percentile(self, p: Fraction) -> float | None:
+        """A percentile that the report holds.
+
+        Raises:
+            Unanswerable: It does not hold this one.
+        """
+        if not self.count:
+            return None
+        if p not in _PERCENTILES:
+            self._cannot(f"p({float(100 * p):g})")
+        return _finite(self.summary.get(_PERCENTILES[p]))
+
+    def at(self, rank: int) -> float:
+        """The smallest or the largest value.
+
+        Raises:
+            Unanswerable: Another one is asked for.
+        """
+        if rank not in {0, self.count - 1}:
+            self._cannot("the values between the smallest and the largest")
+        return float(self.summary["max" if rank else "min"])
+
+    def unmet(self, op: Op, bound: float) -> int:
+        """How many do not meet a bound, where it is none or all.
+
+        Raises:
+            Unanswerable: It is some of them.
+        """
+        met = {COMPARE[op](self.summary[end], bound) for end in ("min", "max")} if self.count else {True}
+        if len(met) > 1:
+            self._cannot("how many meet a bound")
+        return 0 if True in met else self.count
+
+    def block_means(self) -> tuple[float, ...]:
+        """The means of spans of time, of which a report keeps none.
+
+        Raises:
+            Unanswerable: Always.
+        """
+        self._cannot("the means of spans of time")
+
+    def block_counts(self, edges: Sequence[float]) -> tuple[tuple[int, ...], ...]:
+        """The counts of spans of time, of which a report keeps none.
+
+        Raises:
+            Unanswerable: Always.
+        """
+        del edges
+        self._cannot("the counts of spans of time")
+
+    def _cannot(self, what: str) -> NoReturn:
+        raise Unanswerable(f"the report does not hold {what} of {self.metric}", _REMEDY)
+
+
+def _part(whole: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = whole.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _finite(value: float | None) -> float | None:
+    return value if isinstance(value, int | float) and math.isfinite(value) else None

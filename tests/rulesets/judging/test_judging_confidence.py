@@ -1,0 +1,189 @@
+"""How sure a verdict is: limits, both forms of early stopping, and what would settle it."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rulesets.definitions import Definitions
+from rulesets.evidence import Accuracy, Good
+from rulesets.expression import parse
+from rulesets.ruleset import Ruleset
+from rulesets.verdict import Row, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rulesets.evidence import Evidence
+
+    MakeRun = Callable[..., Evidence]
+
+
+def row_of(expression: str, run: Evidence) -> Row:
+    """Judge a run by one short form, with the run's own definitions."""
+    (row,) = judge(Ruleset("r", "1", (parse(expression),), definitions=run.definitions), run).rows
+    return row
+
+
+def with_over(make_run: MakeRun, over: int, n: int) -> Evidence:
+    """A run of n requests with a TTFT of 100 ms, but for some of 1,000 ms."""
+    return make_run(samples={"ttft": [100.0] * (n - over) + [1000.0] * over})
+
+
+@pytest.mark.parametrize(
+    ("over", "n", "test", "estimate"),
+    [
+        (0, 458, "INCONCLUSIVE", "INCONCLUSIVE"),
+        (0, 459, "PASS", "INCONCLUSIVE"),
+        (0, 661, "PASS", "INCONCLUSIVE"),
+        (0, 662, "PASS", "PASS"),
+        (1, 661, "INCONCLUSIVE", "INCONCLUSIVE"),
+        (1, 662, "PASS", "INCONCLUSIVE"),
+        (2, 662, "INCONCLUSIVE", "INCONCLUSIVE"),
+        (9, 662, "FAIL", "FAIL"),
+        (2, 838, "PASS", "INCONCLUSIVE"),
+        (2, 1001, "PASS", "PASS"),
+    ],
+)
+def test_both_forms_of_early_stopping(over: int, n: int, test: str, estimate: str, make_run: MakeRun) -> None:
+    """Of 662 samples one may be over in the test of a p99, and none in the estimate; LoadGen's own table."""
+    run = with_over(make_run, over, n)
+    assert row_of("ttft:p(99)<500ms@es99", run).status == test
+    assert row_of("ttft:p(99)<500ms@es99-estimate", run).status == estimate
+
+
+def test_too_few_samples_for_any_limit(make_run: MakeRun) -> None:
+    """None is over, and still nobody can be sure; the row says how many samples it takes."""
+    row = row_of("ttft:p(99)<500ms@es99", with_over(make_run, 0, 458))
+    assert (row.status, row.limit, row.observed, row.n) == ("INCONCLUSIVE", None, 100.0, 458)
+    assert row.reason == ("458 samples are too few to be sure of ttft:p(99): early stopping, test, 99 %")
+    assert row.method == "p99 by linear; early stopping, test, 99 %"
+    assert row.remedy == "about 460 samples would settle it"
+    assert row.margin == 0.8
+
+
+def test_a_limit_beyond_the_bound(make_run: MakeRun) -> None:
+    """The figure meets the bound, its limit does not: the row has both."""
+    row = row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, 40, 1000))
+    assert (row.status, row.observed, row.limit) == ("INCONCLUSIVE", 100.0, 1000.0)
+    assert row.method == "p95 by linear; upper 95 % limit (order statistic)"
+    assert row.reason == (
+        "ttft:p(95) meets < 500 ms, but not for sure: its upper 95 % limit (order statistic) is 1000 ms"
+    )
+    told = re.fullmatch(r"about ([\d,]+) samples would settle it", row.remedy)
+    assert told
+    enough = int(told[1].replace(",", ""))
+    assert (
+        row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, math.ceil(0.04 * enough), enough)).status
+        == "PASS"
+    )
+    half = enough // 2
+    assert (
+        row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, math.ceil(0.04 * half), half)).status != "PASS"
+    )
+
+
+def test_a_figure_that_misses_its_bound_fails_however_unsure(make_run: MakeRun) -> None:
+    """Too few samples are no excuse for a miss."""
+    assert row_of("ttft:p(99)<50ms@es99", with_over(make_run, 0, 5)).status == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("expression", "limit", "method"),
+    [
+        ("error<5%@ucl95", 2.87, "20 of 1,000 failed; upper 95 % limit (Wilson)"),
+        ("good(ttft<1s):fraction>=0.95@lcl95", 0.9834, "990 of 1,000 good; lower 95 % limit (Wilson)"),
+        (
+            "accuracy.gsm8k>=0.9@lcl95",
+            0.9385,
+            "score, standard error 0.007; lower 95 % limit (normal)",
+        ),
+        ("qps>9@lcl95", 9.82, "rate over the window: run; lower 95 % limit (batch means, 10 blocks)"),
+        (
+            "tps_per_user:mean>35@lcl95",
+            40.2,
+            "1000 / TPOT: mean; lower 95 % limit (batch means, 10 blocks), from the upper one of TPOT",
+        ),
+        (
+            "tps_per_user:p(50)>35@lcl95",
+            40.0,
+            "1000 / TPOT: p50 by linear; lower 95 % limit (order statistic), from the upper one of TPOT",
+        ),
+        ("ttft:p(90)<1s@ucl95-bootstrap", 0.145, "p90 by linear; upper 95 % limit (bootstrap, 10 blocks)"),
+    ],
+)
+def test_the_limit_is_in_the_row(expression: str, limit: float, method: str, make_run: MakeRun) -> None:
+    """In the rule's own unit, with the method in words."""
+    run = make_run(counts={"completed": 980, "failed": 20}, good=Good(990, 1000, 100.0))
+    row = row_of(expression, run)
+    assert row.status == "PASS"
+    assert row.limit == pytest.approx(limit, rel=0.01)
+    assert row.method == method
+
+
+def test_what_has_no_limit_is_inconclusive(make_run: MakeRun) -> None:
+    """No blocks, no standard error: nobody can be sure, and no number of samples is promised."""
+    score = row_of("accuracy.gsm8k>=0.9@lcl95", make_run(scores={"gsm8k": Accuracy(0.95, 1000)}))
+    mean = row_of("ttft:mean<1s@ucl95", make_run(samples={"ttft": [1.0] * 9}))
+    assert {score.status, mean.status} == {"INCONCLUSIVE"}
+    assert score.reason.endswith("(its standard error is not known)")
+    assert mean.reason.endswith("(fewer than two blocks of time)")
+    assert score.remedy == "tell its standard_error beside it, or judge a share by wilson"
+    assert mean.remedy == "run for longer: --duration"
+
+
+@pytest.mark.parametrize(
+    ("expression", "score", "status", "limit"),
+    [
+        ("accuracy.gsm8k>=0.9@lcl95-wilson", Accuracy(0.95, 1000), "PASS", 0.9374),
+        ("accuracy.gsm8k>=90@lcl95-wilson", Accuracy(95.0, 1000), "PASS", 93.74),
+        ("accuracy.gsm8k>=90@lcl95-wilson", Accuracy(95.0, 20), "INCONCLUSIVE", 80.62),
+        ("accuracy.gsm8k>=94@lcl95-wilson", Accuracy(0.5, 20), "FAIL", 0.0),
+        ("accuracy.GEN_LEN>=90@lcl95-wilson", Accuracy(8000.0, 20), "INCONCLUSIVE", None),
+    ],
+)
+def test_a_share_of_right_answers(
+    expression: str, score: Accuracy, status: str, limit: float | None, make_run: MakeRun
+) -> None:
+    """Needs no standard error, and may be told in per cent; what is no share has no such limit."""
+    name = expression.removeprefix("accuracy.").partition(">")[0]
+    row = row_of(expression, make_run(scores={name: score}))
+    assert row.status == status
+    assert row.limit == (None if limit is None else pytest.approx(limit, rel=0.01))
+    assert bool(row.remedy) == (status == "INCONCLUSIVE")
+
+
+def test_failed_requests_may_exceed_every_bound(make_run: MakeRun) -> None:
+    """Infinite latencies are violations: two of a hundred are no p99, and one of a hundred and one is one."""
+    definitions = Definitions(percentile_method="loadgen_floor", failed_requests="count_as_violation")
+    for failed, status in ((2, "FAIL"), (1, "PASS")):
+        run = make_run(samples={"ttft": [math.inf] * failed + [1.0] * 102}, definitions=definitions)
+        assert row_of("ttft:p(98.5)<1s", run).status == status
+    row = row_of("ttft:max<1s", make_run(samples={"ttft": [1.0, math.inf]}, definitions=definitions))
+    assert (row.observed, row.margin) == (None, None)
+    assert row.reason == "ttft:max falls on failed requests, which exceed every bound, and < 1 s is asked for"
+
+
+def test_other_definitions_are_another_figure(make_run: MakeRun) -> None:
+    """A figure by another method is not held against the rule; one that does not depend on it is."""
+    ruleset = Ruleset(
+        "r",
+        "1",
+        (parse("ttft:p(99)<1s"), parse("ttft:mean<1s"), parse("qps>1")),
+        definitions=Definitions(percentile_method="nearest_rank"),
+    )
+    rows = judge(ruleset, make_run()).rows
+    assert [row.status for row in rows] == ["INCONCLUSIVE", "PASS", "PASS"]
+    assert rows[0].reason == (
+        "the report was computed with percentile method linear, and the rules say nearest_rank"
+    )
+
+
+def test_the_origin_is_in_the_method(make_run: MakeRun) -> None:
+    """Where latencies count from is said, but of those that have no such origin."""
+    run = make_run(definitions=Definitions(latency_origin="scheduled"))
+    assert row_of("ttft:mean<1s", run).method == "mean, from the scheduled time"
+    assert row_of("tpot:mean<1s", run).method == "mean"
