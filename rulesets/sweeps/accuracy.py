@@ -1,0 +1,126 @@
+"""Where on a curve answers must be right, and in how many runs: accuracy is not measured at every point.
+
+mlcommons/endpoints_policies, endpoints_rules.md §6: at one point of each region and at the Offline point,
+every one of which must pass; for agentic models the mean of several runs.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from rulesets.quantity import SCORES
+from rulesets.sweeps.counting import in_region, regions_of
+from rulesets.sweeps.point import listed
+from rulesets.sweeps.regions import REGIONS
+from rulesets.sweeps.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rulesets.judging.row import Row
+    from rulesets.sweeps.point import Point
+
+
+def per_region(told: Any, points: Sequence[Point], c_max: int | None) -> Row:
+    """Judge whether each region, and Offline where there is such a run, has points that are right.
+
+    Args:
+        told: How many for each; nothing for one.
+        points: Those that stand.
+        c_max: The greatest concurrency, as declared.
+    """
+    fewest = 1 if told is None else int(told)
+    rule = Rule(
+        "accuracy_per_region", f"points with their accuracy, in each region and Offline >= {fewest}", fewest
+    )
+    wrong = [point for point in points if _accuracies(point).get("FAIL")]
+    if wrong:
+        return rule.missed(len(points), f"the accuracy of {listed(wrong)} is not met", "see their verdicts")
+    try:
+        counts = _by_region([point for point in points if _is_right(point)], points, c_max)
+    except ValueError as error:
+        return rule.missed(len(points), f"there are no regions: {error}")
+    short = [f"{name.replace('_', ' ')} ({n})" for name, n in counts.items() if n < fewest]
+    least = min(counts.values())
+    if not short:
+        return rule.met(len(points), least)
+    return rule.missed(
+        len(points),
+        f"too few points with an accuracy: {', '.join(short)}",
+        "measure the accuracy at one point of each region: loadgen gate --accuracy",
+        least,
+    )
+
+
+def _by_region(right: Sequence[Point], points: Sequence[Point], c_max: int | None) -> Mapping[str, int]:
+    cut = regions_of(points, c_max)
+    counts: dict[str, int] = {
+        region: sum(in_region(point, region, cut) for point in right) for region in REGIONS
+    }
+    if any(point.offline for point in points):
+        return {**counts, "offline": sum(point.offline for point in right)}
+    return counts
+
+
+def _accuracies(point: Point) -> Mapping[str, int]:
+    """How many accuracy rows that count a verdict has, by status."""
+    counts: dict[str, int] = {}
+    for row in () if point.verdict is None else point.verdict.rows:
+        if row.group == "accuracy" and row.severity == "fail":
+            counts[row.status] = counts.get(row.status, 0) + 1
+    return counts
+
+
+def _is_right(point: Point) -> bool:
+    found = _accuracies(point)
+    return found.get("PASS", 0) > 0 and set(found) == {"PASS"}
+
+
+def in_runs(told: Mapping[str, Any], points: Sequence[Point], _c_max: int | None) -> Row:
+    """Judge a score in several runs.
+
+    Args:
+        told: `metric`; how many `runs` must have it; `combine`: whether `each` is bounded, or their `mean`.
+        points: Those that stand.
+    """
+    metric, runs, mean = told["metric"], int(told["runs"]), told.get("combine") == "mean"
+    name = str(metric).removeprefix(SCORES)
+    text = f"{'the mean' if mean else 'each'} of {name} in at least {runs} runs meets its bounds"
+    rule = Rule(f"accuracy_runs.{name}", text, method="mean of the runs" if mean else "each run by itself")
+    having = [rows for point in points if (rows := _rows_of(point, metric))]
+    if len(having) < runs:
+        reason = f"{len(having)} runs have a {name}, and {runs} are asked for"
+        return rule.missed(len(having), reason, "measure the accuracy of more runs")
+    observed = [rows[0].observed for rows in having if rows[0].observed is not None]
+    shown = fmean(observed) if mean else _worst(having)
+    missed = (
+        _missed(having, fmean(observed))
+        if mean
+        else [r for rows in having for r in rows if r.status != "PASS"]
+    )
+    if not missed:
+        return rule.met(len(having), shown)
+    reason = f"{'their mean' if mean else f'{len(missed)} of them'} does not meet {missed[0].target}"
+    return rule.missed(len(having), reason, "see the verdicts of the runs", shown)
+
+
+def _rows_of(point: Point, metric: str) -> list[Row]:
+    """The rows on a score that a run has: its least, its greatest, or both."""
+    rows = () if point.verdict is None else point.verdict.rows
+    return [row for row in rows if row.id in {metric, f"{metric}.max"} and row.observed is not None]
+
+
+def _worst(having: Sequence[Sequence[Row]]) -> float | None:
+    """The score nearest to its bound, or farthest beyond."""
+    rows = [row for its in having for row in its]
+    return min(rows, key=lambda row: 0.0 if row.margin is None else row.margin).observed
+
+
+def _missed(having: Sequence[Sequence[Row]], mean: float) -> list[Row]:
+    """The bounds of the first run that the mean of all does not meet; all runs have the same."""
+    return [
+        row
+        for row in having[0]
+        if row.bound is not None and (mean > row.bound if row.id.endswith(".max") else mean < row.bound)
+    ]

@@ -1,0 +1,87 @@
+"""What the points of a sweep must have in common, and whether their figures agree with each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.judging import facts
+from rulesets.sweeps.point import Axis
+from rulesets.sweeps.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulesets.judging.row import Row
+    from rulesets.sweeps.point import Point
+
+TOLERANCE: Final = 0.01
+SETTINGS: Final = ("model", "dataset")
+"""What is the same at every point unless a rule says otherwise."""
+
+_TPS_PER_USER: Final = Axis("tps_per_user", "p90")
+_STATED: Final = "tps_per_user:p(90)"
+
+
+def tps_per_user(told: Any, points: Sequence[Point], _c_max: int | None) -> Row:
+    """Judge whether the tps_per_user that points were judged by is 1000 / p90 of TPOT in their reports.
+
+    Args:
+        told: The relative difference that is allowed; nothing for 1 %.
+        points: Those that stand.
+    """
+    most = TOLERANCE if told is None else float(told)
+    rule = Rule(
+        "tps_per_user_consistency",
+        f"|tps_per_user / (1000 / tpot p(90)) - 1| <= {most:g}",
+        most,
+        method="the figure of each verdict beside its report's TPOT",
+    )
+    apart = {}
+    for point in points:
+        stated, computed = _stated(point), _TPS_PER_USER.figure(point)
+        if stated is not None and computed is not None:
+            apart[str(point)] = abs(stated / computed - 1)
+    if not apart:
+        return rule.skipped(f"no verdict states {_STATED} beside a report with TPOT")
+    name, worst = max(apart.items(), key=lambda one: one[1])
+    if worst <= most:
+        return rule.met(len(apart), worst)
+    return rule.missed(
+        len(apart),
+        f"at {name} the two differ by {worst:.2%}",
+        "have both computed by the same definitions",
+        worst,
+    )
+
+
+def _stated(point: Point) -> float | None:
+    rows = () if point.verdict is None else point.verdict.rows
+    return next((row.observed for row in rows if row.target.startswith(_STATED)), None)
+
+
+def same_settings(told: Any, points: Sequence[Point], _c_max: int | None) -> Row:
+    """Judge whether all points asked alike.
+
+    Args:
+        told: The settings of `run` in their reports that must be the same; nothing for model and dataset.
+        points: Those that stand.
+    """
+    names: tuple[str, ...] = tuple(told) if told else SETTINGS
+    rule = Rule("config_identical", f"the same at every point: {', '.join(names)}")
+    if not points:
+        return rule.skipped("no point stands")
+    differ = [name for name in names if len({repr(_setting(point, name)) for point in points}) > 1]
+    if not differ:
+        return rule.met(len(points))
+    seen = "; ".join(
+        f"{name} is {' or '.join(sorted({str(_setting(point, name)) for point in points}))}"
+        for name in differ
+    )
+    return rule.missed(len(points), f"points differ: {seen}", "measure the points that differ again")
+
+
+def _setting(point: Point, name: str) -> Any:
+    if name != "dataset":
+        return facts.run(point.report).get(name)
+    dataset = facts.section(point.report, "run", "dataset")
+    return dataset.get("sha256") or dataset.get("name")

@@ -1,0 +1,152 @@
+"""How many points a sweep must have, and where they must lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.sweeps.point import listed, standing
+from rulesets.sweeps.regions import REGIONS, ULTRA_LOW_MOST, regions
+from rulesets.sweeps.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rulesets.judging.row import Row
+    from rulesets.sweeps.point import Point
+    from rulesets.sweeps.regions import Regions
+
+MLPERF: Final = "mlperf_endpoints"
+"""The regions that there are."""
+_NO_REGIONS: Final = "there are no regions: see sweep.regions.basis"
+
+
+def c_max_of(points: Sequence[Point]) -> int | None:
+    """The greatest concurrency of a curve that declares none."""
+    return max(_online(points), default=None)
+
+
+def regions_of(points: Sequence[Point], c_max: int | None) -> Regions:
+    """The regions of a curve: C_min is its lowest point.
+
+    Raises:
+        ValueError: It has none.
+    """
+    online = _online(points)
+    if c_max is None or not online:
+        raise ValueError("no valid point has a concurrency")
+    return regions(c_max, min(online))
+
+
+def rows(told: Mapping[str, Any], points: Sequence[Point], c_max: int | None) -> Iterator[Row]:
+    """Judge the number of points, and their places.
+
+    Args:
+        told: `min`, `max`, `regions` and `require`.
+        points: All of them; those that do not stand are counted nowhere.
+        c_max: The greatest concurrency, as declared.
+    """
+    stand = standing(points)
+    fallen = [point for point in points if not point.stands]
+    without = f"; invalid, and not counted: {listed(fallen)}" if fallen else ""
+    if "min" in told:
+        yield _fewest(told, stand, without)
+    if "max" in told:
+        yield _most(told["max"], points)
+    if told.get("regions") == MLPERF or "require" in told:
+        yield from _places(told, stand, c_max, without)
+
+
+def _fewest(told: Mapping[str, Any], stand: Sequence[Point], without: str) -> Row:
+    dedicated = any(point.offline for point in stand)
+    elected = told.get("regions") == MLPERF and not dedicated
+    fewest = told["min"] - elected
+    text = f"points >= {fewest}"
+    rule = Rule("points.min", f"{text}, none of them Offline" if elected else text, fewest)
+    if len(stand) >= fewest:
+        return rule.met(len(stand), len(stand))
+    return rule.missed(
+        len(stand),
+        f"{len(stand)} points stand, and {fewest} are asked for{without}",
+        f"measure {fewest - len(stand)} more",
+        len(stand),
+    )
+
+
+def _most(most: int, points: Sequence[Point]) -> Row:
+    rule, n = Rule("points.max", f"points <= {most}", most), len(points)
+    if n <= most:
+        return rule.met(n, n)
+    return rule.missed(n, f"there are {n} points, and at most {most} are allowed", f"leave out {n - most}", n)
+
+
+def _places(
+    told: Mapping[str, Any], stand: Sequence[Point], c_max: int | None, without: str
+) -> Iterator[Row]:
+    basis = Rule("regions.basis", f"{ULTRA_LOW_MOST} < C_max, and above the lowest point")
+    cut: Regions | None = None
+    try:
+        cut = regions_of(stand, c_max)
+    except ValueError as error:
+        yield basis.missed(len(stand), str(error), "measure a curve from a few requests in flight to many")
+    else:
+        yield basis.met(len(stand))
+    yield _in_range(stand, cut)
+    for required in told.get("require", ()):
+        yield _covered(required["region"], required["min"], stand, cut, without)
+
+
+def _in_range(stand: Sequence[Point], cut: Regions | None) -> Row:
+    if cut is None:
+        return Rule("regions.in_range", "concurrency <= 1.1 C_max", severity="warn").skipped(_NO_REGIONS)
+    rule = Rule("regions.in_range", f"concurrency <= {cut.margin}", cut.margin, severity="warn")
+    online = [point for point in stand if not point.offline and point.concurrency is not None]
+    beyond = [point for point in online if cut.place(point.concurrency or 0) is None]
+    most = max(_online(online), default=None)
+    if not beyond:
+        return rule.met(len(online), most)
+    return rule.missed(
+        len(online),
+        f"beyond the margin of 10 % above C_max: {listed(beyond)}",
+        "declare a greater C_max (--c-max), or leave them out",
+        most,
+    )
+
+
+def _covered(region: str, fewest: int, stand: Sequence[Point], cut: Regions | None, without: str) -> Row:
+    rule = Rule(f"regions.{region}", f"points in {_spaced(region)} >= {fewest}", fewest)
+    if region == "offline":
+        inside = [point for point in stand if point.offline]
+        where = "Offline"
+    elif cut is None:
+        return rule.missed(len(stand), _NO_REGIONS)
+    else:
+        inside = [point for point in stand if in_region(point, region, cut)]
+        first, last = cut.span(REGIONS[REGIONS.index(region)])
+        where = (
+            f"at a concurrency from {first} to {min(last, ULTRA_LOW_MOST) if region == REGIONS[0] else last}"
+        )
+    if len(inside) >= fewest:
+        return rule.met(len(inside), len(inside))
+    return rule.missed(
+        len(inside),
+        f"{len(inside)} points lie in {_spaced(region)}, and {fewest} are asked for{without}",
+        f"measure one {where}",
+        len(inside),
+    )
+
+
+def in_region(point: Point, region: str, cut: Regions) -> bool:
+    """Whether a point counts for a region: a dedicated Offline run does for none, nor does the margin."""
+    if point.offline or point.concurrency is None:
+        return False
+    if region == REGIONS[0] and point.concurrency > ULTRA_LOW_MOST:
+        return False
+    return cut.place(point.concurrency) == region
+
+
+def _online(points: Sequence[Point]) -> list[int]:
+    return [point.concurrency for point in points if not point.offline and point.concurrency is not None]
+
+
+def _spaced(region: str) -> str:
+    return region.replace("_", " ")

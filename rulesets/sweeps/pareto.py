@@ -1,0 +1,99 @@
+"""The Pareto front of a sweep: a step function of its points, and nothing in between.
+
+mlcommons/endpoints_policies, endpoints_rules.md §4.1; InferenceX-app docs/pareto-api.md. A point shows that
+what it reached can be had, and so less of either; what lies between two points nobody has measured.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rulesets.sweeps.point import Axis, standing
+from rulesets.sweeps.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rulesets.judging.row import Row
+    from rulesets.sweeps.point import Point
+
+Spot = tuple[float, float]
+"""Where a point lies: x and y, of both of which more is better."""
+
+_SHOWN = 6
+"""So many spots of a front are told in a row."""
+
+
+def front(spots: Sequence[Spot]) -> list[Spot]:
+    """Those that no other beats in one and ties or beats in the other, by rising x."""
+    kept: list[Spot] = []
+    for spot in sorted(set(spots), reverse=True):
+        if not kept or spot[1] > kept[-1][1]:
+            kept.append(spot)
+    return kept[::-1]
+
+
+def step(spots: Sequence[Spot], x: float) -> float | None:
+    """The greatest y that was shown at no less than some x; None beyond the last."""
+    return max((y for at, y in spots if at >= x), default=None)
+
+
+def rows(told: Mapping[str, Any], points: Sequence[Point], baseline: Sequence[Point]) -> Iterator[Row]:
+    """Judge whether there is a front, and whether it dominates the baseline's.
+
+    Args:
+        told: `x`, `y`, and `must_dominate` where it must.
+        points: All of them.
+        baseline: Those of the other sweep.
+    """
+    x, y = Axis.of(told["x"]), Axis.of(told["y"])
+    ours = _spots(points, x, y)
+    yield _front_row(x, y, ours, points, severity_counts="must_dominate" in told)
+    if "must_dominate" in told:
+        yield _dominates(f"{y} at each {x}", ours, front(_spots(baseline, x, y)), len(baseline))
+
+
+def _spots(points: Sequence[Point], x: Axis, y: Axis) -> list[Spot]:
+    laid = [(x.figure(point), y.figure(point)) for point in standing(points)]
+    return [(across, up) for across, up in laid if across is not None and up is not None]
+
+
+def _front_row(
+    x: Axis, y: Axis, ours: Sequence[Spot], points: Sequence[Point], *, severity_counts: bool
+) -> Row:
+    """A front is shown only; where there is none, what was asked for was not measured."""
+    line = front(ours)
+    told = "; ".join(f"{across:.4g} at {up:.5g}" for across, up in line[:_SHOWN])
+    more = f" and {len(line) - _SHOWN} more" if len(line) > _SHOWN else ""
+    rule = Rule(
+        "pareto",
+        f"front of {y} against {x}",
+        severity="fail" if severity_counts or not line else "info",
+        method=f"step function, no interpolation; {x} at {y}: {told}{more}" if line else "step function",
+    )
+    if line:
+        return rule.met(len(ours), len(line))
+    stand = standing(points)
+    remedy = "measure again what is invalid: see each point" if points and not stand else ""
+    if y.metric == "tps_per_gpu" and stand and not any(y.figure(point) for point in stand):
+        remedy = "measure with the number of GPUs that serve the model: --gpus N"
+    return rule.missed(0, f"none of {len(points)} points is valid and has both {x} and {y}", remedy)
+
+
+def _dominates(what: str, ours: Sequence[Spot], theirs: Sequence[Spot], of: int) -> Row:
+    rule = Rule(
+        "pareto.must_dominate",
+        f"{what} of the baseline's front, ours / its >= 1",
+        1,
+        method="the worst of the baseline's front; ours: the best point at no less of x",
+    )
+    if not theirs:
+        had = "has no valid point with both figures" if of else "was not given"
+        return rule.missed(0, f"the baseline {had}", "give a sweep to compare with: --baseline FOLDER")
+    shares = [((step(ours, x) or 0.0) / y, x, y) for x, y in theirs]
+    worst, x, y = min(shares)
+    if worst >= 1:
+        return rule.met(len(theirs), worst)
+    best = step(ours, x)
+    reached = "no point of ours gets there" if best is None else f"ours gives {best:.5g} there"
+    return rule.missed(len(theirs), f"the baseline gives {y:.5g} at {x:.4g}, and {reached}", observed=worst)

@@ -1,0 +1,77 @@
+"""The regions of a curve of MLPerf Endpoints: bands of concurrency between its lowest point and its greatest.
+
+mlcommons/endpoints_policies, endpoints_rules.md §5 and Appendix B. With I = log2(C_max - C_min) / 3:
+
+    ultra low   1 … C_min                        C_min is at most 32
+    low         … round(C_min + 2^I)             round to even, as Python does
+    medium      … round(C_min + 2^(2I))
+    high        … C_max
+    margin      … ⌈1.10 C_max⌉                   valid, and none of the regions
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+Region = Literal["ultra_low", "low", "medium", "high"]
+Place = Literal["ultra_low", "low", "medium", "high", "margin"]
+
+REGIONS: Final[tuple[Region, ...]] = get_args(Region)
+"""Those that must be covered, in ascending order."""
+
+ULTRA_LOW_MOST: Final = 32
+"""The lowest point is at most there, and C_max beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """The last concurrency of each region.
+
+    Attributes:
+        ultra_low: C_min.
+        low: Of the next.
+        medium: Of the next.
+        high: C_max.
+        margin: The greatest that is valid.
+    """
+
+    ultra_low: int
+    low: int
+    medium: int
+    high: int
+    margin: int
+
+    def place(self, concurrency: int) -> Place | None:
+        """Tell where a point lies; None for beyond the margin."""
+        return next((name for name in get_args(Place) if concurrency <= getattr(self, name)), None)
+
+    def span(self, region: Region) -> tuple[int, int]:
+        """The first and the last concurrency of a region."""
+        before = REGIONS.index(region) - 1
+        return 1 if before < 0 else getattr(self, REGIONS[before]) + 1, getattr(self, region)
+
+
+def regions(c_max: int, c_min: int) -> Regions:
+    """Cut the concurrencies of a curve.
+
+    Args:
+        c_max: The greatest, as declared.
+        c_min: The lowest of its points.
+
+    Raises:
+        ValueError: They leave no room for regions.
+    """
+    if not 1 <= c_min < c_max:
+        raise ValueError(f"C_max is {c_max}, and the lowest point is at {c_min}: nothing lies between")
+    if c_max <= ULTRA_LOW_MOST:
+        raise ValueError(f"C_max is {c_max}, and must be above {ULTRA_LOW_MOST}")
+    third = math.log2(c_max - c_min) / 3
+    return Regions(
+        ultra_low=c_min,
+        low=round(c_min + 2**third),
+        medium=round(c_min + 2 ** (2 * third)),
+        high=c_max,
+        margin=-(-11 * c_max // 10),
+    )

@@ -1,0 +1,276 @@
+"""The built-in rulesets beside MLPerf Inference: their facts, and that they can be used."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+
+from rulesets import catalog, linting, loading
+from rulesets.confidence import Confidence
+from rulesets.of_report import OfReport
+from rulesets.ruleset import Ruleset
+from rulesets.statistics import order_statistics
+from rulesets.verdict import judge
+
+ESTIMATE = Confidence("early_stopping", 0.99, "estimate")
+
+
+@cache
+def book(name: str) -> loading.Book:
+    """Read a ruleset."""
+    return loading.read(name)
+
+
+def bounds(name: str, model: str, scenario: str) -> dict[str, float]:
+    """The bounds of a ruleset by target."""
+    return {target.id: target.value for target in book(name).rulesets[model, scenario].targets}
+
+
+def test_what_there_is() -> None:
+    """Rounds of MLPerf, of endpoints and of the edge, a sweep, and two starters, old versions before new."""
+    assert list(catalog.names()) == [
+        "batch@1",
+        "chat@1",
+        "inferencemax-like@2026.08",
+        "mlperf-edge@v0.1",
+        "mlperf-endpoints@v1.0",
+        *(f"mlperf-inference@{version}" for version in ("v5.0", "v5.1", "v6.0", "v6.1")),
+        "mlperf-inference-endpoints@v6.1",
+    ]
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_names_and_versions_are_those_inside(name: str) -> None:
+    """A ruleset is found by the name and version that it has, and all of it is free of warnings."""
+    held = book(name)
+    assert f"{held.name}@{held.version}" == name
+    for ruleset in held.rulesets.values():
+        assert list(linting.warnings(ruleset)) == []
+        assert len({target.id for target in ruleset.targets}) == len(ruleset.targets)
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_every_rule_has_its_row_and_is_kept(name: str) -> None:
+    """A run that showed nothing gets one row a rule, none of them twice, and a log keeps the rules whole."""
+    nothing = OfReport({"run": {}, "validity": {"valid": True, "reasons": []}, "counts": {"issued": 0}})
+    for ruleset in book(name).rulesets.values():
+        verdict = judge(ruleset, nothing)
+        assert len({row.id for row in verdict.rows}) == len(verdict.rows)
+        assert {row.id for row in verdict.rows} >= {target.id for target in ruleset.targets}
+        assert verdict.status != "PASS"
+        assert Ruleset.of_dict(json.loads(json.dumps(ruleset.to_dict()))) == ruleset
+
+
+def test_only_rules_of_others_are_locked() -> None:
+    """What MLPerf rules may only be tightened; starters and the sweep are to be changed."""
+    assert {name for name in catalog.names() if book(name).locked} == {
+        name for name in catalog.names() if name.startswith("mlperf-")
+    }
+
+
+def test_runs_of_endpoints_have_the_bounds_of_the_round() -> None:
+    """Every bound is that of mlperf-inference v6.1, but of the estimate, and once."""
+    twin = book("mlperf-inference@v6.1").rulesets
+    for (model, scenario), held in book("mlperf-inference-endpoints@v6.1").rulesets.items():
+        theirs = {target.id: target for target in twin[model, scenario].targets}
+        for target in held.targets:
+            assert target.value == theirs[target.id].value
+            if target.metric in {"ttft", "tpot", "latency"}:
+                assert target.confidence == ESTIMATE
+        assert {target.id for target in held.targets} == {
+            name for name in theirs if not name.endswith(("-p99", "-p90"))
+        }
+        assert held.generation == twin[model, scenario].generation
+        assert held.dataset == twin[model, scenario].dataset
+
+
+def test_runs_of_endpoints_are_of_some_models() -> None:
+    """Those that the checker accepts, but the one that makes videos; and each is audited for caching."""
+    held = book("mlperf-inference-endpoints@v6.1")
+    assert {entry.name for entry in held.entries} == {
+        "qwen3-vl-235b-a22b",
+        "qwen3.6-27b",
+        "llama3.1-8b",
+        "llama3.1-8b-edge",
+        "gpt-oss-120b",
+        "deepseek-r1",
+    }
+    for (_, scenario), ruleset in held.rulesets.items():
+        audits = {audit.name: dict(audit.told) for audit in ruleset.audits}
+        assert audits["output_caching"] == {"threshold": 0.2 if scenario == "single_stream" else 0.1}
+        assert "seed_match" in audits
+        assert ruleset.definitions.latency_origin == "issued"
+        assert ruleset.seeds == {"sample_index": 2747215439041700203, "schedule": 16159082839903944936}
+
+
+ENDPOINTS = "mlperf-endpoints@v1.0"
+GATES = {
+    "llama3.1-8b": (
+        13368,
+        {"ROUGE1": 38.391408, "ROUGE2": 15.748425, "ROUGEL": 24.250743, "ROUGELSUM": 35.43507},
+    ),
+    "gpt-oss-120b": (6396, {"exact_match": 82.2987}),
+    "deepseek-r1": (4388, {"exact_match": 80.544618}),
+}
+AGENTIC = {
+    "kimi-k3": (58.32, 425, 520, 93.5),
+    "qwen3.6-35b-a3b": (55.86, 344, 422, 69),
+    "deepseek-v4.1-flash": (52.36, 793, 970, 96.4),
+}
+
+
+@pytest.mark.parametrize("model", GATES)
+@pytest.mark.parametrize(("scenario", "seconds"), [("ultra_low", 600), ("other", 1200), ("offline", 1200)])
+def test_points_of_endpoints(model: str, scenario: str, seconds: int) -> None:
+    """Durations, samples, streaming, and gates that five runs must meet each by itself."""
+    samples, gates = GATES[model]
+    held = book(ENDPOINTS).rulesets[model, scenario]
+    validity = held.validity
+    assert (validity.min_duration_s, validity.min_samples) == (seconds, samples)
+    assert (validity.dataset_multiple, validity.streaming) == (True, "required")
+    scores = {
+        t.metric.removeprefix("accuracy."): t.value for t in held.targets if t.metric.startswith("accuracy.")
+    }
+    assert scores == {name: pytest.approx(bound, abs=5e-7) for name, bound in gates.items()}
+    assert held.sweep is not None
+    runs = [told for name, told in held.sweep.checks if name == "accuracy_runs"]
+    assert runs == [{"metric": f"accuracy.{name}", "runs": 5, "combine": "each"} for name in gates]
+    assert {audit.name for audit in held.audits} == {"salt", "output_caching", "seed_match", "config_locked"}
+
+
+@pytest.mark.parametrize("model", AGENTIC)
+@pytest.mark.parametrize(("scenario", "seconds"), [("agentic_ultra_low", 600), ("agentic", 1200)])
+def test_agentic_points_of_endpoints(model: str, scenario: str, seconds: int) -> None:
+    """Accuracy inline at every point, the band of lengths, and SWE-bench as the mean of four runs."""
+    inline, shortest, longest, swe_bench = AGENTIC[model]
+    held = book(ENDPOINTS).rulesets[model, scenario]
+    targets = {target.id: target for target in held.targets}
+    assert (targets["accuracy.inline"].value, targets["accuracy.inline"].on_missing) == (inline, "fail")
+    assert (targets["accuracy.swe_bench"].value, targets["accuracy.swe_bench"].severity) == (
+        swe_bench,
+        "info",
+    )
+    assert {"min": shortest, "max": longest} in [dict(audit.told) for audit in held.audits]
+    assert (held.dataset.perf_samples, held.validity.min_duration_s) == (613, seconds)
+    assert held.sweep is not None
+    assert (
+        "accuracy_runs",
+        {"metric": "accuracy.swe_bench", "runs": 4, "combine": "mean"},
+    ) in held.sweep.checks
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "pattern", "concurrency", "scenario"),
+    [
+        (ENDPOINTS, "meta-llama/Llama-3.1-8B-Instruct", "closed", 32, "ultra_low"),
+        (ENDPOINTS, "openai/gpt-oss-120b", "closed", 33, "other"),
+        (ENDPOINTS, "deepseek-ai/DeepSeek-R1", "offline", None, "offline"),
+        (ENDPOINTS, "Kimi-K3", "closed", 1, "agentic_ultra_low"),
+        (ENDPOINTS, "Kimi-K3", "closed", 64, "agentic"),
+        ("mlperf-inference", "mistral", "closed", 1, "single_stream"),
+        ("mlperf-inference", "mistral", "closed", 8, "multi_stream"),
+        ("mlperf-inference@v6.0", "qwen/qwen3-vl-235b-a22b-instruct", "poisson", None, "server"),
+    ],
+)
+def test_a_run_finds_its_scenario(
+    name: str, model: str, pattern: str, concurrency: int | None, scenario: str
+) -> None:
+    """The model is found by what it is served as, and the scenario by the load and how much is in flight."""
+    assert loading.load(name, model=model, pattern=pattern, concurrency=concurrency).scenario == scenario
+
+
+def test_the_sweep_of_endpoints() -> None:
+    """Points, regions, the order of Offline, seeds and steady state are those of the rules."""
+    held = book(ENDPOINTS).rulesets["llama3.1-8b", "other"]
+    assert held.sweep is not None
+    assert (held.sweep.points["min"], held.sweep.points["max"]) == (8, 32)
+    assert held.sweep.points["regions"] == "mlperf_endpoints"
+    assert [one["region"] for one in held.sweep.points["require"]] == ["ultra_low", "low", "medium", "high"]
+    checks = dict(held.sweep.checks)
+    assert checks["offline_tps_at_least"] == {"factor": 0.98, "of": "c_max"}
+    assert checks["tps_per_user_consistency"] == 0.01
+    assert held.seeds == {
+        "schedule": 10487924139932647040,
+        "sample_index": 586478644936801402,
+        "model": 9315206023656308754,
+    }
+    assert (held.steady_state.required, held.steady_state.min_blocks) == (True, 4)
+    assert held.definitions.percentile_method == "lower"
+    assert held.definitions.tpot_denominator == "tokens_after_first_chunk"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["117 and 17", "with replacement", "question B8", "older than the rules", "aime25 30", "margin of 10 %"],
+)
+def test_open_ends_of_endpoints_are_noted(words: str) -> None:
+    """What the rules contradict themselves on, and leave open, stands in the notes."""
+    assert any(words in note for note in book(ENDPOINTS).rulesets["llama3.1-8b", "other"].notes)
+
+
+def test_the_edge() -> None:
+    """Both scores at 0.97 of their references, seeds of 42, no shortest duration, and no turn dropped."""
+    held = book("mlperf-edge@v0.1").rulesets["qwen3.6-27b", "single_stream"]
+    found = bounds("mlperf-edge@v0.1", "qwen3.6-27b", "single_stream")
+    assert found["accuracy.bfcl_overall_accuracy"] == pytest.approx(83.6431)
+    assert found["accuracy.bfcl_normalized_accuracy"] == pytest.approx(85.3212)
+    assert (found["dropped"], found["cancelled"]) == (0, 0)
+    assert held.seeds == {"sample_index": 42, "schedule": 42}
+    assert (held.dataset.perf_samples, held.validity.min_duration_s) == (995, None)
+
+
+@pytest.mark.parametrize(
+    ("model", "bound"),
+    [
+        ("*", 0.90),
+        ("dsr1", 0.91),
+        ("dsv4", 0.91),
+        ("glm5", 0.94),
+        ("glm5.1", 0.93),
+        ("gptoss", 0.91),
+        ("kimik2.5", 0.90),
+        ("minimaxm2.5", 0.92),
+        ("qwen3.5", 0.94),
+    ],
+)
+@pytest.mark.parametrize(
+    ("scenario", "lengths"), [("8k1k", (8192, 1024)), ("1k1k", (1024, 1024)), ("1k8k", (1024, 8192))]
+)
+def test_the_sweep_of_inferencemax(model: str, bound: float, scenario: str, lengths: tuple[int, int]) -> None:
+    """Lengths, concurrencies, requests a place, and the gates of each model."""
+    held = book("inferencemax-like").rulesets[model, scenario]
+    found = bounds("inferencemax-like", model, scenario)
+    assert (found["accuracy.gsm8k"], found["accuracy.gpqa"], found["accuracy.swebench_lite"]) == (
+        bound,
+        0.3,
+        0.5,
+    )
+    assert held.load is not None
+    assert (held.load.others["isl"], held.load.others["osl"]) == lengths
+    assert (held.load.others["range_ratio"], held.load.others["ignore_eos"]) == (0.8, True)
+    assert dict(held.load.concurrency) == {"from": 4, "to": 512, "factor": 2}
+    validity = held.validity
+    assert (validity.min_samples_per_concurrency, validity.warmup_per_concurrency) == (10, 2)
+    assert validity.max_error_rate == 0.1
+    assert held.sweep is not None
+    assert held.sweep.pareto["x"] == {"metric": "interactivity", "stat": "median"}
+    assert held.sweep.pareto["y"] == {"metric": "tps_per_gpu", "tokens": "input_plus_output"}
+
+
+@pytest.mark.parametrize(("name", "scenario"), [("chat", "chat"), ("batch", "batch")])
+def test_starters_are_for_any_model(name: str, scenario: str) -> None:
+    """Whatever is served, under whatever load, a starter has its one scenario for it."""
+    held = loading.load(name, model="my/own-model", pattern="poisson")
+    assert (held.model, held.scenario, held.load, held.locked) == ("*", scenario, None, False)
+
+
+def test_the_comments_of_chat_are_true() -> None:
+    """59 requests do for p95 with 95 % confidence, and of 200 four may be slow."""
+    held = loading.load("chat")
+    assert held.validity.min_samples == 200
+    assert order_statistics.fewest(0.95, 0.95) == 59
+    rank = order_statistics.upper_rank(200, 0.95, 0.95)
+    assert rank is not None
+    assert 200 - 1 - rank == 4
