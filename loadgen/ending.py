@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 DRAIN_OVER: Final = "drain_over"
 CONVERSATIONS_CUT: Final = "conversations_cut"
+GATE_LOST: Final = "gate_lost"
+"""Why a session ended one of whose targets could not be met any more; also the code of the finding."""
 
 _WHY: Final[Mapping[str, str]] = {
     "failed": "after a turn that failed",
@@ -50,4 +52,19 @@ def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -
         f"({reasons}); {never_asked} turns were never issued.",
         "remedy": "Later turns are rarer than earlier ones then: look at the figures by turn"
         + ("." if cut.get("failed") else ", or limit the run by --sessions."),
+    }
+
+
+def gate_lost(target: str, why: str) -> dict[str, Any]:
+    """The finding that a target was lost while the run went on.
+
+    Args:
+        target: Its id.
+        why: Why it can be met no more.
+    """
+    return {
+        "code": GATE_LOST,
+        "severity": "warning",
+        "message": f"The run was ended early (--abort-on-fail): {target} is lost: {why}.",
+        "remedy": "Its figures are those of a part of the run; leave --abort-on-fail out to see all of it.",
     }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 MOST_REQUESTS: Final = 10**12
+MOST_SEED: Final = 2**64 - 1
 MOST_RETRIES: Final = 1000
 MOST_CONCURRENCY: Final = 1_000_000
 BURSTINESS: Final = (0.001, 1000.0)
@@ -159,6 +160,7 @@ class Plan:
         generation: What each request asks for.
         protocol: Its name, see `loadgen.workers.parts`.
         seed: Of everything random on this side.
+        schedule_seed: Of arrivals, where that is another one.
         timeouts: How long each part of a request may take.
         retries: How many attempts may follow the first at a request that failed.
         budget: How much may fail.
@@ -197,6 +199,12 @@ class Plan:
     history: str = "answered"
     salt: bool = False
     balance: str = "round-robin"
+    schedule_seed: int | None = None
+
+    @property
+    def arrivals_seed(self) -> int:
+        """What arrivals are drawn with."""
+        return self.seed if self.schedule_seed is None else self.schedule_seed
 
     @property
     def count(self) -> int | None:
@@ -241,7 +249,8 @@ class Plan:
         _within("--warmup", self.warmup_s, 0.001, MOST_SECONDS)
         _within("--max-tokens", self.generation.max_tokens, 1, MOST_REQUESTS)
         _within("--temperature", self.generation.temperature, 0, 1000)
-        _within("--seed", self.seed, 0, 2**63 - 1)
+        _within("--seed", self.seed, 0, MOST_SEED)
+        _within("--schedule-seed", self.schedule_seed, 0, MOST_SEED)
         self._require_time_for_stages()
         self._require_an_arrival()
 
@@ -263,12 +272,12 @@ class Plan:
         """Refuse a schedule that brings nothing before the end."""
         if not self.load.is_open:
             return
-        first_ns = next(self.load.offsets(self.seed), None)
+        first_ns = next(self.load.offsets(self.arrivals_seed), None)
         if first_ns is None:
             raise PlanError("the rate never brings a request: give a higher --rate, or longer --stages")
         if self.duration_s is not None and first_ns >= self.duration_s * 1e9:
             raise PlanError(
-                f"--duration {shown(self.duration_s)}: with --seed {self.seed} the first request is due "
+                f"--duration {shown(self.duration_s)}: with {self._given_seed} the first request is due "
                 f"after {first_ns / 1e9:.3g} s: measure for longer, or give a higher --rate"
             )
         self._require_as_many_arrivals()
@@ -280,13 +289,18 @@ class Plan:
             return
         if profile.end_s == float("inf") or profile.rate(profile.end_s):
             return
-        brought = sum(1 for _ in islice(self.load.offsets(self.seed), count))
+        brought = sum(1 for _ in islice(self.load.offsets(self.arrivals_seed), count))
         if brought < count:
             option = "--requests" if self.sessions is None else "--sessions"
             raise PlanError(
-                f"{option} {count}: with --seed {self.seed} the rate brings {brought}, and ends at 0: "
+                f"{option} {count}: with {self._given_seed} the rate brings {brought}, and ends at 0: "
                 "give fewer, or --duration"
             )
+
+    @property
+    def _given_seed(self) -> str:
+        option = "--seed" if self.schedule_seed is None else "--schedule-seed"
+        return f"{option} {self.arrivals_seed}"
 
     def settings(self) -> Mapping[str, Any]:
         """What the log keeps of it."""
@@ -313,6 +327,7 @@ class Plan:
             "extra_body": dict(self.generation.extra_body),
             "ignore_eos": self.generation.ignore_eos,
             "seed": self.seed,
+            "schedule_seed": self.arrivals_seed,
             "timeout_s": self.timeouts.total_s,
             "connect_timeout_s": self.timeouts.connect_s,
             "first_byte_timeout_s": self.timeouts.first_byte_s,

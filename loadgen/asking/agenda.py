@@ -51,7 +51,7 @@ class Agenda:
         """
         load = plan.load
         if load.kind is not LoadKind.TRACE:
-            return load.offsets(plan.seed)
+            return load.offsets(plan.arrivals_seed)
         whole = schedule.replayed(self.offsets_ns or (), load.trace_speed or 1.0, phase.first)
         if self.left is None or phase.name != "performance":
             return whole

@@ -313,6 +313,7 @@ def _evidence(exchange: Exchange) -> dict[str, Any]:
         "first_output_ns": answer.first_output_ns,
         "first_visible_ns": answer.first_visible_ns,
         "last_token_ns": arrivals[-1] if arrivals else None,
+        "first_chunk": answer.first_chunk,
         "chunks": len(arrivals),
         "silent_chunks": len(answer.silent_ns),
         "silent_tokens": answer.silent_tokens,

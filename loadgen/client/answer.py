@@ -41,6 +41,7 @@ class Answer:
     usage: Usage = _UNTOLD
     done: bool = False
     error: str | None = None
+    _first: Delta | None = None
     _calls: dict[int | None, dict[str, Any]] = field(default_factory=dict)
     _opened: bool = False
     _first_output_ns: int | None = None
@@ -67,6 +68,25 @@ class Answer:
         return sorted(self.token_ns + self.silent_ns) if self.silent_tokens else self.token_ns
 
     @property
+    def first_chunk(self) -> dict[str, int] | None:
+        """How long the text of the first chunk that carried something is, in characters of each category.
+
+        Of a part of a tool call it is its arguments that count. None where nothing was streamed.
+        """
+        first = self._first
+        if first is None:
+            return None
+        lengths = {}
+        if first.reasoning:
+            lengths["reasoning"] = len(first.reasoning)
+        if first.content:
+            lengths["content"] = len(first.content)
+        if first.tool_calls:
+            # A call begins with its name, which may be all that its first part has.
+            lengths["tool_call"] = sum(map(_arguments, first.tool_calls))
+        return lengths
+
+    @property
     def first_output_ns(self) -> int | None:
         """Arrival of the first token that is not reasoning; None without one."""
         hushed = self._first_hush_ns is not None and self.silent_tokens
@@ -91,6 +111,7 @@ class Answer:
                 self._note_output(at_ns)
             if delta.content and self.first_visible_ns is None:
                 self.first_visible_ns = at_ns
+            self._first = self._first or delta
             self.token_ns.append(at_ns)
         elif at_ns is not None and delta.silent:
             if self._opened or self.token_ns or not delta.opens:
@@ -162,8 +183,11 @@ class Answer:
         """Add a part of a tool call to the call of its index; a part without one is a call of its own."""
         index = part.get("index")
         if index is None or index not in self._calls:
-            self._calls[index] = dict(part)
-            self.tool_calls.append(self._calls[index])
+            begun = self._calls[index] = dict(part)
+            if begun.get("function"):
+                # The part stays what it was: `first_chunk` looks at it.
+                begun["function"] = dict(begun["function"])
+            self.tool_calls.append(begun)
             return
         call = self._calls[index]
         function = call["function"] = call.get("function") or {}
@@ -173,6 +197,12 @@ class Answer:
                 function[key] = old + value
             elif value is not None:
                 function[key] = value
+
+
+def _arguments(call: Mapping[str, Any]) -> int:
+    """How long the arguments are that a part of a tool call has."""
+    arguments = (call.get("function") or {}).get("arguments")
+    return len(arguments) if isinstance(arguments, str) else 0
 
 
 def _later(old: int | None, new: int | None) -> int | None:

@@ -97,6 +97,7 @@ class Handler:
             ask = read(body, self._options.models)
             truth.learn(ask, in_detail=self._options.truth is not None)
             answer = self._script.answer(ask)
+            truth.cached = answer.cached
             response = await self._delivery.deliver(Exchange(request, dialect, ask, answer, truth))
             truth.outcome, truth.finish_reason = "completed", answer.finish_reason
         except Refusal as refusal:

@@ -40,6 +40,7 @@ class MockOptions:
         role_chunk: When a chat stream sends the chunk that holds only the role: right before the `first`
             token, `early` (with the response's headers), or never (`none`).
         slots: How many requests are served at once, others wait in order; 0 serves all at once.
+        cache: Answer at once what was asked before, as a cache of answers does.
         stall: `AT,FOR`, two times: stand still for so long, so long after the first completion request.
         replies: A JSONL file of scripted replies.
         truth: The JSONL file that the server's own record of each request goes to; overwritten.
@@ -65,6 +66,7 @@ class MockOptions:
     tokens_per_chunk: int = 1
     role_chunk: Literal["first", "early", "none"] = "first"
     slots: int = 0
+    cache: bool = False
     stall: str | None = None
     replies: str | Path | None = None
     truth: str | Path | None = None
@@ -94,8 +96,10 @@ class MockOptions:
                 "the fast engine does not speak TLS: leave out fast, or the certificate",
             ),
             (
-                not (self.scenario and (self.fast or self.tls_cert or self.replies or self.stall)),
-                "a scenario says itself what leaves, and when: leave out fast, replies, stall, certificate",
+                not (
+                    self.scenario and (self.fast or self.tls_cert or self.replies or self.stall or self.cache)
+                ),
+                "a scenario says itself what leaves, and when: leave out fast, replies, stall, cache, TLS",
             ),
             (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is none: choose from 0 to 1"),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, count, cycle, islice, repeat
 from random import Random
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from loadgen.mock_endpoint import replies
 from loadgen.mock_endpoint.ask import Refusal
+from loadgen.mock_endpoint.cache import Cache
 from loadgen.mock_endpoint.errors import MockOptionsError
 from workloads import distribution
 from workloads.errors import DistributionError
@@ -39,6 +40,7 @@ class Answer:
         itl: Draws the seconds between two tokens.
         rng: What `itl` draws from; belongs to this answer alone.
         refusal: Fail with this, `ttft_s` after the start, instead of answering.
+        cached: Whether it was given before, and so comes at once.
     """
 
     tokens: Sequence[str]
@@ -47,6 +49,7 @@ class Answer:
     itl: distribution.Sampler
     rng: Random
     refusal: Refusal | None = None
+    cached: bool = False
 
     @property
     def at_once(self) -> bool:
@@ -106,9 +109,16 @@ class Script:
         self._never_drawn_from = Random(options.seed)  # noqa: S311 (reproducible draws, no secrets)
         self._seed = options.seed
         self._asked = 0
+        self._cache = Cache() if options.cache else None
 
     def answer(self, ask: Ask) -> Answer:
         """Decide what one request gets."""
+        answer = self._drawn(ask)
+        if self._cache is None or answer.refusal is not None or self._cache.takes(ask):
+            return answer
+        return replace(answer, ttft_s=0.0, itl=distribution.Constant(0.0), cached=True)
+
+    def _drawn(self, ask: Ask) -> Answer:
         rng = self._rng()
         reply = next((reply for reply in self._replies if reply.match in ask.question), None)
         if reply is None:

@@ -43,6 +43,7 @@ class Truth:
         status: The HTTP status that was sent, or 499 when none was.
         outcome: `completed`; `failed` (answered with an error); or `aborted`: the client went away, or the
             server was stopped.
+        cached: Whether the answer came from the cache (`MockOptions.cache`).
         model: The model that was asked for; here and below None for a request that was refused unread.
         messages: How many messages were sent; None for a prompt as well.
         asked_sha256: SHA-256, in hexadecimal, of the messages or the prompt as `digest` takes it.
@@ -60,6 +61,7 @@ class Truth:
     finish_reason: str | None = None
     status: int = CLIENT_CLOSED_REQUEST
     outcome: Literal["completed", "aborted", "failed"] = "aborted"
+    cached: bool = False
     model: str | None = None
     messages: int | None = None
     asked_sha256: str | None = None

@@ -43,6 +43,7 @@ LOOKS: Final = 30
 _GIVING_UP: Final[Mapping[str | None, Word]] = {
     ending.DRAIN_OVER: Word.DRAIN_OVER,
     overload.REASON: Word.OVERLOADED,
+    ending.GATE_LOST: Word.GATE_LOST,
 }
 """How workers are told to give up what is in flight, by the reason; else it is an interrupt."""
 

@@ -98,6 +98,8 @@ class Word(Enum):
     """Give up what is in flight: it has been awaited for long enough."""
     OVERLOADED = auto()
     """Give up what is in flight: the endpoint cannot keep up."""
+    GATE_LOST = auto()
+    """Give up what is in flight: a target can be met no more."""
     END = auto()
     """Close everything, say so, and end."""
 

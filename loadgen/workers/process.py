@@ -35,6 +35,13 @@ if TYPE_CHECKING:
 PROGRESS_INTERVAL_S: Final = 0.1
 """How often a worker tells how it is getting on: an error budget is spent so much late at most."""
 
+_GIVEN_UP_FOR: Final = {
+    Word.DRAIN_OVER: ending.DRAIN_OVER,
+    Word.OVERLOADED: overload.REASON,
+    Word.GATE_LOST: ending.GATE_LOST,
+}
+"""What the log says of a request that is given up because of such a word."""
+
 
 def main() -> None:
     """Run a worker until the parent lets go of it, or is gone: then this process ends at once."""
@@ -146,10 +153,8 @@ class Worker:
                     self._retries.stop()
                 case Word.ABORT:
                     self._issuer.abort()
-                case Word.DRAIN_OVER:
-                    self._issuer.abort(ending.DRAIN_OVER)
-                case Word.OVERLOADED:
-                    self._issuer.abort(overload.REASON)
+                case Word.DRAIN_OVER | Word.OVERLOADED | Word.GATE_LOST as why:
+                    self._issuer.abort(_GIVEN_UP_FOR[why])
                 case Word.END:
                     self._spawn(self._end())
 

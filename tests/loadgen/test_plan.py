@@ -91,7 +91,8 @@ def staged() -> Load:
             {"generation": Generation("m", temperature=float("inf"))},
             "--temperature inf: must be from 0 to 1000",
         ),
-        ({"seed": 2**70}, "--seed 1.18059e+21: must be from 0 to 9.22337e+18"),
+        ({"schedule_seed": -1}, "--schedule-seed -1: must be from 0 to 1.84467e+19"),
+        ({"seed": 2**70}, "--seed 1.18059e+21: must be from 0 to 1.84467e+19"),
         (
             {"load": Load(LoadKind.OFFLINE), "requests": None, "duration_s": 5.0},
             "--offline sends a fixed number of requests at once: give --requests",
@@ -189,3 +190,13 @@ def test_what_a_load_comes_to() -> None:
     assert [load.peak_rate for load in loads] == [3.0, 9.0, None, None]
     assert [load.expected(16.0) for load in loads] == [48.0, 54.0, None, None]
     assert [load.is_open for load in loads] == [True, True, False, True]
+
+
+def test_arrivals_can_have_a_seed_of_their_own() -> None:
+    """Of 64 bits, as the other one; without it they are drawn with the other one."""
+    load = Load(LoadKind.POISSON, rate=5.0)
+    both = plan(load, seed=7, schedule_seed=2**64 - 1)
+    assert (both.settings()["seed"], both.settings()["schedule_seed"]) == (7, 2**64 - 1)
+    assert (plan(load, seed=7).arrivals_seed, plan(load, seed=7).settings()["schedule_seed"]) == (7, 7)
+    with pytest.raises(PlanError, match="with --schedule-seed 5 the first request"):
+        plan(load, schedule_seed=5, duration_s=0.001)

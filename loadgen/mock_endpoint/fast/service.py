@@ -134,6 +134,7 @@ class Service:
             return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
         truth.learn(ask, in_detail=self._options.truth is not None)
         answer = self._script.answer(ask)
+        truth.cached = answer.cached
         if answer.refusal:
             return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
         exchange = Exchange(connection, request, dialect, ask, answer, truth)

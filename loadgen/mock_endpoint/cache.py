@@ -1,0 +1,29 @@
+"""What a cache of answers knows: whether the same was asked before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from loadgen.mock_endpoint.truth import digest
+
+if TYPE_CHECKING:
+    from loadgen.mock_endpoint.ask import Ask
+
+MOST: Final = 1_000_000
+"""So many questions are kept, about 150 MB; what is new after them is new whenever it comes."""
+
+
+class Cache:
+    """The questions that were asked so far."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, str, int | None, int]] = set()
+
+    def takes(self, ask: Ask) -> bool:
+        """Keep a question; False where it was asked before."""
+        key = (digest(ask.said), ask.model, ask.max_tokens, ask.least_tokens)
+        if key in self._known:
+            return False
+        if len(self._known) < MOST:
+            self._known.add(key)
+        return True

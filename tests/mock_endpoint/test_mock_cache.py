@@ -1,0 +1,67 @@
+"""The mock's cache of answers: what was asked before comes at once, and the truth says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loadgen.mock_endpoint import MockOptions, MockOptionsError, MockProcess, cache
+from loadgen.mock_endpoint.ask import Ask
+from loadgen.mock_endpoint.script import Script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Wire
+
+MS = 1_000_000
+
+
+def ask(said: Any = "one", max_tokens: int | None = 4, model: str = "mock") -> Ask:
+    """A request."""
+    return Ask(model, "one", 1, max_tokens, stream=True, include_usage=False, said=said)
+
+
+def test_what_was_asked_before_comes_at_once_and_nothing_else() -> None:
+    """The same words, model and limit: the same answer, without any time; anything else is new."""
+    script = Script(MockOptions(cache=True, ttft="50ms", itl="uniform:5ms..15ms", tokens="8"))
+    first, again = script.answer(ask()), script.answer(ask())
+    assert (first.cached, first.ttft_s) == (False, 0.05)
+    assert (again.cached, again.ttft_s, again.last_due_s(), again.tokens) == (True, 0, 0, first.tokens)
+    others = [ask("two"), ask(max_tokens=5), ask(model="other"), ask([{"role": "user", "content": "one"}])]
+    assert [script.answer(one).cached for one in others] == [False] * 4
+
+
+def test_without_a_cache_everything_is_new() -> None:
+    """An answer takes its time, however often it is asked for."""
+    script = Script(MockOptions(ttft="50ms"))
+    assert [script.answer(ask()).ttft_s for _ in range(3)] == [0.05] * 3
+
+
+def test_a_full_cache_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has it keeps; what is new then is new whenever it comes."""
+    monkeypatch.setattr(cache, "MOST", 1)
+    full = cache.Cache()
+    assert [full.takes(ask(said)) for said in ("a", "b", "b", "a")] == [True, True, True, False]
+
+
+def test_a_scenario_has_no_cache() -> None:
+    """What a scenario sends, and when, it says itself."""
+    with pytest.raises(MockOptionsError, match=r"leave out .* cache"):
+        MockOptions(scenario="crlf", cache=True)
+
+
+def test_the_truth_says_which_answers_were_cached(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
+    """With either engine; the first one took its time, and the second did not."""
+    with start(cache=True, ttft="40ms", itl="0", tokens="2") as mock:
+        wire = connect(mock)
+        for _ in range(2):
+            wire.ask()
+            wire.read_head()
+            wire.read_events()
+        first, again = mock.truth(2)
+    assert (first.cached, again.cached) == (False, True)
+    assert first.chunk_ns[0] - first.received_ns >= 40 * MS > again.chunk_ns[0] - again.received_ns
