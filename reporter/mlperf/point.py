@@ -1,0 +1,80 @@
+"""`point.yaml` of a submission to MLPerf Endpoints: one point of a curve over concurrencies.
+
+mlcommons/endpoints-submission-cli@03dff164:submission_checker/models/file/point_config.py. What only the
+submitter knows (division, precision, links, cohort…) is not here: see `DISCLOSED`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.mlperf.config import lasted_ms
+from reporter.mlperf.load import is_offline, issued, pattern, seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.report import Report
+
+DISCLOSED: Final = (
+    *("division", "max_supported_concurrency", "model_precision", "link_to_model", "dataset_type"),
+    *("dataset_link", "shared_src", "shared_docs", "seed_set", "target_cohort"),
+)
+"""Members that a point must have, and that no log knows."""
+
+
+def point(connection: DuckDBPyConnection, report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How a point was measured.
+
+    Args:
+        connection: Its log, opened.
+        report: What it amounts to.
+        settings: What it was to do, as the log has it.
+    """
+    dataset = (settings.get("dataset") or {}).get("name")
+    used = seeds(settings)
+    return {
+        "concurrency": concurrency(report, settings),
+        "dataset": dataset,
+        "model_name": settings.get("model"),
+        "dataset_name": dataset,
+        "runtime_settings": {
+            "load_pattern": pattern(settings)["type"],
+            "min_duration_ms": lasted_ms(report, settings),
+            "min_sample_count": settings.get("requests"),
+            "stream_all_chunks": settings.get("stream") is True,
+            "runtime": {
+                "scheduler_rng_seed": used["scheduler_random_seed"],
+                "sample_index_rng_seed": used["dataloader_random_seed"],
+                "model_seed": (settings.get("extra_body") or {}).get("seed"),
+            },
+            "warmup": {"salt": settings.get("salt") is True},
+        },
+        "warmup": _warmup(connection, concurrency(report, settings), dataset),
+    }
+
+
+def concurrency(report: Report, settings: Mapping[str, Any]) -> int | None:
+    """Requests in flight: as they were set, offline all of them; None for a load that sets no number."""
+    if is_offline(settings):
+        return issued(report)
+    found = (settings.get("load") or {}).get("concurrency")
+    return found if isinstance(found, int) else None
+
+
+def _warmup(connection: DuckDBPyConnection, users: int | None, dataset: str | None) -> dict[str, Any]:
+    """The six members that declare the warm-up; where there was none they say so."""
+    issued, completed, span_ns = connection.execute(
+        "SELECT count(*), count(*) FILTER (status = 'completed'), "
+        "coalesce(max(ended_ns) - min(issued_ns), 0) FROM samples WHERE phase = 'warmup'"
+    ).fetchall()[0]
+    return {
+        "duration_s": span_ns / 1e9,
+        "requests_issued": issued,
+        "requests_completed": completed,
+        "data_source": dataset or "unknown" if issued else "none",
+        "concurrency": users or 1,
+        "initialization_steps": [],
+    }
