@@ -1,0 +1,106 @@
+"""Whether two runs can be compared: what was the same in both, and what was not.
+
+What is meant to differ says nothing: where the server is, seeds, and how many requests there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.kinds import members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SETTINGS: Final = (
+    *("command", "model", "protocol", "stream", "load", "max_tokens", "temperature", "extra_body"),
+    *("ignore_eos", "salt", "steady", "warmup", "warmup_s", "order", "history", "retry", "timeout_s"),
+)
+"""The settings that figures depend on."""
+
+_MACHINE: Final = ("host", "platform", "cpus", "usable_cpus")
+_CLIENT: Final = ("workers", "transport", "timestamp_source")
+_DEFINITIONS: Final = ("percentile_method", "tpot_mode", "definitions")
+
+Facts = Mapping[str, Mapping[str, Any]]
+"""What a run was, by what it is about and by name: `settings`, then `load.concurrency`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """Something that was not the same in two runs, or wrong with one.
+
+    Attributes:
+        about: What it is about: `settings`, `dataset`, `lengths`, `tokens`, `machine`, `client`, `versions`,
+            `definitions` or `validity`.
+        what: Its name there, such as `load.concurrency`.
+        run: The run.
+        value: What it was in it.
+        reference: The run that it is compared with; empty for what is wrong with a run by itself.
+        reference_value: What it was in that one.
+    """
+
+    about: str
+    what: str
+    run: str
+    value: Any
+    reference: str = ""
+    reference_value: Any = None
+
+
+def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Facts:
+    """What a run was.
+
+    Args:
+        report: Its report.
+        settings: Those of its log; empty where only the report is left.
+        environment: Likewise.
+    """
+    run, tokens = members(report.get("run")), members(report.get("tokens"))
+    dataset = members(run.get("dataset"))
+    told = {**run, **settings}
+    return {
+        "settings": dict(_flat({name: told[name] for name in _SETTINGS if name in told})),
+        "dataset": {name: dataset.get(name) for name in ("name", "sha256", "rows")},
+        "machine": {name: environment[name] for name in _MACHINE if name in environment},
+        "client": {name: run.get(name) for name in _CLIENT},
+        "versions": members(run.get("versions")),
+        "definitions": dict(_flat({name: run[name] for name in _DEFINITIONS if name in run})),
+        "tokens": {"source": tokens.get("source")},
+    }
+
+
+def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list[Unlike]:
+    """What two runs differ in; what only one of them tells of is no difference."""
+    return [
+        Unlike(about, what, name, run[about][what], reference_name, reference[about][what])
+        for about in reference
+        for what in reference[about]
+        if what in run[about] and run[about][what] != reference[about][what]
+    ]
+
+
+def faults(name: str, report: Mapping[str, Any]) -> list[Unlike]:
+    """What is wrong with a run by itself: it is invalid, or did not end as it should have."""
+    validity, ended = members(report.get("validity")), members(report.get("run")).get("ended")
+    found = []
+    if validity.get("valid") is False:
+        found.append(
+            Unlike(
+                "validity", "invalid", name, "; ".join(map(str, validity.get("reasons") or ())) or "no reason"
+            )
+        )
+    elif ended != "completed":
+        found.append(Unlike("validity", "ended", name, ended))
+    return found
+
+
+def _flat(members: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """The members of objects by their whole names: `load.concurrency`."""
+    for name, value in members.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{within}{name}.")
+        else:
+            yield f"{within}{name}", value

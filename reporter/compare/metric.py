@@ -1,0 +1,137 @@
+"""What runs are compared in: a metric, one statistic of it, and which side of it is better."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, Literal
+
+from reporter.errors import OptionError
+from rulesets.errors import ExpressionError
+from rulesets.expression import parse, unparse
+from rulesets.quantity import quantity_of, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulesets.evidence import Where
+    from rulesets.target import Condition, Target
+
+Kind = Literal["rate", "mean", "percentile", "error", "good", "accuracy"]
+Better = Literal["higher", "lower", "neither"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure that runs are compared in.
+
+    Attributes:
+        name: As it is written: `ttft:p(99)`.
+        kind: How it is computed, and how sure one can be of it.
+        of: The metric without its statistic, as evidence is asked for it; of an accuracy its own name.
+        better: Which side of it is better; `neither` for lengths.
+        unit: Of the figure; empty for a share, which is between 0 and 1, and for a score.
+        p: Of a percentile.
+        conditions: Of a goodput.
+        where: The requests that it is about; empty for all.
+    """
+
+    name: str
+    kind: Kind
+    of: str
+    better: Better
+    unit: str
+    p: Fraction | None = None
+    conditions: tuple[Condition, ...] = ()
+    where: Where = ()
+
+    @property
+    def is_share(self) -> bool:
+        """Whether differences are told in percentage points: of a share near 0 a ratio says nothing."""
+        return self.kind in {"error", "good"}
+
+
+DECIDING: Final = ("output_tps", "ttft:p(50)", "ttft:p(99)", "tpot:mean", "latency:p(99)", "error")
+"""What a comparison fails by, unless it is told what to fail by. They are six so that five runs a side can
+tell: the smallest p that five and five can have is 1/126, and six times that is below 0.05."""
+
+FURTHER: Final = (
+    "qps",
+    *("ttft:mean", "ttft:p(90)"),
+    *("tpot:p(50)", "tpot:p(90)", "tpot:p(99)"),
+    *("itl:mean", "itl:p(50)", "itl:p(90)", "itl:p(99)"),
+    *("latency:mean", "latency:p(50)", "latency:p(90)"),
+    *("input_tokens:mean", "output_tokens:mean"),
+)
+"""What is shown beside it and decides nothing."""
+
+_HOW: Final = "a metric is written as in a rule, without the bound: 'ttft:p(99)', 'output_tps', 'error'"
+_IN_BRACKETS: Final = re.compile(r"\([^)]*\)|\{[^}]*\}")
+_BOUND: Final = re.compile(r"[<>=!@]")
+_SIMPLE: Final[Mapping[str, Kind]] = {"throughput": "rate", "error": "error", "accuracy": "accuracy"}
+_UNITS: Final = {"latency": "ms", "length": "tokens"}
+
+
+def metric(text: str) -> Metric:
+    """Read a metric as the short form of a rule begins: `ttft{region:eu}:p(99)`, `qps`, `good(ttft<500ms)`.
+
+    Raises:
+        OptionError: There is no such metric, or runs cannot be compared in it.
+    """
+    target = _target(text)
+    quantity = quantity_of(target.metric)
+    kind = _kind(text, target, quantity.kind)
+    return Metric(
+        name=_name(target),
+        kind=kind,
+        of=target.metric.removeprefix("accuracy.") if kind == "accuracy" else target.metric,
+        better=_better(target, kind),
+        unit=_UNITS.get(quantity.kind, quantity.scale.default or ""),
+        p=Fraction(target.stat[1:]) / 100 if kind == "percentile" else None,
+        conditions=target.conditions,
+        where=target.where,
+    )
+
+
+def _target(text: str) -> Target:
+    """The metric in a rule with a bound that nobody reads: that it is not to change from a baseline."""
+    if _BOUND.search(_IN_BRACKETS.sub("", text)):
+        raise OptionError(f"{text!r}: leave the bound out; {_HOW}")
+    mistakes = []
+    for bound in (":delta<=0%", ":delta>=0%"):
+        try:
+            return parse(f"{text}{bound}")
+        except ExpressionError as error:
+            mistakes.append((error.column, str(error).partition(": ")[2].replace(bound, "")))
+    # Of the two, the one that does not complain of the bound.
+    raise OptionError(f"{text!r}: {min(mistakes)[1].rstrip('?')}; {_HOW}")
+
+
+def _kind(text: str, target: Target, kind: str) -> Kind:
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]
+    if kind == "good" and target.stat == "fraction":
+        return "good"
+    if kind in _UNITS and target.stat not in {"min", "max"}:
+        return "mean" if target.stat == "mean" else "percentile"
+    why = {
+        "interactivity": "it is 1000 / tpot: compare tpot",
+        "good": "compare its fraction",
+    }.get(kind, "an extreme value says nothing of a server: compare a percentile")
+    raise OptionError(f"{text!r}: runs are not compared in {target.metric}:{spell(target.stat)}, for {why}")
+
+
+def _name(target: Target) -> str:
+    """The short form without the bound, and without a statistic that is the only one."""
+    name, _, _ = unparse(target).partition(":delta")
+    return name.removesuffix(":value") if target.metric != "error" else name.removesuffix(":rate")
+
+
+def _better(target: Target, kind: Kind) -> Better:
+    if kind == "accuracy":
+        return "higher"
+    ops = set(quantity_of(target.metric).ops)
+    if ops >= {"<", ">"}:
+        return "neither"
+    return "lower" if "<" in ops else "higher"

@@ -1,0 +1,132 @@
+"""Runs as a command line names them: a run's folder, its log, its report alone, or a folder of those."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from recorder.store import LOG_NAME
+from reporter.errors import NotARunError
+from reporter.report import SCHEMA_VERSION
+from reporter.settings import head
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from reporter.tokens import Tokenizer
+    from rulesets.definitions import Definitions
+    from rulesets.evidence import Evidence
+
+REPORT: Final = "report.json"
+
+
+def runs_of(reference: Path) -> list[Path]:
+    """The runs that a reference names: itself, or those in a folder, in the order of their names.
+
+    A run is a folder with a log, the log, a `report.json`, or a folder with nothing but that. In a folder of
+    runs those in its sub-folders count; where there are none, the reports that lie in it as JSON files.
+
+    Raises:
+        NotARunError: There is none.
+    """
+    if reference.is_file() or _is_run(reference):
+        return [reference]
+    if not reference.is_dir():
+        raise NotARunError(f"{reference}: there is no such run; name its folder, its log or its report.json")
+    runs = sorted(folder for folder in reference.iterdir() if folder.is_dir() and _is_run(folder))
+    runs = runs or sorted(file for file in reference.glob("*.json") if file.is_file())
+    if not runs:
+        raise NotARunError(
+            f"{reference}: there is no run in this folder: no {LOG_NAME}, no {REPORT}, and no folder with one"
+        )
+    return runs
+
+
+@contextmanager
+def evidence(
+    run: Path, definitions: Definitions | None = None, tokenizer: Tokenizer | None = None
+) -> Iterator[Evidence]:
+    """One run as evidence, for as long as the context lasts.
+
+    Args:
+        run: One of `runs_of`. Of a report nothing but its summaries is known (`rulesets.of_report`).
+        definitions: What to compute the figures by; a report keeps its own.
+        tokenizer: Counts tokens where the server sent no counts.
+
+    Raises:
+        NotARunError: It is not a report.
+        LogError: It is not a log that can be read.
+    """
+    from reporter.measured import measured
+    from rulesets.definitions import Definitions
+    from rulesets.of_report import OfReport
+
+    report = _report_of(run)
+    if report is not None:
+        yield OfReport(report)
+        return
+    with measured(run, definitions or Definitions(), tokenizer) as (_, found):
+        yield found
+
+
+@contextmanager
+def evidences(
+    references: Sequence[Path], definitions: Definitions | None = None, tokenizer: Tokenizer | None = None
+) -> Iterator[list[Evidence]]:
+    """All runs that references name, such as those of a baseline; see `evidence`.
+
+    Raises:
+        NotARunError: One of them is no run, nor a folder of runs.
+        LogError: One of them is not a log that can be read.
+    """
+    with ExitStack() as kept:
+        yield [
+            kept.enter_context(evidence(run, definitions, tokenizer))
+            for reference in references
+            for run in runs_of(reference)
+        ]
+
+
+def told(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings and the environment that the log of a run opens with; empty where there is only a report.
+
+    Raises:
+        LogError: It is not a log that can be read.
+    """
+    if _report_path(run) is not None:
+        return {}, {}
+    return head(run)
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / LOG_NAME).is_file() or (folder / REPORT).is_file()
+
+
+def _report_path(run: Path) -> Path | None:
+    """The report that stands for a run; None where its log does."""
+    if run.is_dir():
+        return None if (run / LOG_NAME).is_file() else run / REPORT
+    return run if run.suffix == ".json" else None
+
+
+def _report_of(run: Path) -> dict[str, Any] | None:
+    path = _report_path(run)
+    if path is None:
+        return None
+    try:
+        report = orjson.loads(path.read_bytes())
+    except ValueError as error:
+        raise NotARunError(f"{path}: not JSON that can be read ({error})") from error
+    if not isinstance(report, dict) or not all(
+        isinstance(report.get(key), dict) for key in ("run", "counts")
+    ):
+        raise NotARunError(f"{path}: not a report.json of this program: it has no `run` and `counts`")
+    if (version := report.get("schema_version", SCHEMA_VERSION)) != SCHEMA_VERSION:
+        raise NotARunError(
+            f"{path}: a report of format {version}, and this version reads {SCHEMA_VERSION}; "
+            "name the folder of the run, which has its log"
+        )
+    return report

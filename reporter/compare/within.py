@@ -1,0 +1,97 @@
+"""The difference between two single runs, as far as the scatter inside each of them can tell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reporter.compare.difference import POWER, Difference, back
+from reporter.compare.figure import critical
+from rulesets.statistics import normal, student
+
+if TYPE_CHECKING:
+    from reporter.compare.figure import Figure
+
+_MANY: Final = 10_000
+"""With so many degrees of freedom Student's distribution is the normal one, to four digits of t."""
+
+
+def difference(
+    reference: Figure, other: Figure, *, in_points: bool, level: float, level_to_find: float
+) -> Difference | None:
+    """The difference between the figures of two runs.
+
+    The interval is made of the figures' own (MOVER: G. Y. Zou and A. Donner, "Construction of confidence
+    limits about effect measures", Statistics in Medicine 27, 2008), so that it is as lopsided as they are;
+    with Welch's degrees of freedom (B. L. Welch, "The generalization of Student's problem when several
+    different population variances are involved", Biometrika 34, 1947). p is 1 minus the level of the interval
+    that 0 would be the end of.
+
+    Args:
+        reference: The figure that it is held against.
+        other: The other one.
+        in_points: Whether the two are shares.
+        level: Of the interval.
+        level_to_find: Of the interval that a detectable difference must be outside of.
+
+    Returns:
+        None where a ratio has no meaning.
+    """
+    if not in_points and (reference.value <= 0 or other.value <= 0):
+        return None
+    by = other.value - reference.value if in_points else math.log(other.value / reference.value)
+    down = _together(other, reference, other.below, reference.above)
+    up = _together(other, reference, other.above, reference.below)
+    towards_zero = down if by > 0 else up
+    low, high = by - down.reach(level), by + up.reach(level)
+    return Difference(
+        by=back(by, in_points=in_points),
+        low=back(low, in_points=in_points) if math.isfinite(low) else None,
+        high=back(high, in_points=in_points) if math.isfinite(high) else None,
+        p=towards_zero.chance(by),
+        detectable=_detectable(max(down, up, key=lambda one: one.size), level_to_find, in_points=in_points),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """A standard error and its degrees of freedom; None for many."""
+
+    size: float
+    freedom: float | None
+
+    def reach(self, level: float) -> float:
+        """Half of an interval of that level."""
+        return self.size * critical(level, self.freedom)
+
+    def chance(self, by: float) -> float | None:
+        """The chance of a difference of at least that size."""
+        if not math.isfinite(self.size):
+            return None
+        if not self.size:
+            return float(not by)
+        away = abs(by) / self.size
+        return 2 * normal.cdf(-away) if self.freedom is None else 1 - student.within(away, self.freedom)
+
+
+def _together(other: Figure, reference: Figure, a: float, b: float) -> _Error:
+    size = math.hypot(a, b)
+    parts = [
+        (error, figure.freedom)
+        for error, figure in ((a, other), (b, reference))
+        if figure.freedom is not None
+    ]
+    squares = sum(error**4 / freedom for error, freedom in parts)
+    if not squares or not math.isfinite(size):
+        return _Error(size, None)
+    freedom = size**4 / squares
+    return _Error(size, freedom if freedom < _MANY else None)
+
+
+def _detectable(error: _Error, level: float, *, in_points: bool) -> float | None:
+    """So many standard errors: t of the test and t of the power."""
+    if not math.isfinite(error.size):
+        return None
+    reach = error.reach(level) + error.size * critical(2 * POWER - 1, error.freedom)
+    return back(reach, in_points=in_points)

@@ -1,0 +1,151 @@
+"""The figure of one run, and its interval."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reporter.compare.figure import critical, figure
+from reporter.compare.metric import metric
+from rulesets.evidence import Accuracy
+from rulesets.of_report import OfReport
+
+if TYPE_CHECKING:
+    from conftest import Numbers
+
+RATES = [980, 1010, 1005, 995, 1020, 990, 1000, 1015, 985, 1000]
+EVEN = [float(number % 50 * 20 + number // 50 * 7 % 20) for number in range(1000)]
+"""0 to 999, in an order in which every block has as many of each part."""
+
+
+def test_a_rate_has_the_interval_of_batch_means(numbers: type[Numbers]) -> None:
+    """The textbook's ten windows: 1000 ± 9.235218, with nine degrees of freedom."""
+    found = figure(numbers(rates={"output_tps": RATES}), metric("output_tps"), 0.95)
+    assert found is not None
+    assert found.low == pytest.approx(990.764782, abs=1e-6)
+    assert found.high == pytest.approx(1009.235218, abs=1e-6)
+    assert found.freedom == 9
+    assert found.below == found.above == pytest.approx(9.235218 / 2.262157 / 1000, rel=1e-6)
+
+
+def test_a_percentile_has_the_interval_of_order_statistics(numbers: type[Numbers]) -> None:
+    """Of requests that scatter no more than independent ones: the 983rd and the 997th of 1000 for the p99."""
+    found = figure(numbers({"ttft": EVEN}), metric("ttft:p(99)"), 0.95)
+    assert found is not None
+    assert (found.effective, found.low, found.high) == (1000, 982.0, 996.0)
+    assert found.below == pytest.approx(math.log(found.value / 982) / 1.959964, rel=1e-5)
+
+
+def test_requests_that_resemble_their_neighbours_widen_it(numbers: type[Numbers]) -> None:
+    """The same values in ascending order: each block has its own, and there are hardly more than blocks."""
+    even, sorted_ones = (
+        figure(numbers({"ttft": values}), metric("ttft:p(50)"), 0.95) for values in (EVEN, sorted(EVEN))
+    )
+    assert even is not None
+    assert sorted_ones is not None
+    assert sorted_ones.value == even.value
+    assert even.effective == 1000
+    assert even.low is not None
+    assert (sorted_ones.effective or 0) < 6
+    assert (sorted_ones.low, sorted_ones.high) == (None, None)
+
+
+def test_of_few_requests_a_p99_has_no_upper_limit(numbers: type[Numbers]) -> None:
+    """It would take 368."""
+    found = figure(numbers({"ttft": EVEN[:100]}), metric("ttft:p(99)"), 0.95)
+    assert found is not None
+    assert found.low is not None
+    assert found.high is None
+    assert math.isinf(found.above)
+
+
+def test_a_run_too_short_for_blocks_has_figures_without_intervals(numbers: type[Numbers]) -> None:
+    """One without requests has none."""
+    short = numbers({"ttft": EVEN[:20]}, {"output_tps": [1000.0, 1010.0]})
+    for name in ("ttft:mean", "ttft:p(50)", "output_tps"):
+        found = figure(short, metric(name), 0.95)
+        assert found is not None
+        assert (found.low, found.high) == (None, None)
+    assert figure(numbers(), metric("ttft:mean"), 0.95) is None
+    assert figure(numbers(), metric("ttft:p(50)"), 0.95) is None
+    assert figure(numbers(), metric("output_tps"), 0.95) is None
+    assert figure(numbers(), metric("error"), 0.95) is None
+
+
+def moment(completed: int, failed: int, start_s: float = 0.0) -> dict[str, float]:
+    """A moment of a run in which requests ended."""
+    return {"start_s": start_s, "completed": completed, "failed": failed, "cancelled": 0}
+
+
+def test_failures_have_wilsons_interval(numbers: type[Numbers]) -> None:
+    """The textbook's 81 of 100."""
+    found = figure(numbers({"ttft": EVEN[:19]}, failed=81), metric("error"), 0.95)
+    assert found is not None
+    assert found.low == pytest.approx(0.7222115)
+    assert found.high == pytest.approx(0.8748525)
+
+
+def test_failures_that_come_together_are_worth_less(numbers: type[Numbers]) -> None:
+    """Fifty at once tell less than fifty here and there; those of the warm-up do not count."""
+    ends = {"ttft": EVEN[:950]}
+    here_and_there = [moment(19, 1) for _ in range(50)]
+    at_once = [moment(0, 50), *(moment(20, 0) for _ in range(47)), moment(10, 0)]
+    before = [moment(0, 99, -1.0)]
+    apart, together = (
+        figure(numbers(ends, failed=50, moments=[*before, *moments]), metric("error"), 0.95)
+        for moments in (here_and_there, at_once)
+    )
+    assert apart is not None
+    assert together is not None
+    assert apart.value == together.value == 0.05
+    assert apart.effective == 1000
+    assert 10 <= (together.effective or 0) <= 30
+
+
+def test_a_good_fraction_scatters_as_its_blocks_do(numbers: type[Numbers]) -> None:
+    """Half of the requests are good, and here each block is one or the other."""
+    found = figure(numbers({"ttft": sorted(EVEN)}), metric("good(ttft<=499ms):fraction"), 0.95)
+    assert found is not None
+    assert found.value == 0.5
+    assert (found.effective or 0) < 20
+
+
+def test_a_score_has_its_standard_error(numbers: type[Numbers]) -> None:
+    """One without, no interval; a run without scores, nothing."""
+    scored = numbers(scores={"exact": Accuracy(0.8, 100, 0.04), "bare": Accuracy(0.8, 100)})
+    sure, bare, none = (figure(scored, metric(f"accuracy.{name}"), 0.95) for name in ("exact", "bare", "x"))
+    assert sure is not None
+    assert sure.high == pytest.approx(0.8 + 1.959964 * 0.04)
+    assert bare is not None
+    assert bare.high is None
+    assert none is None
+
+
+def test_of_a_report_alone_there_are_figures_without_intervals() -> None:
+    """And none that it does not hold."""
+    report = {
+        "run": {},
+        "counts": {"completed": 10, "failed": 0},
+        "ttft_ms": {"count": 10, "mean": 5.0, "p50": 4.0},
+        "throughput": {"output_tps": 100.0},
+    }
+    values = {}
+    for name in ("ttft:mean", "ttft:p(50)", "output_tps", "ttft:p(42)", "good(ttft<1s):fraction"):
+        found = figure(OfReport(report), metric(name), 0.95)
+        assert found is None or found.low is None
+        values[name] = None if found is None else found.value
+    assert values == {
+        "ttft:mean": 5.0,
+        "ttft:p(50)": 4.0,
+        "output_tps": 100.0,
+        "ttft:p(42)": None,
+        "good(ttft<1s):fraction": None,
+    }
+
+
+def test_intervals_are_students_where_blocks_are_few() -> None:
+    """And the normal distribution's where they are as if from many."""
+    assert critical(0.95, 9) == pytest.approx(2.262157, abs=1e-6)
+    assert critical(0.95, None) == pytest.approx(1.959964, abs=1e-6)

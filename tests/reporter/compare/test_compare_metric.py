@@ -1,0 +1,60 @@
+"""What runs can be compared in, and how it is written."""
+
+import re
+
+import pytest
+
+from reporter.compare.metric import DECIDING, FURTHER, metric
+from reporter.errors import OptionError
+from rulesets.statistics.mann_whitney import least_p
+
+
+@pytest.mark.parametrize("text", [*DECIDING, *FURTHER])
+def test_the_usual_metrics_are_written_as_they_are_called(text: str) -> None:
+    """What is printed can be given to --metric."""
+    assert metric(text).name == text
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "better", "unit"),
+    [
+        ("tps", "output_tps", "rate", "higher", "tok/s"),
+        ("e2e:med", "latency:p(50)", "percentile", "lower", "ms"),
+        ("error:rate", "error", "error", "lower", ""),
+        ("osl:mean", "output_tokens:mean", "mean", "neither", "tokens"),
+        ("good(ttft<1s,tpot<50ms):fraction", "good(ttft<1s,tpot<50ms):fraction", "good", "higher", ""),
+        ("accuracy.ROUGE1", "accuracy.ROUGE1", "accuracy", "higher", ""),
+        ("ttft{region:eu}:p(99.9)", "ttft{region:eu}:p(99.9)", "percentile", "lower", "ms"),
+    ],
+)
+def test_a_metric_is_read_as_a_rule_is(text: str, name: str, kind: str, better: str, unit: str) -> None:
+    """With aliases, tags, conditions and scores; and it knows which side of it is better."""
+    found = metric(text)
+    assert (found.name, found.kind, found.better, found.unit) == (name, kind, better, unit)
+    assert metric(found.name) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("ttfd:mean", "did you mean 'ttft'"),
+        ("ttft", "ttft needs a statistic"),
+        ("ttft:max", "an extreme value says nothing"),
+        ("tps_per_user:mean", "compare tpot"),
+        ("issued", "a count"),
+        ("good(ttft<1s):rate", "compare its fraction"),
+        ("ttft:p(99)<500ms", "leave the bound out"),
+        ("", "metric"),
+    ],
+)
+def test_what_runs_are_not_compared_in_is_refused(text: str, told: str) -> None:
+    """The message quotes what was written, and says what to write."""
+    with pytest.raises(OptionError, match=re.escape(repr(text))) as raised:
+        metric(text)
+    assert told in str(raised.value)
+    assert ":delta" not in str(raised.value)
+
+
+def test_five_runs_a_side_can_tell_by_the_usual_metrics() -> None:
+    """There are as many of them as Holm's method leaves a chance."""
+    assert least_p(5, 5) * len(DECIDING) <= 0.05 < least_p(5, 5) * (len(DECIDING) + 1)

@@ -1,0 +1,247 @@
+"""Sides beside each other: what is significant, what fails, and what makes it hard to compare."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reporter.compare.comparing import compare
+from reporter.compare.comparison import Rules
+from reporter.compare.metric import metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Numbers
+
+    from reporter.compare.comparison import Comparison, Row
+    from reporter.compare.side import Side
+
+    Result = Callable[..., Comparison]
+    Run = Callable[..., Numbers]
+
+DECIDING = ("output_tps", "ttft:mean", "ttft:p(50)", "error")
+FURTHER = ("output_tokens:mean",)
+
+
+@pytest.fixture(scope="module")
+def a_run(numbers: type[Numbers]) -> Callable[..., Numbers]:
+    """A run of 400 requests, slower than others by a share."""
+
+    def make(by: float = 0.0, seed: int = 1, length: float = 100.0, **more: Any) -> Numbers:
+        random = Random(seed)  # noqa: S311 (a simulation, not a secret)
+        own = 1 + by
+        return numbers(
+            {
+                "ttft": [100 * own * random.uniform(0.8, 1.2) for _ in range(400)],
+                "output_tokens": [length * random.uniform(0.9, 1.1) for _ in range(400)],
+            },
+            {"output_tps": [1000 / own * random.uniform(0.95, 1.05) for _ in range(20)]},
+            **more,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def result(side: Callable[..., Side]) -> Callable[..., Comparison]:
+    """Compare runs, or groups of them, with the first."""
+
+    def make(*sides: Numbers | list[Numbers], **rules: Any) -> Comparison:
+        by_runs = rules.pop("by_runs", False)
+        made = [
+            side(name, *(runs if isinstance(runs, list) else [runs]), metrics=(*DECIDING, *FURTHER))
+            for name, runs in zip("ABCDEF", sides, strict=False)
+        ]
+        deciding, further = ([metric(name) for name in names] for names in (DECIDING, FURTHER))
+        return compare(made, deciding, further, Rules(**rules), by_runs=by_runs)
+
+    return make
+
+
+def rows(comparison: Comparison) -> dict[str, Row]:
+    """By metric."""
+    return {row.metric: row for row in comparison.rows}
+
+
+def findings(comparison: Comparison, at: int = 0) -> dict[str, str]:
+    """What there is to say of a side."""
+    return {row.metric: row.changes[at].finding for row in comparison.rows}
+
+
+def test_a_run_that_is_slower_fails(result: Result, a_run: Run) -> None:
+    """In every metric, with its sign: throughput falls, latencies grow."""
+    found = result(a_run(), a_run(0.2, seed=2))
+    assert found.status == "FAIL"
+    assert found.reasons == tuple(f"{name} of B is worse" for name in DECIDING[:3])
+    assert findings(found) == {
+        **dict.fromkeys(DECIDING[:3], "worse"),
+        "error": "no significant difference",
+        "output_tokens:mean": "no significant difference",
+    }
+    assert rows(found)["output_tps"].changes[0].by == pytest.approx(-1 / 6, abs=0.02)
+    assert rows(found)["ttft:mean"].changes[0].by == pytest.approx(0.2, abs=0.02)
+    assert found.unlike == ()
+
+
+def test_a_run_that_is_faster_passes(result: Result, a_run: Run) -> None:
+    """However much better it is; and better is what is said of it."""
+    found = result(a_run(0.2), a_run(seed=2))
+    assert (found.status, found.reasons) == ("PASS", ())
+    assert set(findings(found).values()) == {"better", "no significant difference"}
+
+
+def test_no_significant_difference_is_an_answer(result: Result, a_run: Run) -> None:
+    """With what could have been seen, which is more than what was."""
+    found = result(a_run(), a_run(seed=3))
+    assert found.status == "PASS"
+    assert set(findings(found).values()) == {"no significant difference"}
+    for row in found.rows:
+        assert abs(row.changes[0].by or 0.0) < (row.changes[0].detectable or 0.0)
+    assert "cannot see how runs of one server differ" in found.notes[0]
+
+
+def test_a_significant_difference_below_the_floor_does_not_fail(result: Result, a_run: Run) -> None:
+    """20 % is worse all the same, and fails without a floor."""
+    found = result(a_run(), a_run(0.2, seed=2), min_effect=0.3)
+    assert found.status == "PASS"
+    assert findings(found)["ttft:mean"] == "worse"
+    assert not any(change.fails for row in found.rows for change in row.changes)
+
+
+def test_failures_have_a_floor_in_points(result: Result, a_run: Run) -> None:
+    """Thirty of 430 are 7 points, from nothing."""
+    runs = a_run(), a_run(seed=3, failed=30)
+    assert result(*runs).reasons == ("error of B is worse",)
+    assert result(*runs, min_points=0.1).status == "PASS"
+
+
+def test_all_sides_are_held_against_the_first_and_adjusted_together(result: Result, a_run: Run) -> None:
+    """Two sides of four metrics are eight tests, and the reasons name the side."""
+    found = result(a_run(), a_run(seed=3), a_run(0.2, seed=2))
+    assert found.reasons == tuple(f"{name} of C is worse" for name in DECIDING[:3])
+    assert set(findings(found, 0).values()) == {"no significant difference"}
+    assert "adjusted for 8 tests" in found.notes[1]
+    for row in found.rows:
+        for change in row.changes:
+            assert (change.adjusted_p or 0) >= (change.p or 0)
+            assert row.decides or change.adjusted_p == change.p
+
+
+def test_three_runs_a_side_are_too_few_and_five_are_not(result: Result, a_run: Run) -> None:
+    """However far apart; and it is said how many it takes."""
+    slow, fast = ([a_run(by, seed=10 * seed + bool(by)) for seed in range(5)] for by in (0.5, 0.0))
+    few = result(fast[:3], slow[:3])
+    assert few.status == "INCONCLUSIVE"
+    assert "3 and 3 runs are too few: p cannot be below 0.1, times 4" in few.reasons[0]
+    assert "it takes 5 runs a side, or 4 with one --metric" in few.reasons[0]
+    assert set(findings(few).values()) == {"too few runs"}
+    enough = result(fast, slow)
+    assert (enough.status, enough.test) == ("FAIL", "mann_whitney")
+    assert rows(enough)["ttft:mean"].changes[0].p == pytest.approx(2 / 252)
+    assert rows(enough)["ttft:mean"].changes[0].adjusted_p == pytest.approx(4 * 2 / 252)
+    cell = rows(enough)["ttft:mean"].figures[0]
+    assert cell is not None
+    assert cell.value == sorted(cell.runs)[2]
+
+
+def test_a_test_that_was_demanded_of_single_runs_is_inconclusive(result: Result, a_run: Run) -> None:
+    """There is no p but 1."""
+    found = result(a_run(), a_run(0.5, seed=2), by_runs=True)
+    assert found.status == "INCONCLUSIVE"
+    assert "there is no p but 1" in found.reasons[0]
+
+
+def test_a_run_too_short_for_any_test_is_inconclusive(
+    result: Result, a_run: Run, numbers: type[Numbers]
+) -> None:
+    """It has figures, and nothing more."""
+    short = numbers({"ttft": [100.0] * 10}, {"output_tps": [1000.0]})
+    found = result(a_run(), short)
+    assert found.status == "INCONCLUSIVE"
+    assert "no rate and no latency could be tested" in found.reasons[0]
+    assert findings(found)["ttft:mean"] == "not tested"
+
+
+def test_what_a_side_does_not_have_at_all_is_inconclusive(
+    result: Result, a_run: Run, numbers: type[Numbers]
+) -> None:
+    """A server that tells no tokens any more is not one without a difference."""
+    mute = numbers({"ttft": a_run(seed=3).samples["ttft"]})
+    found = result(a_run(), mute)
+    assert (found.status, found.reasons) == ("INCONCLUSIVE", ("B has no output_tps",))
+    assert rows(found)["output_tps"].figures[1] is None
+
+
+def test_what_is_not_alike_is_named_with_both_values(result: Result, a_run: Run) -> None:
+    """Settings, versions, an invalid run; with --strict there is no verdict on such runs."""
+    there = {"ended": "completed", "model": "m", "load": {"concurrency": 4}, "versions": {"python": "3.11"}}
+    here = {**there, "load": {"concurrency": 8}, "versions": {"python": "3.12"}, "url": "another"}
+    runs = a_run(run=there), a_run(0.2, seed=2, run=here, valid=False)
+    found = result(*runs)
+    told = {(one.what, one.value, one.reference_value) for one in found.unlike}
+    assert told == {
+        ("invalid", "the client was the limit", None),
+        ("load.concurrency", 8, 4),
+        ("python", "3.12", "3.11"),
+    }
+    assert found.status == "FAIL"
+    assert result(*runs, strict=True).status == "INVALID"
+
+
+def test_replicates_that_differ_alike_are_named_once(result: Result, a_run: Run) -> None:
+    """And those of the reference side that differ from its first run, as well."""
+    m, x = ({"ended": "completed", "model": name} for name in "mx")
+    found = result([a_run(run=m), a_run(seed=2, run=x)], [a_run(seed=seed, run=x) for seed in (3, 4)])
+    assert [(one.run, one.what, one.value) for one in found.unlike] == [
+        ("A2", "model", "x"),
+        ("B1", "model", "x"),
+    ]
+
+
+def test_answers_of_another_length_are_not_alike(result: Result, a_run: Run) -> None:
+    """A server that says less is not faster."""
+    found = result(a_run(), a_run(seed=2, length=80))
+    [one] = found.unlike
+    assert (one.about, one.what, one.reference_value) == (
+        "lengths",
+        "output_tokens:mean",
+        pytest.approx(100, abs=1),
+    )
+    assert findings(found)["output_tokens:mean"] == "different"
+
+
+def test_what_decides_is_shown_even_where_nobody_has_it(
+    result: Result, a_run: Run, numbers: type[Numbers]
+) -> None:
+    """As not tested, and it is no reason to fail: answers that are not streamed have no TTFT."""
+    mute = [numbers(rates=a_run(seed=seed).rates) for seed in (1, 3)]
+    found = result(*mute)
+    assert found.status == "PASS"
+    assert rows(found)["ttft:mean"].figures == (None, None)
+    assert findings(found)["ttft:mean"] == "not tested"
+    assert "output_tokens:mean" not in findings(found)
+
+
+def test_the_comparison_is_plain_values(result: Result, a_run: Run) -> None:
+    """JSON has words for all of it."""
+    plain = result(a_run(), a_run(seed=2)).to_dict()
+    assert plain["rows"][0]["figures"][0]["runs"]
+    assert plain["rules"]["alpha"] == 0.05
+    assert plain["schema_version"] == 1
+
+
+@settings(max_examples=15)
+@given(st.floats(0.5, 1.0), st.integers(0, 5))
+def test_a_faster_server_never_fails(result: Result, a_run: Run, factor: float, seed: int) -> None:
+    """Whoever is faster than one that passes, request by request, passes as well."""
+    other = a_run(seed=seed)
+    faster = a_run(seed=seed)
+    faster.samples["ttft"] = [factor * value for value in faster.samples["ttft"]]
+    faster.rates["output_tps"] = [value / factor for value in faster.rates["output_tps"]]
+    if result(a_run(), other).status == "PASS":
+        assert result(a_run(), faster).status == "PASS"

@@ -1,0 +1,96 @@
+"""Runs as a command line names them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from recorder.errors import LogError
+from reporter.compare.references import evidence, evidences, runs_of, told
+from reporter.errors import NotARunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+REPORT = {"run": {}, "counts": {"completed": 3}, "throughput": {"qps": 7.0}}
+
+
+@pytest.fixture
+def log(a_run: Callable[..., object]) -> Path:
+    """The folder of a run of one request."""
+    made: Path = a_run().answers(50, 60, 70).ends().write()  # type: ignore[attr-defined]  # a run in the making
+    return made
+
+
+def a_report(path: Path) -> Path:
+    """A report by itself."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(REPORT))
+    return path
+
+
+def test_a_run_is_named_by_its_folder_its_log_or_its_report(log: Path, tmp_path: Path) -> None:
+    """Each is itself."""
+    report = a_report(tmp_path / "artifacts" / "report.json")
+    for run in (log, log / "events.db", report, report.parent):
+        assert runs_of(run) == [run]
+
+
+def test_a_folder_of_runs_is_all_of_them_by_name(log: Path, tmp_path: Path) -> None:
+    """Folders with a log or a report; what else lies there does not count, nor JSON beside them."""
+    a_report(tmp_path / "2" / "report.json")
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "events.db").write_bytes((log / "events.db").read_bytes())
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "series.json").write_text("{}")
+    assert runs_of(tmp_path) == [tmp_path / "1", tmp_path / "2"]
+
+
+def test_a_folder_of_reports_is_all_of_them(tmp_path: Path) -> None:
+    """As a CI job may keep them."""
+    made = [a_report(tmp_path / f"main-{number}.json") for number in (1, 2, 3)]
+    assert runs_of(tmp_path) == made
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    """With its path, and what would be one."""
+    with pytest.raises(NotARunError, match=r"nowhere: there is no such run; name its folder"):
+        runs_of(tmp_path / "nowhere")
+    with pytest.raises(NotARunError, match=r"there is no run in this folder: no events\.db"):
+        runs_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("{", "not JSON"), ("[]", "not a report.json"), ('{"run": {}}', "not a report.json")],
+)
+def test_what_is_no_report_is_refused(content: str, said: str, tmp_path: Path) -> None:
+    """With its path."""
+    path = tmp_path / "main.json"
+    path.write_text(content)
+    with pytest.raises(NotARunError, match=rf"main\.json: {said}"), evidence(path):
+        pass
+
+
+def test_a_log_is_evidence_and_so_is_a_report(log: Path, tmp_path: Path) -> None:
+    """All that references name, in their order."""
+    report = a_report(tmp_path / "main.json")
+    with evidences([log, report]) as found:
+        counts = [run.counts(())["completed"] for run in found]
+        assert counts == [1, 3]
+        assert found[0].sample("ttft", ()).mean() == 50
+        assert found[1].rate("qps", ()).value == 7
+
+
+def test_a_log_tells_what_it_opened_with(log: Path, tmp_path: Path) -> None:
+    """A report alone does not; and what is no log is said to be none."""
+    settings, environment = told(log)
+    assert settings == {"load": {"kind": "closed", "concurrency": 1}}
+    assert environment == {}
+    assert told(a_report(tmp_path / "main.json")) == ({}, {})
+    (tmp_path / "events.db").write_text("no log")
+    with pytest.raises(LogError, match=r"events\.db"):
+        told(tmp_path)
