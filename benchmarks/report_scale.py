@@ -89,8 +89,8 @@ def report(log: Path) -> tuple[float, float]:
     return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-def write(log: Path, requests: int) -> None:
-    """Write a log of so many requests, one issued every millisecond."""
+def write(log: Path, requests: int, *, tags: bool = False) -> None:
+    """Write a log of so many requests, one issued every millisecond, with a tag or without."""
     random = Random(requests)  # noqa: S311 (figures, not secrets)
     store = Store.create(log, Session(settings={"load": {"kind": "constant", "rate": 1000.0}}))
     phase = Event(EventType.PHASE_STARTED, BASE_NS, data={"phase": "performance"})
@@ -98,12 +98,13 @@ def write(log: Path, requests: int) -> None:
     store.append([schema.row(phase)])
     for start in range(0, requests, BATCH):
         numbers = range(start, min(start + BATCH, requests))
-        store.append([schema.row(event) for number in numbers for event in request(random, number)])
+        events = (event for number in numbers for event in request(random, number, tags=tags))
+        store.append([schema.row(event) for event in events])
     store.append([schema.row(end)])
     store.close()
 
 
-def request(random: Random, number: int) -> Iterator[Event]:
+def request(random: Random, number: int, *, tags: bool) -> Iterator[Event]:
     """The four events of one request."""
     uuid = f"{random.getrandbits(128):032x}"
     issued_ns = BASE_NS + number * MS
@@ -111,6 +112,8 @@ def request(random: Random, number: int) -> Iterator[Event]:
     first_ns = issued_ns + MS + gaps_us[0] * 1000
     last_ns = issued_ns + MS + sum(gaps_us) * 1000
     issue = {"scheduled_ns": issued_ns - 1000, "phase": "performance", "prompt_id": number % 1000}
+    if tags:
+        issue |= {"tags": {"class": "short" if number % 3 else "long"}}
     yield Event(EventType.LOADGEN_ISSUE_CALLED, issued_ns, uuid, issue)
     yield Event(EventType.REQUEST_SENT, issued_ns + MS, uuid, {"reused": True, "connect_ms": None})
     yield Event(EventType.FIRST_CHUNK, first_ns, uuid)

@@ -13,14 +13,15 @@ from reporter.groups import summaries_by_group
 from reporter.report import Part
 from reporter.spans import happenings
 from reporter.stages import stage_spans, stages_of
+from reporter.where import quoted, value_of_tag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.quantile import PercentileMethod
     from reporter.report import Counts, Window
+    from rulesets.definitions import PercentileMethod
 
 MOST_VALUES: Final = 50
 
@@ -94,11 +95,7 @@ def _told_apart(connection: DuckDBPyConnection) -> dict[str, tuple[str, str]]:
     if turns:
         found["turn"] = ("turn::VARCHAR", "min(turn)")
     for (tag,) in tags:
-        path = "/" + tag.replace("~", "~0").replace("/", "~1")
-        found[f"tag:{tag}" if tag in TAKEN else tag] = (
-            f"json_extract_string(tags, {_quoted(path)})",
-            _FREQUENT,
-        )
+        found[f"tag:{tag}" if tag in TAKEN else tag] = (value_of_tag(tag), _FREQUENT)
     return found
 
 
@@ -141,12 +138,8 @@ def _by_stage(connection: DuckDBPyConnection, load: Mapping[str, Any]) -> By | N
             (before.output_tokens or 0.0) + now.get("output_tokens", 0.0),
             before.seconds + row.width_ns / 1e9,
         )
-    labels = ", ".join(_quoted(label) for label, _ in spans)
+    labels = ", ".join(quoted(label) for label, _ in spans)
     return By(f"[{labels}][span_of(scheduled_ns) + 1]", "min(scheduled_ns)", done)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> list[Part]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyRelation
 
-    from reporter.quantile import PercentileMethod
+    from rulesets.definitions import PercentileMethod
 
 
 _VALUES_AT_ONCE: Final = 4_000_000

@@ -3,6 +3,7 @@
     ReporterError
     ├── QueryError    the SQL is wrong, or asks for more than there is room for
     ├── OptionError   an option of the report that there is none of
+    ├── NotARunError  what should be a run, a report of one, or a folder of them, is none
     └── NoRoomError   no memory, and no disk in its place, for what is computed
 
 What is wrong with a log is told by `recorder.errors.LogError`.
@@ -21,6 +22,10 @@ class QueryError(ReporterError):
 
 class OptionError(ReporterError):
     """An option of the report that there is none of."""
+
+
+class NotARunError(ReporterError):
+    """What should be a run, a report of one, or a folder of them, is none."""
 
 
 class NoRoomError(ReporterError):

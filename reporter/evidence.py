@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rulesets.definitions import Definitions
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -59,6 +61,10 @@ class Evidence:
         messages: For failures by name, what was said about one of them.
         sittings: In how many of them the run was done.
         violations: Laws that were broken.
+        definitions: What the figures were computed by.
+        tokenizer: What the tokenizer is called that the report was given; None without one or its name.
+        one_token: How many answers had no token for TPOT to divide by; 0 where the definitions do not ask.
+        first_chunk_unknown: Of how many it is not known how many tokens came after the first chunk; likewise.
         logged: What the load generator found itself while it ran.
     """
 
@@ -93,6 +99,10 @@ class Evidence:
     messages: Mapping[str, str] = field(default_factory=dict)
     sittings: int = 1
     violations: tuple[Violation, ...] = ()
+    definitions: Definitions = field(default_factory=Definitions)
+    tokenizer: str | None = None
+    one_token: int = 0
+    first_chunk_unknown: int = 0
     logged: tuple[Finding, ...] = ()
 
 

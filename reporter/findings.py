@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter import client_limits, response_shapes, steadiness
+from reporter import client_limits, response_shapes, steadiness, undefined
 from reporter.evidence import Check, Evidence, Violation, listed
 from reporter.report import Finding, Validity
 
@@ -165,11 +165,18 @@ def _tokens_unknown(evidence: Evidence) -> Finding | None:
     requests = evidence.token_sources.get("unknown", 0)
     if not requests:
         return None
+    name = evidence.definitions.tokenizer or "NAME"
+    remedy = {
+        "client_tokenizer": f"The rules ask for a recount: report with --tokenizer {name}.",
+        "server_usage": "The rules ask for the server's counts: let it send usage.",
+    }
     return Finding(
         "tokens_unknown",
         "warning",
         f"{requests} requests have no token count: they are missing from TPOT and token throughput.",
-        "Let the server send usage, or report with a tokenizer.",
+        remedy.get(
+            evidence.definitions.token_source or "", "Let the server send usage, or report with a tokenizer."
+        ),
     )
 
 
@@ -182,7 +189,9 @@ def _input_unknown(evidence: Evidence) -> Finding | None:
         "warning",
         f"{requests} of {completed} requests have no count of input tokens: they are missing from the input "
         "tokens and the total token throughput.",
-        "Let the server send usage.",
+        "Report with a tokenizer (--tokenizer)."
+        if evidence.definitions.token_source == "client_tokenizer"  # noqa: S105 (not a password)
+        else "Let the server send usage.",
     )
 
 
@@ -254,6 +263,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _mixed_token_sources,
     _tokens_unknown,
     _input_unknown,
+    *undefined.CHECKS,
     _prompts_repeated,
     _recorder_slow,
     _resumed,

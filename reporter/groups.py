@@ -10,7 +10,7 @@ from reporter.report import Summary
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from reporter.quantile import PercentileMethod
+    from rulesets.definitions import PercentileMethod
 
 _GROUPED: Final = """
     CREATE OR REPLACE TEMP TABLE grouped AS

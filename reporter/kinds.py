@@ -26,6 +26,11 @@ def text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def texts(value: Any) -> list[str]:
+    """The texts of a list; none of anything else."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
 def whole(value: Any) -> int | None:
     """A whole number."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import astuple
 from importlib.resources import files
 from pathlib import Path
 from tempfile import gettempdir
@@ -25,9 +24,11 @@ from reporter.source import readable
 from reporter.window import Timeline, together, window
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
+
+    from reporter.report import Window
 
 MEMORY_LIMIT: Final = "600MB"
 """What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
@@ -62,6 +63,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "windows": None,
     "measured_window": None,
     "sittings": None,
+    "definitions": None,
     "counted": None,
     "samples": None,
     "arrived": None,
@@ -125,7 +127,7 @@ def open_log(run: Path, also: Collection[str] = ()) -> DuckDBPyConnection:
         connection.execute("SET VARIABLE unended = ?", [unended])
         _load(connection, run, _TABLES)
         with blaming(log_path(run)):
-            _measure(connection)
+            measure(connection)
         load_big_tables(connection, run, also)
     except BaseException:
         connection.close()
@@ -169,6 +171,24 @@ def timelines(connection: DuckDBPyConnection) -> list[Timeline]:
     return [Timeline(**sitting) for sitting in all_figures(connection, "timeline")]
 
 
+def measure(connection: DuckDBPyConnection) -> None:
+    """Set the window of each sitting of an opened log, and of all of them, to the run's own."""
+    found = [window(sitting) for sitting in timelines(connection)]
+    set_windows(connection, found, together(found))
+
+
+def set_windows(connection: DuckDBPyConnection, found: Sequence[Window], whole: Window) -> None:
+    """Let rates be counted over these windows: one for each sitting, and what they are together."""
+    connection.execute("DELETE FROM windows; DELETE FROM measured_window")
+    for sitting, part in enumerate(found, start=1):
+        connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [sitting, *_columns(part)])
+    connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", _columns(whole))
+
+
+def _columns(one: Window) -> list[Any]:
+    return [one.kind, one.duration_s, one.start_ns, one.end_ns]
+
+
 def rows(run: Path) -> Iterator[dict[str, Any]]:
     """Every event of a log, in the order in which they were written; see `recorder.schema` for the columns.
 
@@ -197,13 +217,6 @@ def _load(connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | 
                     connection.register("stream", stream)
                     connection.execute(_sql(name))
                     connection.unregister("stream")
-
-
-def _measure(connection: DuckDBPyConnection) -> None:
-    found = [window(sitting) for sitting in timelines(connection)]
-    for sitting, part in enumerate(found, start=1):
-        connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [sitting, *astuple(part)])
-    connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", astuple(together(found)))
 
 
 def _sql(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
@@ -9,19 +10,22 @@ from reporter.breakdown import breakdown
 from reporter.distribution import summaries, weighted_summary
 from reporter.evidence import Evidence, Violation
 from reporter.findings import findings, validity
-from reporter.log import all_figures, figures
+from reporter.log import all_figures, figures, timelines
 from reporter.over_time import over_time
 from reporter.own_delay import late_reads_ms, own_delay
+from reporter.rate_window import own_window, redefine, uncounted
 from reporter.report import Counts, Finding, Report, Throughput, Tokens, Window
 from reporter.session import client_health, recorder_health, run_facts
 from reporter.steadiness import steadiness
+from reporter.undefined import undefined
+from reporter.window import issuing_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.quantile import PercentileMethod
+    from rulesets.definitions import Definitions, PercentileMethod
 
 COLUMNS: Final = (
     "ttft_ms",
@@ -43,6 +47,8 @@ COLUMNS: Final = (
     "tls_ms",
     "dns_ms",
     "own_ms",
+    "input_tokens",
+    "output_tokens",
 )
 """The metrics that are a column of `samples`, summarised over the measured requests that completed."""
 
@@ -60,10 +66,12 @@ def compute(
     connection: DuckDBPyConnection,
     *,
     tpot_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
-    percentile_method: PercentileMethod = "linear",
+    definitions: Definitions,
+    tokenizer: str | None = None,
 ) -> Report:
-    """Compute the report of a log from `open_log`."""
-    run, counts, window = run_facts(connection), _counts(connection), _window(connection)
+    """Compute the report of a log from `open_log` whose views compute by these definitions."""
+    percentile_method = definitions.percentile_method
+    run, counts, window = run_facts(connection), _counts(connection), own_window(connection)
     summaries = _summaries(connection, tpot_mode, percentile_method)
     token_totals = figures(connection, "tokens")
     tokens = _tokens(token_totals)
@@ -71,6 +79,7 @@ def compute(
     own = own_delay(connection, percentile_method, late_reads_ms(run["timestamp_source"], client))
     moments = over_time(connection, percentile_method)
     steady = steadiness(run["ended"], len(run["sittings"]), window, moments)
+    window = redefine(connection, definitions.throughput_window, steady, run["load"].get("kind"))
     found = findings(
         Evidence(
             ended=run["ended"],
@@ -87,22 +96,30 @@ def compute(
             prompts=None if run["salt"] else (run["dataset"] or {}).get("rows"),
             asked=_asked(connection),
             steady_state=steady,
-            steady_required=bool(run["steady"]),
+            steady_required=bool(run["steady"]) or window.kind == "steady_state",
             messages=_messages(connection),
             sittings=len(run["sittings"]),
             violations=_violations(connection),
             logged=_logged(connection),
             asked_for_stream=run["stream"],
+            definitions=definitions,
+            tokenizer=tokenizer,
+            **undefined(connection, definitions),
             **figures(connection, "issuing"),
             **figures(connection, "shapes"),
         ),
     )
     return Report(
-        run={**run, "percentile_method": percentile_method, "tpot_mode": tpot_mode.value},
+        run={
+            **run,
+            "percentile_method": percentile_method,
+            "tpot_mode": tpot_mode.value,
+            "definitions": definitions.to_dict(),
+        },
         validity=validity(found),
         counts=counts,
-        window=window,
-        throughput=_throughput(connection, window, counts, tokens),
+        window=replace(window, issuing_s=issuing_s(timelines(connection))),
+        throughput=_throughput(connection, run["load"], window, counts, tokens),
         tokens=tokens,
         recorder=recorder,
         client=client,
@@ -127,10 +144,6 @@ def _counts(connection: DuckDBPyConnection) -> Counts:
     return Counts(by_error=dict(by_error), **figures(connection, "counts"))
 
 
-def _window(connection: DuckDBPyConnection) -> Window:
-    return Window(*connection.execute("FROM measured_window").fetchall()[0])
-
-
 def _summaries(
     connection: DuckDBPyConnection,
     tpot_mode: TPOTReportingMode,
@@ -140,22 +153,28 @@ def _summaries(
     completed = connection.sql("FROM samples WHERE measured AND status = 'completed'")
     found: dict[str, Any] = summaries(completed, (*COLUMNS, "tpot_ms"), method)
     if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED:
-        by_token = completed.project("tpot_ms AS value, output_tokens - 1 AS weight")
+        by_token = completed.project("tpot_ms AS value, tpot_tokens AS weight")
         found["tpot_ms"] = weighted_summary(by_token, method)
     return {**found, "itl_ms": weighted_summary(connection.table("gap_counts"), method)}
 
 
-def _throughput(connection: DuckDBPyConnection, window: Window, counts: Counts, tokens: Tokens) -> Throughput:
+def _throughput(
+    connection: DuckDBPyConnection, load: Mapping[str, Any], window: Window, counts: Counts, tokens: Tokens
+) -> Throughput:
     """Rates over the window; None for those of tokens where requests completed, but nobody counted tokens."""
     if not window.duration_s:
         return Throughput(None, None, None)
     arrived = figures(connection, "arrivals")
-    qps = arrived["completions"] / window.duration_s
+    completions = arrived["completions"] - uncounted(window, load, arrived["sittings"])
     output_tps = arrived["output_tokens"] / window.duration_s
     input_tps = arrived["input_tokens"] / window.duration_s
     counted = not counts.completed or tokens.output is not None
     counted_all = counted and (not counts.completed or tokens.input is not None)
-    return Throughput(qps, output_tps if counted else None, output_tps + input_tps if counted_all else None)
+    return Throughput(
+        completions / window.duration_s,
+        output_tps if counted else None,
+        output_tps + input_tps if counted_all else None,
+    )
 
 
 def _tokens(totals: Mapping[str, Any]) -> Tokens:
@@ -165,6 +184,8 @@ def _tokens(totals: Mapping[str, Any]) -> Tokens:
         output=totals["output"],
         reasoning=totals["reasoning"],
         cached=totals["cached"],
+        usage_output=totals["usage_output"],
+        recounted_output=totals["recounted_output"],
         source="mixed" if len(sources) > 1 else next(iter(sources), None),
     )
 

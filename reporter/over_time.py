@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.quantile import PercentileMethod
     from reporter.report import Summary
+    from rulesets.definitions import PercentileMethod
 
 MOST_MOMENTS: Final = 200
 FEWEST_MOMENTS: Final = 20

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.quantile import PercentileMethod
     from reporter.report import OwnLimit
+    from rulesets.definitions import PercentileMethod
 
 IDLE_LAG_MS: Final = 1.0
 """How late an idle loop runs a timer, as its poll counts in milliseconds; arrivals do not wait for it."""
@@ -90,8 +90,9 @@ def late_reads_ms(timestamp_source: str | None, client: Mapping[str, Any]) -> fl
     return max(0.0, (client.get("loop_lag_p50_ms") or 0.0) - IDLE_LAG_MS)
 
 
-# A response that is not streamed has its first token when it is complete.
+# From the stamps, whatever the definitions let a TTFT count from. A response that is not streamed has its
+# first token when it is complete.
 _KNOWN: Final = """
-    SELECT coalesce(ttft_ms, (complete_ns - sent_ns) / 1e6) AS server_ms, own_ms + server_ms AS all_ms
+    SELECT (coalesce(first_token_ns, complete_ns) - sent_ns) / 1e6 AS server_ms, own_ms + server_ms AS all_ms
     FROM samples
     WHERE measured AND status = 'completed' AND own_ms IS NOT NULL"""

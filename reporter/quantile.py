@@ -1,6 +1,6 @@
-"""Percentiles by three methods that are all called percentile: which one was used is part of the figure.
+"""Percentiles by four methods that are all called percentile: which one was used is part of the figure.
 
-On the integers 1 to 100 the 99th percentile is 99.01, 100 or 99, depending on the method.
+On the integers 1 to 100 the 99th percentile is 99.01, 99, 100 or 99, depending on the method.
 Ranks count from 0 in ascending order; p is an exact fraction, so that no rounding moves a rank.
 """
 
@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, cast
 
 from reporter.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-PercentileMethod = Literal["linear", "loadgen_floor", "nearest_rank"]
+    from rulesets.definitions import PercentileMethod
 
 PERCENTILES: Final[Mapping[str, Fraction]] = {
     "p50": Fraction(50, 100),
@@ -41,6 +42,7 @@ class Position:
         return below if below == above else min(above, below + (above - below) * self.fraction)
 
 
+@lru_cache(maxsize=4096)
 def position(method: PercentileMethod, count: int, p: Fraction) -> Position:
     """Where the percentile p of so many values lies."""
     return _METHODS[method](count, p)
@@ -64,6 +66,12 @@ def _linear(count: int, p: Fraction) -> Position:
     return Position(below, math.ceil(rank), float(rank - below))
 
 
+def _lower(count: int, p: Fraction) -> Position:
+    """floor((n - 1) * p): numpy's method `lower`, the value below where `linear` interpolates."""
+    rank = math.floor((count - 1) * p)
+    return Position(rank, rank)
+
+
 def _loadgen_floor(count: int, p: Fraction) -> Position:
     """floor(n * p): MLPerf LoadGen, results.cc, PerformanceSummary::ProcessLatencies."""
     rank = math.floor(count * p)
@@ -78,6 +86,7 @@ def _nearest_rank(count: int, p: Fraction) -> Position:
 
 _METHODS: Final[Mapping[str, Callable[[int, Fraction], Position]]] = {
     "linear": _linear,
+    "lower": _lower,
     "loadgen_floor": _loadgen_floor,
     "nearest_rank": _nearest_rank,
 }

@@ -94,17 +94,21 @@ class Window:
 
     Attributes:
         kind: `duration` (the time that was asked for), `requests` (first issue to last completion), `cut_off`
-            (first issue to the last event of a run that did not end in order), or `running` (that, so far).
-        duration_s: Its length, None when nothing was issued. Of a run that was resumed, the length of all its
-            sittings' windows: shorter than from `start_ns` to `end_ns`.
+            (first issue to the last event of a run that did not end in order), or `running` (that, so far);
+            `steady_state` or `last_issued_done` where the definitions say so.
+        duration_s: Its length, None when nothing was issued, or where there is no window of that kind. Of a
+            run that was resumed, the length of all its sittings' windows: shorter than from `start_ns` to
+            `end_ns`.
         start_ns: Where it starts, CLOCK_MONOTONIC.
         end_ns: Where it ends.
+        issuing_s: For how long requests were issued, in all sittings together, whatever the window is.
     """
 
-    kind: Literal["duration", "requests", "cut_off", "running"]
+    kind: Literal["duration", "requests", "cut_off", "running", "steady_state", "last_issued_done"]
     duration_s: float | None
     start_ns: int | None
     end_ns: int | None
+    issuing_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,8 @@ class Tokens:
     """Token totals of the completed requests, and where the counts come from.
 
     `reasoning` of the output and `cached` of the input are the server's own counts, None where it told none.
+    `usage_output` and `recounted_output` are of the answers whose output both the server and a tokenizer have
+    counted: what the one says, and the other; None where there are none.
     """
 
     input: int | None
@@ -128,6 +134,8 @@ class Tokens:
     source: Literal["server_usage", "client_tokenizer", "chunks", "mixed"] | None
     reasoning: int | None = None
     cached: int | None = None
+    usage_output: int | None = None
+    recounted_output: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +307,8 @@ class Report:
     tls_ms: Summary | None
     dns_ms: Summary | None
     own_ms: Summary | None
+    input_tokens: Summary | None = field(default=None, kw_only=True)
+    output_tokens: Summary | None = field(default=None, kw_only=True)
     own_ttft_share: float | None = field(default=None, kw_only=True)
     own_ttft_limit: OwnLimit = field(default=OWN_TTFT_LIMIT, kw_only=True)
     tokens: Tokens

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import orjson
 
 from reporter.border import blaming
+from reporter.defining import define
 from reporter.errors import OptionError
 from reporter.kinds import document
 from reporter.log import load_big_tables, open_log, rows
 from reporter.metrics import TPOTReportingMode, compute
 from reporter.quantile import method_named
-from reporter.tokens import count_tokens
+from reporter.tokens import count_tokens, texts_needed
+from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
     from reporter.report import Report
     from reporter.tokens import Tokenizer
+
+DEFAULT: Final = Definitions()
 
 
 class MetricsReporter:
@@ -48,7 +53,9 @@ class MetricsReporter:
         tokenizer: Tokenizer | None = None,
         tpot_reporting_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
         *,
-        percentile_method: str = "linear",
+        percentile_method: str | None = None,
+        definitions: Definitions = DEFAULT,
+        recount: bool = False,
     ) -> Report:
         """Compute the report.
 
@@ -56,20 +63,29 @@ class MetricsReporter:
             tokenizer: Counts tokens from the stored texts where the server sent no counts; without one,
                 chunks are counted, and a finding says so.
             tpot_reporting_mode: Whether TPOT is distributed over requests or over tokens.
-            percentile_method: `linear`, `loadgen_floor` or `nearest_rank` (see `reporter.quantile`).
+            percentile_method: One of `reporter.quantile`, in place of that of the definitions.
+            definitions: What the figures mean (docs/metrics.md).
+            recount: Let the tokenizer count also what the server has counted, to compare the two; the figures
+                stay as the definitions say.
 
         Raises:
             LogError: There is no log that this version reads, or it is damaged.
             NoRoomError: There is no room for what is computed.
             OptionError: There is no such percentile method.
         """
-        method = method_named(percentile_method)
+        if percentile_method is not None:
+            definitions = replace(definitions, percentile_method=method_named(percentile_method))
         connection = self._opened()
-        if tokenizer is not None:
-            load_big_tables(connection, self._run, ("outputs", "prompts"))
-        count_tokens(connection, tokenizer)
         with blaming(self._run):
-            return compute(connection, tpot_mode=tpot_reporting_mode, percentile_method=method)
+            define(connection, definitions)
+            load_big_tables(connection, self._run, texts_needed(definitions, tokenizer))
+            count_tokens(connection, tokenizer, definitions, recount=recount)
+            return compute(
+                connection,
+                tpot_mode=tpot_reporting_mode,
+                definitions=definitions,
+                tokenizer=getattr(tokenizer, "name_or_path", None),
+            )
 
     def dump_to_json(self, path: str | Path) -> None:
         """Write every event as one JSON object a line: `sample_uuid`, `event_type`, `timestamp_ns`, `data`.
@@ -99,6 +115,11 @@ class MetricsReporter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def connection(self) -> DuckDBPyConnection:
+        """The opened log, with the views as the last report was computed with."""
+        return self._opened()
 
     def _opened(self) -> DuckDBPyConnection:
         if self._connection is None:

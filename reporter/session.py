@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
-from reporter.kinds import document, members, number, text, whole
+from reporter.kinds import document, members, number, text, texts, whole
 from reporter.log import figures
 
 if TYPE_CHECKING:
@@ -39,11 +39,15 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
         "stream": settings.get("stream"),
         "load": _load(members(settings.get("load"))),
         "max_tokens": whole(settings.get("max_tokens")),
+        "generation": generation(settings),
         "seed": settings.get("seed"),
+        "schedule_seed": whole(settings.get("schedule_seed")),
         "salt": settings.get("salt") is True,
         "steady": settings.get("steady") is True,
         "dataset": _dataset(members(settings.get("dataset"))),
         "ruleset": members(settings.get("ruleset")) or None,
+        "skip": texts(settings.get("skip")),
+        "gpus": whole(settings.get("gpus")),
         "workers": whole(settings.get("workers")),
         "transport": text(settings.get("transport")),
         "timestamp_source": text(environment.get("timestamp_source")),
@@ -55,6 +59,15 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
             **members(environment.get("packages")),
         },
     }
+
+
+def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What each request asked for, as its body spells it."""
+    told = {name: settings.get(name) or None for name in ("max_tokens", "ignore_eos")}
+    told["temperature"] = settings.get("temperature")
+    return {name: value for name, value in told.items() if value is not None} | members(
+        settings.get("extra_body")
+    )
 
 
 def _sittings(connection: DuckDBPyConnection) -> list[dict[str, Any]]:

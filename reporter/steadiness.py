@@ -45,7 +45,8 @@ def steadiness(ended: str, sittings: int, window: Window, moments: Sequence[Mome
 
 def _not_steady(evidence: Evidence) -> Finding | None:
     steady = evidence.steady_state
-    if steady is None or steady.found:
+    # One that a lost gate has cut short need not have come to it.
+    if steady is None or steady.found or evidence.ended == "gate_lost":
         return None
     if evidence.steady_required:
         return Finding("not_steady", "error", f"No steady state was found: {steady.reason}.", _REMEDY)

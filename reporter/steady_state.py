@@ -23,7 +23,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Final
 
 from reporter.report import Estimate, SteadyState
-from reporter.student import bound, within
+from rulesets.statistics.student import bound, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,10 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from reporter.kinds import document, members, text
+from rulesets.definitions import CATEGORIES
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sized
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 
     from duckdb import DuckDBPyConnection
+
+    from rulesets.definitions import Definitions
 
 
 class Tokenizer(Protocol):
@@ -22,25 +27,48 @@ class Tokenizer(Protocol):
         ...
 
 
-def count_tokens(connection: DuckDBPyConnection, tokenizer: Tokenizer | None) -> None:
+def texts_needed(definitions: Definitions, tokenizer: Tokenizer | None) -> tuple[str, ...]:
+    """The big tables that `count_tokens` needs."""
+    if tokenizer is not None:
+        return ("outputs", "prompts")
+    return () if _all_counted(definitions) else ("outputs",)
+
+
+def count_tokens(
+    connection: DuckDBPyConnection,
+    tokenizer: Tokenizer | None,
+    definitions: Definitions,
+    *,
+    recount: bool = False,
+) -> None:
     """Fill `client_tokens` of an opened log; the views prefer the server's counts where there are any.
 
-    An output is counted with its reasoning and its tool calls. A prompt is counted as its text: for a chat
-    that is less than the server sees, which adds the marks of its chat template. A turn of a conversation has
-    those before it in its prompt, with their answers, but without reasoning; where the dataset answers, whose
-    words the log does not keep, the input of later turns stays unknown.
+    An output is counted with its reasoning and its tool calls, each for itself. A prompt is counted as its
+    text: for a chat that is less than the server sees, which adds the marks of its chat template. A turn of a
+    conversation has those before it in its prompt, with their answers, but without reasoning; where the
+    dataset answers, whose words the log does not keep, the input of later turns stays unknown.
 
     Args:
-        connection: From `open_log`, with `outputs` and `prompts` loaded unless the tokenizer is None.
-        tokenizer: What counts; None empties the table.
+        connection: From `open_log`, with the tables of `texts_needed`.
+        tokenizer: What counts. Without one the table only has how much of the server's counts is of the
+            categories that count, where these are not all.
+        definitions: What is counted, and by whom.
+        recount: Count also what the server has counted, to compare the two.
     """
     connection.execute("DELETE FROM client_tokens")
     if tokenizer is None:
+        if not _all_counted(definitions):
+            connection.execute(_OF_SERVER.format(told=_told(definitions)))
         return
-    for counts in _counted(connection.cursor(), _counter(tokenizer)):
+    which = "true" if recount else _which(definitions)
+    for counts in _counted(connection, _counter(tokenizer), definitions, which):
         connection.register("counts", counts)
-        connection.execute("INSERT INTO client_tokens SELECT * FROM counts")
+        connection.execute("INSERT INTO client_tokens BY NAME FROM counts")
         connection.unregister("counts")
+
+
+def _all_counted(definitions: Definitions) -> bool:
+    return set(definitions.token_categories) == set(CATEGORIES)
 
 
 @dataclass(slots=True)
@@ -76,36 +104,86 @@ def _counter(tokenizer: Tokenizer) -> Callable[[str], int]:
     return lambda text: len(tokenizer.encode(text)) - around
 
 
-def _counted(texts: DuckDBPyConnection, tokens: Callable[[str], int]) -> Iterator[Any]:
+def _counted(
+    connection: DuckDBPyConnection, tokens: Callable[[str], int], definitions: Definitions, which: str
+) -> Iterator[Any]:
     """Arrow tables of the columns of `client_tokens`."""
     import pyarrow as pa
 
+    texts = connection.cursor()
     prompts = {
         (prompt_id, turn): tokens(prompt) if ids is None else ids
         for prompt_id, turn, prompt, ids in texts.execute(_PROMPTS).fetchall()
     }
     (answers_known,) = texts.execute(_ANSWERS_KNOWN).fetchall()[0]
     conversation = Conversation()
-    texts.execute(_UNCOUNTED)
+    texts.execute(_ANSWERS.format(told=_told(definitions), which=which))
     while rows := texts.fetchmany(_BATCH_ROWS):
-        inputs, outputs = [], []
-        for _, conversation_id, prompt_id, turn, said, unsaid in rows:
-            answer = sum(map(tokens, said))
+        counted = []
+        for uuid, conversation_id, prompt_id, turn, told, first_chunk, *parts in rows:
+            lengths = [tokens(part) if part else 0 for part in parts]
+            by_category = dict(zip(CATEGORIES, lengths, strict=True))
             before = conversation.before(conversation_id, turn) if answers_known or not turn else None
             asked = prompts.get((prompt_id, turn))
-            inputs.append(None if asked is None or before is None else before + asked)
-            outputs.append(answer + sum(map(tokens, unsaid)))
+            given = None if asked is None or before is None else before + asked
+            output = sum(by_category[category] for category in definitions.token_categories)
+            after = _after_first(parts, first_chunk, definitions)
+            after_first = None if after is None else sum(map(tokens, after))
+            counted.append((uuid, given, output, after_first, told))
+            answer = by_category["content"] + by_category["tool_call"]
             conversation.goes_on(conversation_id, turn, asked, answer)
-        yield pa.table(
-            {
-                "sample_uuid": [row[0] for row in rows],
-                "input": pa.array(inputs, pa.int64()),
-                "output": pa.array(outputs, pa.int64()),
-            },
-        )
+        kinds = (pa.string(), *[pa.int64()] * (len(_COLUMNS) - 1))
+        columns = map(pa.array, map(list, zip(*counted, strict=True)), kinds)
+        yield pa.table(dict(zip(_COLUMNS, columns, strict=True)))
+
+
+def _told(definitions: Definitions) -> str:
+    """SQL for how much of the server's count is of categories that count; NULL where nobody can tell."""
+    if _all_counted(definitions):
+        return "NULL"
+    if set(definitions.token_categories) == {"content", "tool_call"}:
+        return "told_rest"
+    return " + ".join(f"told_{category}" for category in definitions.token_categories)
+
+
+def _which(definitions: Definitions) -> str:
+    """SQL for the answers that have to be counted."""
+    every = (
+        definitions.token_source == "client_tokenizer"  # noqa: S105 (not a password)
+        or definitions.tpot_denominator == "tokens_after_first_chunk"
+        or not _all_counted(definitions)
+    )
+    return "true" if every else "input_tokens IS NULL OR output_tokens IS NULL OR conversation_id IS NOT NULL"
+
+
+def _after_first(
+    parts: Sequence[str | None], first_chunk: Mapping[str, int | None] | None, definitions: Definitions
+) -> list[str] | None:
+    """What of the text that counts came after the first chunk of it; None where that is not known.
+
+    Of tool calls the arguments are looked at, for names come whole.
+    """
+    if definitions.tpot_denominator != "tokens_after_first_chunk" or first_chunk is None:
+        return None
+    first = {category: length for category, length in first_chunk.items() if length is not None}
+    if not first.keys() & set(definitions.token_categories):
+        return None
+    texts = dict(zip(CATEGORIES, (part or "" for part in parts), strict=True))
+    if "tool_call" in first:
+        texts["tool_call"] = _arguments(texts["tool_call"])
+    rests = (texts[category][first.get(category, 0) :] for category in definitions.token_categories)
+    return [rest for rest in rests if rest]
+
+
+def _arguments(tool_calls: str) -> str:
+    """The arguments of tool calls, one after the other."""
+    functions = [members(members(call).get("function")) for call in document(tool_calls) or ()]
+    return "".join(text(function.get("arguments")) or "" for function in functions)
 
 
 _BATCH_ROWS: Final = 1024
+
+_COLUMNS: Final = ("sample_uuid", "input", "output", "after_first", "told")
 
 _PROMPTS: Final = (
     "SELECT prompt_id, turn, prompt, json_array_length(token_ids) AS ids FROM prompts "
@@ -114,14 +192,43 @@ _PROMPTS: Final = (
 
 _ANSWERS_KNOWN: Final = "SELECT settings ->> '$.history' IS DISTINCT FROM 'recorded' FROM session"
 
-_UNCOUNTED: Final = """
+# The server tells how much of an answer is reasoning, if anything; the rest follows from what is not there.
+_WITH_PARTS: Final = """
+    SELECT
+        *,
+        coalesce(reasoning, '') <> '' AS has_reasoning,
+        coalesce(output, '') <> '' AS has_content,
+        coalesce(json_array_length(tool_calls), 0) > 0 AS has_tool_call,
+        -- Some gateways count 0 whatever the answer is.
+        CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS told_all,
+        coalesce(
+            reasoning_tokens,
+            CASE WHEN NOT has_reasoning THEN 0 WHEN NOT (has_content OR has_tool_call) THEN told_all END
+        ) AS told_reasoning,
+        told_all - told_reasoning AS told_rest,
+        CASE WHEN NOT has_content THEN 0 WHEN NOT has_tool_call THEN told_rest END AS told_content,
+        CASE WHEN NOT has_tool_call THEN 0 WHEN NOT has_content THEN told_rest END AS told_tool_call
+    FROM requests JOIN outputs USING (sample_uuid)"""
+
+_OF_SERVER: Final = (
+    "INSERT INTO client_tokens BY NAME SELECT sample_uuid, {told} AS told FROM (" + _WITH_PARTS + ")"  # noqa: S608 (what a definition may be is known)
+)
+
+_ANSWERS: Final = (
+    """
     SELECT
         sample_uuid,
         conversation_id,
         prompt_id,
         coalesce(turn, 0),
-        list_filter([output, tool_calls::VARCHAR], lambda part: part IS NOT NULL),
-        list_filter([reasoning], lambda part: part IS NOT NULL)
-    FROM requests JOIN outputs USING (sample_uuid)
-    WHERE input_tokens IS NULL OR output_tokens IS NULL OR conversation_id IS NOT NULL
+        {told},
+        from_json(first_chunk, '{{"reasoning": "BIGINT", "content": "BIGINT", "tool_call": "BIGINT"}}'),
+        reasoning,
+        output,
+        tool_calls::VARCHAR
+    FROM ("""
+    + _WITH_PARTS
+    + """)
+    WHERE {which}
     ORDER BY conversation_id, turn"""
+)

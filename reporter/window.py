@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Kind = Literal["duration", "requests", "cut_off", "running"]
+"""Of a run's own window; definitions may name another one (`reporter.rate_window`)."""
+
+ENDED_EARLY: Final = frozenset({"overloaded", "gate_lost"})
+"""What ends a run and then gives up what is in flight: its last completion says nothing of its rate."""
 
 TIMER_NS: Final = 1_000_000
 """How much too early the timer that ends a duration may go off."""
@@ -59,7 +63,8 @@ def window(run: Timeline) -> Window:
     - A run that is running or was cut off: from the first issue to the last event, or to where its duration
       ended.
     - A duration that was used up, or that an interrupt or a lost worker shortened, and any run that overload
-      ended: from the start of the performance phase, for that duration, or until issuing stopped.
+      or a lost gate ended: from the start of the performance phase, for that duration, or until issuing
+      stopped.
     - Else, also where the requests ran out before the duration: from the first issue to the last completion
       (to the last failure where nothing completed).
     """
@@ -82,6 +87,20 @@ def together(windows: Sequence[Window]) -> Window:
     return Window(kind, duration_s, spans[0].start_ns, spans[-1].end_ns)
 
 
+def issuing_s(runs: Sequence[Timeline]) -> float | None:
+    """For how long measured requests were issued, in all sittings together; None where that never began."""
+    spans = [(run, *run.issuing) for run in runs if run.issuing]
+    if not spans:
+        return None
+    return sum((_until_ns(run, until_ns) - since_ns) / 1e9 for run, since_ns, until_ns in spans)
+
+
+def _until_ns(run: Timeline, until_ns: int) -> int:
+    """When issuing ended: with the duration that was asked for, where its timer ended it."""
+    due_ns = _due_ns(run)
+    return until_ns if due_ns is None or until_ns < due_ns - TIMER_NS else due_ns
+
+
 def _span(run: Timeline) -> tuple[Kind, int | None, int | None]:
     due_ns = _due_ns(run)
     if run.ended in {"cut_off", "running"}:
@@ -92,7 +111,7 @@ def _span(run: Timeline) -> tuple[Kind, int | None, int | None]:
         )
     if due_ns is not None and (run.stopped_ns is None or run.stopped_ns >= due_ns - TIMER_NS):
         return "duration", run.started_ns, due_ns
-    if run.ended == "overloaded" or (due_ns is not None and run.ended != "completed"):
+    if run.ended in ENDED_EARLY or (due_ns is not None and run.ended != "completed"):
         return "duration", run.started_ns, run.stopped_ns
     last_ns = run.last_end_ns if run.last_completion_ns is None else run.last_completion_ns
     return "requests", run.first_issue_ns, last_ns

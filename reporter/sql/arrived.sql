@@ -1,7 +1,8 @@
 -- One row a measured request that completed: what of it arrived inside the window (the window of its sitting), be it
 -- that it completed inside it or in the drain after it.
--- Of a response that straddles the window's end, the share of its chunks that had arrived by then counts, which is
--- exact up to the tokens of one chunk. A response that is not streamed arrives when it is complete.
+-- Of a response that straddles the window's end (or its start, where that is the steady state's), the share of its chunks
+-- that arrived inside counts, which is exact up to the tokens of one chunk. A response that is not streamed arrives when
+-- it is complete.
 CREATE VIEW arrived AS
 WITH arriving AS (
     SELECT
@@ -15,6 +16,7 @@ WITH arriving AS (
         ended_ns BETWEEN window_start_ns AND window_end_ns AS in_window,
         coalesce(first_token_ns, ended_ns) AS first_ns,
         coalesce(last_token_ns, ended_ns) AS last_ns,
+        window_start_ns AS start_ns,
         window_end_ns AS end_ns
     FROM counted
     WHERE measured AND status = 'completed' AND window_end_ns IS NOT NULL
@@ -24,18 +26,19 @@ straddling AS (
     SELECT
         sample_uuid,
         arriving.output_tokens AS tokens,
+        (start_ns - sent_ns) / 1e3 AS since_us,
         (end_ns - sent_ns) / 1e3 AS until_us,
         unnest(chunk_gaps_us) AS gap_us,
         generate_subscripts(chunk_gaps_us, 1) AS chunk
     FROM arriving JOIN requests USING (sample_uuid)
-    WHERE first_ns <= end_ns AND last_ns > end_ns
+    WHERE (first_ns <= end_ns AND last_ns > end_ns) OR (first_ns < start_ns AND last_ns >= start_ns)
 ),
 
 straddling_chunks AS (
     SELECT
         sample_uuid,
         tokens,
-        sum(gap_us) OVER (PARTITION BY sample_uuid ORDER BY chunk) <= until_us AS in_time
+        sum(gap_us) OVER (PARTITION BY sample_uuid ORDER BY chunk) BETWEEN since_us AND until_us AS in_time
     FROM straddling
 ),
 
@@ -52,9 +55,9 @@ SELECT
     turn,
     tags,
     in_window,
-    CASE WHEN first_ns <= end_ns THEN input_tokens END AS input_tokens,
+    CASE WHEN first_ns BETWEEN start_ns AND end_ns THEN input_tokens END AS input_tokens,
     CASE
-        WHEN last_ns <= end_ns THEN output_tokens
+        WHEN first_ns >= start_ns AND last_ns <= end_ns THEN output_tokens
         WHEN output_tokens IS NOT NULL THEN coalesce(in_time, 0)
     END AS output_tokens
 FROM arriving LEFT JOIN straddling_tokens USING (sample_uuid);

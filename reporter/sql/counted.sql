@@ -1,4 +1,5 @@
 -- One row a request with its token counts, the URL that it went to, and the window of its sitting.
+-- `tokens.after_first` is how many came after the first chunk that counts.
 CREATE VIEW counted AS
 SELECT
     requests.*,
@@ -9,16 +10,38 @@ SELECT
     windows.start_ns AS window_start_ns,
     windows.end_ns AS window_end_ns,
     {
-        'input': coalesce(input_tokens, client_tokens.input),
-        'output': coalesce(told_output, client_tokens.output, CASE WHEN stream IS NOT false THEN chunks END),
-        'source': CASE
-            WHEN told_output IS NOT NULL THEN 'server_usage'
-            WHEN client_tokens.output IS NOT NULL THEN 'client_tokenizer'
-            WHEN stream IS NOT false AND chunks IS NOT NULL THEN 'chunks'
+        'input': CASE getvariable('token_source')
+            WHEN 'client_tokenizer' THEN client_input
+            WHEN 'server_usage' THEN input_tokens
+            ELSE coalesce(input_tokens, client_input)
+        END,
+        'output': CASE token_source
+            WHEN 'server_usage' THEN told_output
+            WHEN 'client_tokenizer' THEN client_output
+            WHEN 'chunks' THEN chunks
+        END,
+        -- Where each chunk is one token, so is the first. The token that ends a text has none, and no chunk.
+        'after_first': CASE
+            WHEN stream IS false THEN NULL
+            WHEN chunks = 1 THEN 0
+            WHEN token_source = 'chunks' THEN greatest(chunks - 1, 0)
+            WHEN token_source = 'server_usage' AND told_output = 0 THEN 0
+            WHEN token_source = 'server_usage'
+                AND (silent_tokens OR chunks = told_all OR (chunks = told_all - 1 AND finish_reason = 'stop'))
+            THEN told_output - 1
+            ELSE if(client_output = 0, 0, client_after_first)
         END
     } AS tokens
 FROM (
-    -- Some gateways count 0 whatever the answer is.
-    SELECT *, CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS told_output FROM requests
+    SELECT
+        requests.*,
+        -- Some gateways count 0 whatever the answer is.
+        CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS told_all,
+        CASE WHEN all_counted() THEN told_all ELSE client_tokens.told END AS told_output,
+        client_tokens.input AS client_input,
+        client_tokens.output AS client_output,
+        client_tokens.after_first AS client_after_first,
+        counted_by(told_output, client_output, chunks, stream) AS token_source
+    FROM requests LEFT JOIN client_tokens USING (sample_uuid)
 ) AS requests
-LEFT JOIN client_tokens USING (sample_uuid) LEFT JOIN windows USING (sitting);
+LEFT JOIN windows USING (sitting);

@@ -10,6 +10,7 @@ SELECT seq, code, chunk_gaps_us, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "first_output_ns": "BIGINT",
     "first_visible_ns": "BIGINT",
     "last_token_ns": "BIGINT",
+    "first_chunk": "JSON",
     "chunks": "BIGINT",
     "silent_chunks": "BIGINT",
     "silent_tokens": "BOOLEAN",

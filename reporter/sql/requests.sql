@@ -62,6 +62,7 @@ SELECT
     bytes,
     finish_reason,
     stream,
+    first_chunk,
     chunk_gaps_us,
     issues,
     ends,
@@ -77,5 +78,13 @@ DROP TABLE issues;
 DROP TABLE sends;
 DROP TABLE endings;
 
--- Filled in at report time, and only where the server told no token counts and a tokenizer was given.
-CREATE TABLE client_tokens (sample_uuid VARCHAR, input BIGINT, output BIGINT);
+-- Filled in at report time, and only where somebody has to look at the texts (reporter/tokens.py): what a tokenizer
+-- counted of what counts, in all and behind the first chunk; and, where only some categories count, what of the server's
+-- count is of them.
+CREATE TABLE client_tokens (
+    sample_uuid VARCHAR,
+    input BIGINT,
+    output BIGINT,
+    after_first BIGINT,
+    told BIGINT
+);

@@ -29,18 +29,28 @@ SELECT
     last_token_ns,
     CASE status WHEN 'completed' THEN ended_ns END AS complete_ns,
     ended_ns,
-    (first_token_ns - sent_ns) / 1e6 AS ttft_ms,
-    (first_output_ns - sent_ns) / 1e6 AS ttfo_ms,
-    (first_visible_ns - sent_ns) / 1e6 AS ttfv_ms,
-    (first_byte_ns - sent_ns) / 1e6 AS ttfb_ms,
-    CASE WHEN tokens.output > 1 AND chunks > 1 THEN (last_token_ns - first_token_ns) / 1e6 / (tokens.output - 1) END AS tpot_ms,
-    (complete_ns - issued_ns) / 1e6 AS latency_ms,
+    CASE WHEN is_counted('reasoning') THEN first_token_ns ELSE first_output_ns END AS first_counted_ns,
+    CASE getvariable('tpot_denominator')
+        WHEN 'tokens_after_first_chunk' THEN tokens.after_first
+        ELSE if(tokens.output = 0, 0, tokens.output - 1)
+    END AS tpot_tokens,
+    (first_token_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttft_ms,
+    (first_output_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttfo_ms,
+    (first_visible_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttfv_ms,
+    (first_byte_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttfb_ms,
+    CASE
+        WHEN first_counted_ns IS NULL THEN NULL
+        WHEN tpot_tokens < 1 THEN CASE getvariable('tpot_n1') WHEN 'zero' THEN 0 END
+        WHEN getvariable('tpot_end') = 'complete' THEN (complete_ns - first_counted_ns) / 1e6 / tpot_tokens
+        WHEN chunks > 1 THEN (last_token_ns - first_counted_ns) / 1e6 / tpot_tokens
+    END AS tpot_ms,
+    (complete_ns - begun(scheduled_ns, issued_ns, issued_ns)) / 1e6 AS latency_ms,
     (complete_ns - scheduled_ns) / 1e6 AS latency_from_schedule_ms,
     (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,
     (first_output_ns - scheduled_ns) / 1e6 AS ttfo_from_schedule_ms,
     (first_visible_ns - scheduled_ns) / 1e6 AS ttfv_from_schedule_ms,
     (first_byte_ns - scheduled_ns) / 1e6 AS ttfb_from_schedule_ms,
-    (last_token_ns - sent_ns) / 1e6 AS last_token_ms,
+    (last_token_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS last_token_ms,
     (last_token_ns - scheduled_ns) / 1e6 AS last_token_from_schedule_ms,
     (free_ns - scheduled_ns) / 1e6 AS held_ms,
     (issued_ns - coalesce(free_ns, scheduled_ns)) / 1e6 AS issue_lag_ms,
@@ -61,7 +71,7 @@ SELECT
     tokens.output AS output_tokens,
     reasoning_tokens,
     cached_tokens,
-    tokens.source AS token_source,
+    token_source,
     chunks,
     silent_chunks,
     silent_tokens,

@@ -18,10 +18,10 @@ from reporter.quantile import PERCENTILES, position
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reporter.quantile import PercentileMethod
     from reporter.report import Summary
+    from rulesets.definitions import PercentileMethod
 
-METHODS = st.sampled_from(["linear", "loadgen_floor", "nearest_rank"])
+METHODS = st.sampled_from(["linear", "lower", "loadgen_floor", "nearest_rank"])
 FIGURES = st.floats(0, 1e6).map(lambda value: round(value, 6))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reporter.exceeding import Exceeding, exceeding
 from reporter.keeping_up import BLOCKS, judged, kept_up
-from rulesets.expression import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,19 +53,3 @@ def test_a_shortfall_that_chance_explains_is_none() -> None:
     """Blocks that differ as much as this tell less than blocks that are all alike."""
     assert not judged(50.0, 8.0, issued=410, completed=[20, 70, 30, 60, 20, 70, 30, 80]).behind
     assert judged(50.0, 8.0, issued=410, completed=[47, 48] * 4).behind
-
-
-def test_what_exceeds_a_bound_is_counted(a_run: Callable[..., Any]) -> None:
-    """Each target by its own metric; gaps for ITL; a bound that is met exactly by what its operator says."""
-    run = a_run()
-    for ttft in (10, 20, 30):
-        run.answers(ttft, ttft + 5, ttft + 25)
-    folder = run.stops(100).ends().write()
-    rules = ("ttft:p(99)<20ms", "ttft:p(50)<=20ms", "itl:p(90)<10ms", "tpot:p(90)<1ms")
-    assert exceeding(folder, [parse(rule) for rule in rules]) == [
-        Exceeding(2, 3),
-        Exceeding(1, 3),
-        Exceeding(3, 6),
-        Exceeding(3, 3),
-    ]
-    assert exceeding(folder, []) == []

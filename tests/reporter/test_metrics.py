@@ -9,6 +9,7 @@ import pytest
 from recorder import EventType
 from reporter import TPOTReportingMode
 from reporter.report import Counts, Throughput, Tokens
+from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -265,6 +266,10 @@ def test_what_was_run(a_run: NewRun) -> None:
         "stream": True,
         "seed": 7,
         "max_tokens": 9,
+        "temperature": 0.0,
+        "extra_body": {"top_k": 5},
+        "gpus": 8,
+        "skip": ["accuracy"],
         "dataset": {"name": "d", "rows": 5},
         "workers": 2,
         "transport": "native",
@@ -296,11 +301,15 @@ def test_what_was_run(a_run: NewRun) -> None:
         "stream": True,
         "load": {"kind": "poisson", "rate": 3.5},
         "max_tokens": 9,
+        "generation": {"max_tokens": 9, "temperature": 0.0, "top_k": 5},
         "seed": 7,
+        "schedule_seed": None,
         "salt": False,
         "steady": False,
         "dataset": {"name": "d", "rows": 5},
         "ruleset": None,
+        "skip": ["accuracy"],
+        "gpus": 8,
         "workers": 2,
         "transport": "native",
         "timestamp_source": "kernel",
@@ -308,6 +317,7 @@ def test_what_was_run(a_run: NewRun) -> None:
         "versions": {"llm-loadgen": "1.2", "python": "3.11", "platform": None, "x": "1"},
         "percentile_method": "linear",
         "tpot_mode": "request_weighted",
+        "definitions": Definitions().to_dict(),
     }
 
 

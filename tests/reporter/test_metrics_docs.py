@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter import client_limits, findings, report, response_shapes, steadiness
+from reporter import client_limits, findings, report, response_shapes, steadiness, undefined
 from reporter.quantile import PERCENTILES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -40,7 +40,8 @@ def test_every_statistic_is_documented() -> None:
 
 def test_every_finding_is_documented() -> None:
     """Each code that the reporter can find stands in the table of findings."""
-    checks = "".join(map(inspect.getsource, (findings, client_limits, response_shapes, steadiness)))
+    modules = (findings, client_limits, response_shapes, steadiness, undefined)
+    checks = "".join(map(inspect.getsource, modules))
     found = re.findall(r'Finding\(\s*"(\w+)"', checks)
     broken = re.findall(r"THEN '(\w+)'", (DOCS.parent / "reporter" / "sql" / "violations.sql").read_text())
     assert len(found) >= 13

@@ -1,4 +1,4 @@
-"""Percentiles by three methods."""
+"""Percentiles by four methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reporter.errors import OptionError
 from reporter.quantile import PERCENTILES, Position, method_named, position
 
-METHODS = ("linear", "loadgen_floor", "nearest_rank")
+METHODS = ("linear", "lower", "loadgen_floor", "nearest_rank")
 
 
 def percentile(values: list[float], method: str, p: Fraction) -> float:
@@ -21,21 +21,23 @@ def percentile(values: list[float], method: str, p: Fraction) -> float:
 
 
 @pytest.mark.parametrize(
-    ("p", "loadgen_floor", "linear", "nearest_rank"),
+    ("p", "loadgen_floor", "lower", "linear", "nearest_rank"),
     [
-        (".50", 51, 50.5, 50),
-        (".90", 91, 90.1, 90),
-        (".95", 96, 95.05, 95),
-        (".97", 98, 97.03, 97),
-        (".99", 100, 99.01, 99),
+        (".50", 51, 50, 50.5, 50),
+        (".90", 91, 90, 90.1, 90),
+        (".95", 96, 95, 95.05, 95),
+        (".97", 98, 97, 97.03, 97),
+        (".99", 100, 99, 99.01, 99),
     ],
 )
-def test_the_integers_to_a_hundred(p: str, loadgen_floor: float, linear: float, nearest_rank: float) -> None:
-    """On 1 to 100 the three methods differ as their definitions say."""
+def test_the_integers_to_a_hundred(
+    p: str, loadgen_floor: float, lower: float, linear: float, nearest_rank: float
+) -> None:
+    """On 1 to 100 the four methods differ as their definitions say."""
     values = [float(n) for n in range(1, 101)]
-    assert percentile(values, "loadgen_floor", Fraction(p)) == loadgen_floor
-    assert percentile(values, "linear", Fraction(p)) == pytest.approx(linear, abs=1e-12)
-    assert percentile(values, "nearest_rank", Fraction(p)) == nearest_rank
+    found = {method: percentile(values, method, Fraction(p)) for method in METHODS}
+    assert found.pop("linear") == pytest.approx(linear, abs=1e-12)
+    assert found == {"lower": lower, "loadgen_floor": loadgen_floor, "nearest_rank": nearest_rank}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -71,5 +73,5 @@ def test_nearest_rank_is_the_least_value_that_enough_do_not_exceed(values: list[
 
 def test_no_method_of_that_name() -> None:
     """An unknown method is told, with those that there are."""
-    with pytest.raises(OptionError, match=r"'p2'; choose one of linear, loadgen_floor, nearest_rank"):
+    with pytest.raises(OptionError, match=r"'p2'; choose one of linear, lower, loadgen_floor, nearest_rank"):
         method_named("p2")

@@ -137,6 +137,12 @@ def test_the_finding(steady: SteadyState | None, required: bool, load: str, seve
     assert [(one.code, one.severity) for one in found] == ([("not_steady", severity)] if severity else [])
 
 
+def test_a_run_that_a_lost_gate_cut_short_need_not_be_steady() -> None:
+    """It has failed, and no time was left for anything else."""
+    evidence = Evidence("gate_lost", {"kind": "closed"}, Counts(9, 9, 9, 0, 0, 0, {}, 0))
+    assert findings(replace(evidence, steady_state=DRIFTED, steady_required=True)) == []
+
+
 def test_a_load_that_is_meant_to_change_may_drift() -> None:
     """Nobody is told that a ramp is not steady."""
     load = {"kind": "poisson", "profile": "ramp:1..50,60s"}

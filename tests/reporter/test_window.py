@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -54,10 +55,13 @@ def test_an_early_end_shortens_the_duration(ended: str) -> None:
     assert window(run) == Window("duration", 4.0, 100 * SECOND, 104 * SECOND)
 
 
+@pytest.mark.parametrize("ended", ["overloaded", "gate_lost"])
 @pytest.mark.parametrize("duration_s", [None, 60.0])
-def test_overload_ends_the_window_with_the_issuing(duration_s: float | None) -> None:
+def test_what_gives_up_requests_ends_the_window_with_the_issuing(
+    ended: str, duration_s: float | None
+) -> None:
     """Whether the run had a duration or not: what was given up afterwards took no time that counts."""
-    run = replace(RUN, ended="overloaded", duration_s=duration_s)
+    run = replace(RUN, ended=ended, duration_s=duration_s)
     assert window(run) == Window("duration", 4.0, 100 * SECOND, 104 * SECOND)
 
 
@@ -77,7 +81,7 @@ def test_a_run_that_was_cut_off_ends_with_its_log(duration_s: float | None, end_
     ("ended", "duration_s", "kind"),
     [("completed", None, "requests"), ("completed", 4.0, "duration"), ("cut_off", 4.0, "cut_off")],
 )
-def test_nothing_issued_has_no_window(ended: str, duration_s: float | None, kind: str) -> None:
+def test_nothing_issued_has_no_window(ended: str, duration_s: float | None, kind: Any) -> None:
     """Without a request there is nothing to count, nor a time to count it over."""
     run = replace(
         RUN,

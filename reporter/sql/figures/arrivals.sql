@@ -1,6 +1,7 @@
 -- What arrived inside the window, of the measured requests that completed.
 SELECT
     count(*) FILTER (in_window) AS completions,
+    (SELECT count(duration_s) FROM windows) AS sittings,
     coalesce(sum(input_tokens), 0) AS input_tokens,
     coalesce(sum(output_tokens), 0) AS output_tokens
 FROM arrived;

@@ -1,13 +1,15 @@
 -- Token totals of the measured requests that completed, and where the counts come from.
 SELECT
-    sum(input_tokens) AS input,
-    sum(output_tokens) AS output,
+    sum(tokens.input) AS input,
+    sum(tokens.output) AS output,
     sum(reasoning_tokens) AS reasoning,
     sum(cached_tokens) AS cached,
+    sum(told_output) FILTER (client_output IS NOT NULL) AS usage_output,
+    sum(client_output) FILTER (told_output IS NOT NULL) AS recounted_output,
     count(*) FILTER (token_source = 'server_usage') AS server_usage,
     count(*) FILTER (token_source = 'client_tokenizer') AS client_tokenizer,
     count(*) FILTER (token_source = 'chunks') AS chunks,
     count(*) FILTER (token_source IS NULL) AS unknown,
-    count(*) FILTER (input_tokens IS NULL) AS input_unknown
-FROM samples
+    count(*) FILTER (tokens.input IS NULL) AS input_unknown
+FROM counted
 WHERE measured AND status = 'completed';

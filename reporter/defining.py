@@ -1,0 +1,27 @@
+"""Lets the figures of an opened log be computed by definitions: DuckDB's variables, which the views read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from rulesets.definitions import Definitions
+
+_READ_BY_VIEWS: Final = (
+    "latency_origin",
+    "tpot_denominator",
+    "tpot_end",
+    "tpot_n1",
+    "token_source",
+    "token_categories",
+)
+"""The other definitions are of what is done with the values of the views."""
+
+
+def define(connection: DuckDBPyConnection, definitions: Definitions) -> None:
+    """Let the views of an opened log compute by these definitions from now on."""
+    for name in _READ_BY_VIEWS:
+        value = getattr(definitions, name)
+        connection.execute(f"SET VARIABLE {name} = ?", [list(value) if isinstance(value, tuple) else value])

@@ -1,0 +1,5 @@
+"""A run measured by the definitions of its rules: the report, and the evidence that a verdict rests on."""
+
+from reporter.measured.measuring import measured
+
+__all__ = ["measured"]

@@ -1,0 +1,43 @@
+"""Equal spans of time, as many as the values in them allow: what confidence in a figure of one run rests on.
+
+Requests of one run share the state of the server, and are no independent samples of it; means over spans that
+are long enough nearly are (G. S. Fishman, "Grouping observations in digital simulation", Management Science
+24, 1978).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FINEST: Final = 32
+"""Spans are cut so fine first; a power of two, so that neighbours can become one."""
+
+FEWEST: Final = 5
+"""Values in each span at least."""
+
+
+def group_size(counts: Sequence[int]) -> int | None:
+    """How many neighbouring spans, of the finest, have to become one; None where not two would be left.
+
+    Args:
+        counts: How many values each of the finest spans has.
+    """
+    size = 1
+    while size < FINEST:
+        if min(map(sum, grouped(counts, size))) >= FEWEST:
+            return size
+        size *= 2
+    return None
+
+
+def grouped(spans: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    """Spans with so many neighbours together."""
+    return [spans[first : first + size] for first in range(0, len(spans), size)]
+
+
+def span_of(moment: str, length_ns: int) -> str:
+    """SQL for the number of the span, from 0, that a moment is in, counted from the start of all of them."""
+    return f"least({moment} * {FINEST} // {max(length_ns, 1)}, {FINEST - 1})"

@@ -1,0 +1,135 @@
+"""What a verdict rests on, asked of the log: see `rulesets.evidence.Evidence`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.measured.blocks import FINEST, group_size, grouped
+from reporter.measured.rates import rates
+from reporter.measured.timeline import issued_in
+from reporter.measured.values import Values
+from reporter.where import condition
+from rulesets.evidence import Good, Rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.measured.sample import LogSample
+    from reporter.report import Report
+    from rulesets.condition import Condition
+    from rulesets.definitions import Definitions
+    from rulesets.evidence import Accuracy, Where
+
+_PER_GPU: Final = "tps_per_gpu"
+
+_COUNTED: Final = ("issued", "completed", "failed", "cancelled")
+_COUNTS: Final = """
+    SELECT
+        count(*),
+        count(*) FILTER (status = 'completed'),
+        count(*) FILTER (status = 'failed'),
+        count(*) FILTER (status = 'cancelled')
+    FROM samples
+    WHERE measured AND {where}"""
+
+_GOOD: Final = """
+    SELECT
+        {span} AS span,
+        count(*) FILTER ({good}),
+        count(*) FILTER ({good} AND in_window),
+        count(*) FILTER (status IN ('completed', 'failed', 'cancelled'))
+    FROM samples
+    WHERE measured AND {where}
+    GROUP BY span"""
+
+
+class LogEvidence:
+    """A run as its judge sees it. What was asked once is kept.
+
+    Args:
+        connection: An opened log that a report was computed from by the definitions.
+        report: That report.
+        definitions: They.
+
+    Attributes:
+        connection: The log.
+        definitions: What all figures are computed by.
+        scores: Accuracies by their names, as far as somebody has told of them: the log of a performance run
+            has none.
+        told: What else is known of the run and not in its log, as its report's `run` is to say it: `power`.
+    """
+
+    def __init__(self, connection: DuckDBPyConnection, report: Report, definitions: Definitions) -> None:
+        self.definitions = definitions
+        self.scores: Mapping[str, Accuracy] = {}
+        self.told: Mapping[str, Any] = {}
+        self.connection = connection
+        self._report = report
+        counted = definitions.failed_requests == "count_as_violation"
+        self._values = Values(
+            connection, definitions.percentile_method, self._violations if counted else None
+        )
+        self._counts: dict[Where, Mapping[str, int]] = {}
+        self._samples: dict[tuple[str, Where], LogSample] = {}
+        self._rates: dict[Where, Mapping[str, Rate]] = {}
+
+    @cached_property
+    def report(self) -> Mapping[str, Any]:
+        """The report as plain values, keyed as report.json is."""
+        report = self._report.to_dict()
+        return {**report, "run": {**report["run"], **self.told}}
+
+    def sample(self, metric: str, where: Where) -> LogSample:
+        """The values of a latency or a length."""
+        if (metric, where) not in self._samples:
+            self._samples[metric, where] = self._values.of(metric, where)
+        return self._samples[metric, where]
+
+    def rate(self, metric: str, where: Where) -> Rate:
+        """A throughput; that of each GPU is None unless the run was told how many there are."""
+        if metric == _PER_GPU:
+            return _shared(self.rate("total_tps", where), self._report.run.get("gpus"))
+        if where not in self._rates:
+            self._rates[where] = rates(self.connection, self._report, where)
+        return self._rates[where][metric]
+
+    def counts(self, where: Where) -> Mapping[str, int]:
+        """Requests by what became of them: issued, completed, failed, cancelled."""
+        if where not in self._counts:
+            row = self.connection.execute(_COUNTS.format(where=condition(where))).fetchall()[0]
+            self._counts[where] = dict(zip(_COUNTED, row, strict=True))
+        return self._counts[where]
+
+    def good(self, conditions: Sequence[Condition], where: Where) -> Good:
+        """How many met every condition at once; a request that lacks one of the figures did not."""
+        met = " AND ".join(f"coalesce({one.metric}_ms {one.op} {one.bound!r}, false)" for one in conditions)
+        good = f"status = 'completed' AND {met or 'true'}"
+        rows = self.connection.execute(
+            _GOOD.format(span=issued_in(self.connection), good=good, where=condition(where))
+        ).fetchall()
+        found = {span: amounts for span, *amounts in rows}
+        finest = [found.get(number, (0, 0, 0)) for number in range(FINEST)]
+        total, in_window, ended = map(sum, zip(*finest, strict=True))
+        size = group_size([ended for _, _, ended in finest])
+        blocks = (tuple(map(sum, zip(*block, strict=True))) for block in grouped(finest, size or FINEST))
+        return Good(
+            *(total, ended, self._report.window.duration_s, in_window),
+            blocks=tuple((good, ended) for good, _, ended in blocks) if size else (),
+        )
+
+    def _violations(self, where: Where) -> int:
+        counts = self.counts(where)
+        return counts["failed"] + counts["cancelled"]
+
+    def accuracy(self, name: str) -> Accuracy | None:
+        """A score by its name; None where the run has none of it."""
+        return self.scores.get(name)
+
+
+def _shared(rate: Rate, among: int | None) -> Rate:
+    if rate.value is None or not among:
+        return Rate(None, rate.n)
+    return Rate(rate.value / among, rate.n, tuple(block / among for block in rate.blocks))

@@ -1,0 +1,123 @@
+"""Rates over the window that the definitions name, also of a part of the requests, and over parts of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.measured.blocks import FINEST, group_size, grouped
+from reporter.measured.timeline import windows
+from reporter.where import condition
+from rulesets.evidence import Rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.report import Report
+    from rulesets.evidence import Where
+
+RATES: Final = ("qps", "output_tps", "total_tps")
+
+_ARRIVED: Final = """
+    SELECT count(*), count(*) FILTER (in_window), sum(input_tokens), sum(output_tokens)
+    FROM arrived
+    WHERE {where}"""
+
+# The tokens of an answer are taken to arrive evenly from its first to its last one. What came before the
+# window is in blocks below 0, so their numbers are rounded down: DuckDB's // would round them to 0.
+_IN_BLOCKS: Final = """
+    WITH answers AS (
+        SELECT
+            {first} AS first,
+            {last} AS last,
+            floor({ended} / $width)::BIGINT AS ended_block,
+            floor(first / $width)::BIGINT AS first_block,
+            floor(last / $width)::BIGINT AS last_block,
+            tokens.input AS input_tokens,
+            tokens.output AS output_tokens
+        FROM counted
+        WHERE measured AND status = 'completed' AND window_start_ns IS NOT NULL AND {where}
+    )
+
+    SELECT block, coalesce(sum(completions), 0)::BIGINT, coalesce(sum(input), 0), coalesce(sum(output), 0)
+    FROM (
+        SELECT ended_block AS block, count(*) AS completions FROM answers GROUP BY block
+        UNION ALL BY NAME
+        SELECT first_block AS block, sum(input_tokens) AS input FROM answers GROUP BY block
+        UNION ALL BY NAME
+        SELECT last_block AS block, sum(output_tokens) AS output FROM answers
+        WHERE first_block = last_block
+        GROUP BY block
+        UNION ALL BY NAME
+        SELECT
+            block,
+            sum(
+                output_tokens
+                * (least(last, (block + 1) * $width) - greatest(first, block * $width)) / (last - first)
+            ) AS output
+        FROM (
+            SELECT *, unnest(range(first_block, last_block + 1)) AS block FROM answers
+            WHERE first_block < last_block
+        )
+        GROUP BY block
+    )
+    WHERE block BETWEEN 0 AND $last_block
+    GROUP BY block"""
+
+
+def rates(connection: DuckDBPyConnection, report: Report, where: Where) -> Mapping[str, Rate]:
+    """Every rate of a part of the requests.
+
+    A part of a run has so many of its completions and tokens, over the whole window.
+
+    Args:
+        connection: An opened log, with the window that the definitions name.
+        report: What it amounts to by them.
+        where: The part.
+    """
+    n, completions, tokens_in, tokens_out = connection.execute(
+        _ARRIVED.format(where=condition(where))
+    ).fetchall()[0]
+    found: dict[str, float | None] = dict.fromkeys(RATES)
+    if not where:
+        found = {name: getattr(report.throughput, name) for name in RATES}
+        n = report.counts.completed
+    elif seconds := report.window.duration_s:
+        output = None if n and tokens_out is None else tokens_out or 0.0
+        total = None if output is None or (n and tokens_in is None) else output + (tokens_in or 0.0)
+        amounts = dict(zip(RATES, (completions, output, total), strict=True))
+        found = {
+            name: None if amount is None else float(amount) / seconds for name, amount in amounts.items()
+        }
+    blocks = _blocks(connection, where)
+    return {
+        name: Rate(value, n, () if value is None else blocks.get(name, ())) for name, value in found.items()
+    }
+
+
+def _blocks(connection: DuckDBPyConnection, where: Where) -> Mapping[str, tuple[float, ...]]:
+    """The rates of equal parts of the window, each with enough completions; none where there are too few."""
+    line = windows(connection)
+    width_ns = line.length_ns // FINEST
+    if not width_ns:
+        return {}
+    query = _IN_BLOCKS.format(
+        ended=line.moment("ended_ns"),
+        first=line.moment("coalesce(first_token_ns, ended_ns)"),
+        last=line.moment("coalesce(last_token_ns, ended_ns)"),
+        where=condition(where),
+    )
+    rows = connection.execute(query, {"width": width_ns, "last_block": FINEST - 1}).fetchall()
+    amounts = {block: (done, float(read), float(written)) for block, done, read, written in rows}
+    finest = [amounts.get(block, (0, 0.0, 0.0)) for block in range(FINEST)]
+    size = group_size([done for done, _, _ in finest])
+    if size is None:
+        return {}
+    seconds = size * width_ns / 1e9
+    sums = [tuple(map(sum, zip(*spans, strict=True))) for spans in grouped(finest, size)]
+    return {
+        "qps": tuple(done / seconds for done, _, _ in sums),
+        "output_tps": tuple(written / seconds for _, _, written in sums),
+        "total_tps": tuple((read + written) / seconds for _, read, written in sums),
+    }

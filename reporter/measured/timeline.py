@@ -1,0 +1,67 @@
+"""A run's time as one line without the gaps between its sittings, so that it can be cut into equal spans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reporter.measured.blocks import span_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The parts of sittings that count, one after the other.
+
+    Attributes:
+        parts: For each sitting its number, and from when to when, in ns.
+    """
+
+    parts: Sequence[tuple[int, int, int]]
+
+    @property
+    def length_ns(self) -> int:
+        """How long all of it is."""
+        return sum(end_ns - start_ns for _, start_ns, end_ns in self.parts)
+
+    def moment(self, at_ns: str) -> str:
+        """SQL for where a moment of a sitting is on the line, in ns from its start."""
+        gone_ns, cases = 0, []
+        for sitting, start_ns, end_ns in self.parts:
+            cases.append(f"WHEN {sitting:d} THEN {at_ns} - {start_ns - gone_ns:d}")
+            gone_ns += end_ns - start_ns
+        if len(cases) == 1:
+            return f"({at_ns} - {self.parts[0][1]:d})"
+        return f"(CASE sitting {' '.join(cases)} END)" if cases else "NULL::BIGINT"
+
+
+def issuing(connection: DuckDBPyConnection) -> Line:
+    """From the first to the last measured issue of each sitting."""
+    return Line(
+        connection.execute(
+            "SELECT sitting, min(issued_ns), max(issued_ns) FROM requests "
+            "WHERE measured AND issued_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
+        ).fetchall()
+    )
+
+
+def issued_in(connection: DuckDBPyConnection) -> str:
+    """SQL for the number of the equal span of time, from 0, that a request was issued in.
+
+    Where all were issued at one moment there is one span.
+    """
+    line = issuing(connection)
+    return span_of(line.moment("issued_ns"), line.length_ns) if line.length_ns else "0"
+
+
+def windows(connection: DuckDBPyConnection) -> Line:
+    """The windows that rates are counted over."""
+    return Line(
+        connection.execute(
+            "SELECT sitting, start_ns, end_ns FROM windows WHERE duration_s IS NOT NULL ORDER BY sitting"
+        ).fetchall()
+    )

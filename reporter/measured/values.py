@@ -1,0 +1,150 @@
+"""From the log to the values of a metric: DuckDB sorts them, Arrow hands them over as they lie in memory."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from reporter.measured.blocks import FINEST
+from reporter.measured.ranked import Ranked
+from reporter.measured.sample import LogSample, Span
+from reporter.measured.timeline import issued_in
+from reporter.where import condition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from rulesets.definitions import PercentileMethod
+    from rulesets.evidence import Where
+
+LENGTHS: Final = frozenset({"input_tokens", "output_tokens"})
+"""Metrics that are lengths in tokens; all others are latencies, whose columns end in `_ms`."""
+
+_GAPS: Final = "itl"
+"""The metric of which a request has many values."""
+
+_REPEATED: Final = LENGTHS | {_GAPS}
+"""Metrics of few different values: how often each occurs is all that is kept of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Where the values of an opened log come from.
+
+    Attributes:
+        connection: The log, with the views as the definitions want them.
+        method: How percentiles are taken.
+        violations: How many requests of a part failed, or were given up, where each of them is an infinite
+            value; None where they are none.
+    """
+
+    connection: DuckDBPyConnection
+    method: PercentileMethod
+    violations: Callable[[Where], int] | None = None
+
+    def of(self, metric: str, where: Where) -> LogSample:
+        """The values of a metric over a part of the requests that completed."""
+        table = self._table(f"FROM ({_rows(metric, condition(where), '0')})", metric)
+        infinite = self.violations(where) if self.violations else 0
+        ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
+        return LogSample(
+            ranked,
+            self.method,
+            means=cache(lambda: self._means(metric, where)),
+            spans=lambda low, high: self._spans(metric, where, low, high),
+        )
+
+    def _means(self, metric: str, where: Where) -> Sequence[tuple[int, float]]:
+        """For each of the finest spans of time, how many values there are, and their sum."""
+        rows = _rows(metric, condition(where), issued_in(self.connection))
+        found = self.connection.execute(
+            f"SELECT span, sum(weight)::BIGINT, fsum(value * weight) FROM ({rows}) GROUP BY span"  # noqa: S608 (what a log or a rule has is quoted)
+        ).fetchall()
+        sums = {span: (count, total) for span, count, total in found}
+        return [sums.get(number, (0, 0.0)) for number in range(FINEST)]
+
+    def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[Span]:
+        """What each of the finest spans of time has at most `low`, between that and `high`, and in all."""
+        span = issued_in(self.connection)
+        rows = _rows(metric, condition(where), span)
+        found = self.connection.execute(
+            "SELECT span, coalesce(sum(weight) FILTER (value <= $low), 0)::BIGINT, sum(weight)::BIGINT "  # noqa: S608 (what a log or a rule has is quoted)
+            f"FROM ({rows}) GROUP BY span",
+            {"low": low},
+        ).fetchall()
+        counts = {number: (below, finite) for number, below, finite in found}
+        table = self._table(
+            f"FROM ({rows}) WHERE value > '{low!r}'::DOUBLE AND value <= '{high!r}'::DOUBLE", metric, "span, "
+        )
+        spans, values = _packed(table["span"], "q"), _packed(table["value"], "d")
+        edges = [bisect_left(spans, number) for number in range(FINEST + 1)]
+        infinite = self._lost(where, span)
+        return [
+            Span(
+                *counts.get(number, (0, 0)),
+                infinite[number],
+                Ranked(values[start:end], _upto(table, start, end)),
+            )
+            for number, (start, end) in enumerate(pairwise(edges))
+        ]
+
+    def _table(self, rows: str, metric: str, by: str = "") -> Any:
+        """Values in ascending order, `by` span where that is said: each by itself, or how often it occurs."""
+        weight, grouped = (
+            (", sum(weight)::BIGINT AS weight", f"GROUP BY {by}value") if metric in _REPEATED else ("", "")
+        )
+        return self.connection.sql(
+            f"SELECT {by}value{weight} {rows} {grouped} ORDER BY {by}value"
+        ).to_arrow_table()
+
+    def _lost(self, where: Where, span: str) -> list[int]:
+        """How many infinite values each of the finest spans has."""
+        if not self.violations:
+            return [0] * FINEST
+        rows = self.connection.execute(
+            f"SELECT {span} AS span, count(*) FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
+            f"WHERE measured AND status IN ('failed', 'cancelled') AND {condition(where)} GROUP BY ALL"
+        ).fetchall()
+        counts = dict(rows)
+        return [counts.get(number, 0) for number in range(FINEST)]
+
+
+def _rows(metric: str, where: str, span: str) -> str:
+    """SQL for the values, with the span that each belongs to, and how often it is there."""
+    if metric == _GAPS:
+        return (
+            "SELECT span, gap_us / 1e3 AS value, count(*) AS weight "  # noqa: S608 (what a log or a rule has is quoted)
+            f"FROM (SELECT ({span})::BIGINT AS span, unnest(chunk_gaps_us[2:]) AS gap_us FROM counted "
+            f"WHERE measured AND status = 'completed' AND {where}) GROUP BY span, gap_us"
+        )
+    column = metric if metric in LENGTHS else f"{metric}_ms"
+    return (
+        f"SELECT ({span})::BIGINT AS span, {column}::DOUBLE AS value, 1 AS weight FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
+        f"WHERE measured AND status = 'completed' AND value IS NOT NULL AND {where}"
+    )
+
+
+def _upto(table: Any, start: int = 0, end: int | None = None) -> Sequence[int] | None:
+    """Up to each value how many there are, from one row to another; None where each is there once."""
+    if "weight" not in table.column_names:
+        return None
+    return list(accumulate(_packed(table["weight"], "q")[start:end]))
+
+
+def _packed(column: Any, kind: Literal["d", "q"]) -> Sequence[Any]:
+    """The numbers of an Arrow column without NULLs, where they lie."""
+    import pyarrow as pa
+
+    numbers = column.combine_chunks()
+    if isinstance(numbers, pa.ChunkedArray):
+        numbers = numbers.chunk(0) if numbers.num_chunks else pa.array([], column.type)
+    content = numbers.buffers()[1]
+    if not len(numbers):
+        return ()
+    view: Sequence[Any] = memoryview(content).cast("B").cast(kind)
+    return view[numbers.offset : numbers.offset + len(numbers)]

@@ -1,0 +1,41 @@
+"""What a run was to do, and where, from the head of its log alone: for whoever has no need of all of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from recorder.errors import LogError
+from recorder.store import log_path
+from reporter.border import blaming
+from reporter.kinds import document, members
+from reporter.source import readable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def settings(run: Path) -> dict[str, Any]:
+    """The resolved settings of a run: its model, its load, its ruleset; see `head`."""
+    return head(run)[0]
+
+
+def head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings and the environment that a log opens with.
+
+    Args:
+        run: The run's folder, or the log itself.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+    """
+    log = log_path(run)
+    try:
+        with blaming(log), readable(log) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
+            row = connection.execute("SELECT settings, environment FROM session").fetchone()
+            if row is None:
+                raise LogError("the log is damaged: it does not say what was run")
+            return members(document(row[0])), members(document(row[1]))
+    except sqlite3.Error as error:
+        raise LogError(f"{log}: the log is damaged and cannot be read ({error})") from error

@@ -1,0 +1,67 @@
+"""What the definitions ask of answers, and answers do not have: told, and never taken for a figure."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.log import figures
+from reporter.report import Finding
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from reporter.evidence import Check, Evidence
+    from rulesets.definitions import Definitions
+
+
+def undefined(connection: DuckDBPyConnection, definitions: Definitions) -> dict[str, Any]:
+    """How many measured requests that completed have no TPOT by the definitions, and why; see `Evidence`."""
+    if definitions.tpot_n1 != "error" and definitions.tpot_denominator == "n_minus_1":
+        return {}
+    return figures(connection, "undefined")
+
+
+def _one_token(evidence: Evidence) -> Finding | None:
+    if not evidence.one_token or evidence.definitions.tpot_n1 != "error":
+        return None
+    after = (
+        "one token or none"
+        if evidence.definitions.tpot_denominator == "n_minus_1"
+        else "no token after their first chunk"
+    )
+    return Finding(
+        "one_token",
+        "error",
+        f"{evidence.one_token} answers have {after}, and so no TPOT; by the definitions of the rules that is "
+        "an error.",
+        "Ask for longer answers, or leave out the prompts that are answered with one token.",
+    )
+
+
+def _first_chunk_unknown(evidence: Evidence) -> Finding | None:
+    if not evidence.first_chunk_unknown or evidence.definitions.tpot_denominator == "n_minus_1":
+        return None
+    return Finding(
+        "first_chunk_unknown",
+        "warning",
+        f"For {evidence.first_chunk_unknown} requests it is not known how many tokens came after the first "
+        "chunk: chunks held several, and nobody has counted the rest. They have no TPOT.",
+        f"Report with a tokenizer (--tokenizer {evidence.definitions.tokenizer or 'NAME'}).",
+    )
+
+
+def _other_tokenizer(evidence: Evidence) -> Finding | None:
+    wanted, used = evidence.definitions.tokenizer, evidence.tokenizer
+    if wanted is None or used is None or PurePath(wanted).name == PurePath(used).name:
+        return None
+    return Finding(
+        "other_tokenizer",
+        "warning",
+        f"The definitions name the tokenizer {wanted}, and the report was given {used}: where it counted, "
+        "the counts may be others.",
+        f"Report with --tokenizer {wanted}.",
+    )
+
+
+CHECKS: Final[tuple[Check, ...]] = (_one_token, _first_chunk_unknown, _other_tokenizer)

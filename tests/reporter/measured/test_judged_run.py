@@ -1,0 +1,151 @@
+"""Verdicts on runs as their logs have them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reporter.measured import measured
+from rulesets.definitions import Definitions
+from rulesets.demands import Audit, Baseline, Dataset, Generation, Load, SteadyState, Validity
+from rulesets.expression import parse
+from rulesets.of_report import OfReport
+from rulesets.ruleset import Ruleset
+from rulesets.verdict import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.reporter.conftest import Run
+
+REQUESTS = 662
+BY_LOADGEN = Definitions(
+    percentile_method="loadgen_floor", latency_origin="scheduled", failed_requests="count_as_violation"
+)
+
+
+class Words:
+    """A tokenizer whose tokens are words."""
+
+    def encode(self, text: str) -> list[str]:
+        """Split a text."""
+        return text.split()
+
+
+@pytest.fixture(scope="module")
+def folder(a_run: Callable[..., Run]) -> Path:
+    """A log of 662 requests, one every 10 ms: TTFT 40 ms, issued 5 ms late, the last one failed."""
+    run = a_run(kind="poisson", rate=100.0)
+    run.settings |= {
+        "seed": 11,
+        "temperature": 0,
+        "max_tokens": 3,
+        "dataset": {"name": "d.jsonl", "rows": 331, "sha256": "", "synthetic": False},
+    }
+    for number in range(REQUESTS):
+        at = 10.0 * number + 5
+        if number == REQUESTS - 1:
+            run.fails(at=at, failed=at + 10)
+        else:
+            issue = {"scheduled": at - 5, "about": {"tags": {"kind": "odd" if number % 2 else "even"}}}
+            run.answers(at + 40, at + 60, at + 80, at=at, usage=(7, 3), issue=issue, texts={"output": "a b"})
+    return run.stops(7000).ends(7100).write()
+
+
+def statuses(folder: Path, ruleset: Ruleset) -> dict[str, tuple[str, float | None]]:
+    """Each rule's status and figure."""
+    with measured(folder, ruleset.definitions) as (_, evidence):
+        verdict = judge(ruleset, evidence)
+    told = verdict.to_dict()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    return {row.id: (row.status, row.observed) for row in verdict.rows}
+
+
+def test_targets_are_judged_by_the_definitions(folder: Path) -> None:
+    """From the scheduled time, a failed request over every bound: one is allowed in the test, none else."""
+    rules = (
+        *("ttft:p(99)<50ms@es99", "ttft:p(99)<50ms@es99-estimate", "ttft:p(99)<45ms", "ttft:max<1s"),
+        *(
+            "tpot:p(90)<=20ms@ucl95",
+            "tps_per_user:p(90)>=50",
+            "osl:mean<=3",
+            "issued==662",
+            "error<0.5%@ucl95",
+        ),
+        *("good(ttft<50ms,tpot<21ms):fraction>=0.995@lcl95", "qps>=90@lcl90", "ttft{kind:odd}:p(50)<=45ms"),
+        "ttft{kind:none}:p(50)<=45ms",
+    )
+    found = statuses(folder, Ruleset("r", "1", tuple(map(parse, rules)), definitions=BY_LOADGEN))
+    assert [found[parse(rule).id][0] for rule in rules] == [
+        *("PASS", "INCONCLUSIVE", "FAIL", "FAIL"),
+        *("PASS", "PASS", "PASS", "PASS", "INCONCLUSIVE"),
+        *("INCONCLUSIVE", "PASS", "PASS"),
+        "FAIL",
+    ]
+    assert found[parse(rules[0]).id][1] == pytest.approx(45.0)
+
+
+def test_the_run_itself_is_judged_by_its_settings(folder: Path) -> None:
+    """Load, dataset, seeds, settings, length, passes: each as the log tells it."""
+    ruleset = Ruleset(
+        "r",
+        "1",
+        (),
+        validity=Validity(0.01, 600, 7.5, dataset_multiple=True, min_passes=2, streaming="required"),
+        load=Load("poisson", rate=100.0),
+        dataset=Dataset(perf_samples=331),
+        generation=Generation({"temperature": 0.0, "max_new_tokens": 3, "top_p": 1}, locked=True),
+        seeds={"sample_index": 11, "schedule": 12},
+        steady_state=SteadyState(max_drift=0.05),
+    )
+    found = {name: status for name, (status, _) in statuses(folder, ruleset).items()}
+    assert {name for name, status in found.items() if status != "PASS"} == {
+        "validity.min_duration_s",
+        "generation.top_p",
+        "seeds.schedule",
+        "validity.streaming",
+    }
+    assert found["validity.streaming"] == "SKIP"
+
+
+def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
+    """The server says 3 a response, and the tokenizer counts 2."""
+    definitions = replace(Definitions(), token_source="client_tokenizer")  # noqa: S106 (not a password)
+    ruleset = Ruleset("r", "1", (), definitions=definitions, audits=(Audit("token_count"),))
+    with measured(folder, definitions, Words()) as (report, evidence):
+        (row,) = judge(ruleset, evidence).rows
+    assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
+    assert (row.status, row.observed) == ("FAIL", 0.5)
+    assert row.reason == "the server counts 1,983 output tokens, the tokenizer 1,322"
+
+
+def test_a_recount_leaves_the_figures_alone(folder: Path) -> None:
+    """By the server's counts all is as it was; beside them stands what the tokenizer says."""
+    with measured(folder, Definitions(), Words(), recount=True) as (report, _):
+        assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
+        assert report.tokens.output == 1983
+        assert report.tokens.source == "server_usage"
+    with measured(folder, Definitions(), Words()) as (report, _):
+        assert report.tokens.recounted_output is None
+
+
+def test_a_report_says_what_its_log_says(folder: Path) -> None:
+    """Where the report alone can answer it gives the verdict that the log gives."""
+    rules = ("ttft:p(99)<45ms", "ttft:mean<=40ms", "qps>=90", "error<1%", "tpot:max<=20ms", "osl:p(50)<=3")
+    ruleset = Ruleset("r", "1", tuple(map(parse, rules)), validity=Validity(0.01, 600, 5.0))
+    with measured(folder, ruleset.definitions) as (report, evidence):
+        assert judge(ruleset, OfReport(report.to_dict())).rows == judge(ruleset, evidence).rows
+
+
+def test_a_run_is_no_change_from_itself(folder: Path) -> None:
+    """Five times the same on each side: no test finds a difference."""
+    with measured(folder, Definitions()) as (_, run):
+        for test in ("mann_whitney", "bootstrap", "tost"):
+            metrics = {"tps": "higher", "ttft.p95": "lower"}
+            ruleset = Ruleset("r", "1", (), baseline=Baseline(test=test, metrics=metrics))  # type: ignore[arg-type]  # as a file says it
+            rows = judge(ruleset, run, others=[run] * 4, baseline=[run] * 5).rows
+            assert [(row.status, row.observed) for row in rows] == [("PASS", 0.0)] * 2

@@ -1,0 +1,268 @@
+"""Each definition changes the figures as its formula says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reporter import MetricsReporter
+from rulesets.definitions import Definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reporter import Report
+    from tests.reporter.conftest import Run
+
+    NewRun = Callable[..., Run]
+
+LATENCIES = ("ttft_ms", "ttfo_ms", "ttfv_ms", "ttfb_ms", "last_token_ms", "latency_ms")
+
+
+class Letters:
+    """A tokenizer whose tokens are letters, between marks that it puts around every text."""
+
+    name_or_path: str | None = None
+
+    def encode(self, text: str) -> list[str]:
+        """The letters of a text and the marks."""
+        return ["<begin>", *text, "<end>"]
+
+
+def said(output: str, reasoning: str | None = None, tool_calls: Any = None) -> dict[str, Any]:
+    """The texts of an answer."""
+    return {"output": output, "reasoning": reasoning, "tool_calls": tool_calls}
+
+
+def by(run: Run, **definitions: Any) -> Report:
+    """The report of a run by these definitions; it can be asked for again by others."""
+    folder = run.folder if (run.folder / "events.db").exists() else run.write()
+    with MetricsReporter(folder) as reporter:
+        return reporter.create_report(definitions=Definitions(**definitions))
+
+
+def tpot(report: Report) -> float | None:
+    """The mean TPOT in ms."""
+    return None if report.tpot_ms is None else report.tpot_ms.mean
+
+
+def codes(report: Report) -> list[str]:
+    """What the report found."""
+    return [finding.code for finding in report.findings]
+
+
+def test_a_report_says_what_it_was_computed_by(a_run: NewRun) -> None:
+    """All definitions are told, the defaults among them."""
+    wanted = Definitions(percentile_method="lower", tpot_end="complete")
+    run = a_run().answers(5, 7, usage=(1, 2)).ends()
+    report = run.report(definitions=wanted)
+    assert report.run["definitions"] == wanted.to_dict()
+    assert report.run["percentile_method"] == "lower"
+
+
+@pytest.mark.parametrize("method", ["linear", "lower", "loadgen_floor", "nearest_rank"])
+def test_percentiles_are_by_the_method(a_run: NewRun, method: Any) -> None:
+    """Of ten latencies, 1 to 10 ms, in all parts of the report."""
+    run = a_run()
+    for ms in range(1, 11):
+        run.answers(ms, at=0, usage=(1, 1), issue={"about": {"tags": {"class": "a"}}})
+    expected = {"linear": 5.5, "lower": 5, "loadgen_floor": 6, "nearest_rank": 5}[method]
+    report = by(run.ends(), percentile_method=method)
+    assert report.ttft_ms is not None
+    assert report.ttft_ms.p50 == expected
+    (part,) = report.breakdown["class"]
+    assert part.ttft_ms is not None
+    assert part.ttft_ms.p50 == expected
+
+
+@pytest.mark.parametrize(
+    ("origin", "since"),
+    [(None, {"latency_ms": 30}), ("scheduled", {}), ("issued", dict.fromkeys(LATENCIES, 30))],
+)
+def test_latencies_count_from_the_origin(a_run: NewRun, origin: Any, since: dict[str, int]) -> None:
+    """Due at 10 ms, issued at 30, sent at 35: and what counts from the schedule does so as ever."""
+    default = 35 if origin is None else 10
+    run = a_run().answers(50, 80, at=30, complete=90, usage=(1, 2), issue={"sent": 35.0, "scheduled": 10.0})
+    report = by(run.ends(), latency_origin=origin)
+    ends = dict.fromkeys(LATENCIES, 50) | {"last_token_ms": 80, "latency_ms": 90}
+    for metric in LATENCIES:
+        assert getattr(report, metric).mean == ends[metric] - since.get(metric, default), metric
+    assert report.ttft_from_schedule_ms is not None
+    assert report.ttft_from_schedule_ms.mean == 40
+    assert report.own_ms is not None
+    assert report.own_ms.mean == 25
+    assert report.own_ttft_share == pytest.approx(25 / 40)
+
+
+@pytest.mark.parametrize("origin", [None, "scheduled", "issued"])
+def test_tpot_as_loadgen_has_it(a_run: NewRun, origin: Any) -> None:
+    """(latency - TTFT) / (n - 1), whatever both count from."""
+    run = a_run().answers(50, 60, 70, at=30, complete=90, usage=(1, 3), issue={"scheduled": 10.0}).ends()
+    report = by(run, latency_origin=origin, tpot_end="complete")
+    assert report.latency_ms is not None
+    assert report.ttft_ms is not None
+    assert tpot(report) == (90 - 50) / 2 == (report.latency_ms.mean - report.ttft_ms.mean) / 2
+    assert tpot(by(run, latency_origin=origin)) == (70 - 50) / 2
+
+
+@pytest.mark.parametrize(
+    ("output", "finish_reason", "after"),
+    [(3, "stop", 2), (4, "stop", 3), (4, "length", None), (7, "stop", None)],
+)
+def test_where_each_chunk_is_a_token_so_is_the_first(
+    a_run: NewRun, output: int, finish_reason: str, after: int | None
+) -> None:
+    """By the server's count; the token that ends a text has no chunk. Else nobody knows, and it is told."""
+    run = a_run().answers(50, 60, 70, usage=(1, output), finish_reason=finish_reason).ends()
+    report = by(run, tpot_denominator="tokens_after_first_chunk")
+    assert tpot(report) == (None if after is None else 20 / after)
+    assert ("first_chunk_unknown" in codes(report)) is (after is None)
+
+
+@pytest.mark.parametrize(
+    ("texts", "first_chunk", "after"),
+    [
+        (said("abcdefg"), {"content": 4}, 3),
+        (said("abc", "uvwxyz"), {"reasoning": 2}, 4 + 3),
+        (said("abc", "uvwxyz"), {"reasoning": 6, "content": 1}, 2),
+        (said("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 2}, 3),
+        (said("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 0}, 5),
+        (said("abcdefg"), None, None),
+    ],
+)
+def test_a_tokenizer_counts_what_came_after_the_first_chunk(
+    a_run: NewRun, texts: dict[str, Any], first_chunk: Any, after: int | None
+) -> None:
+    """The rest of the text, in every category; without the first chunk's length nobody knows."""
+    run = a_run().answers(50, 60, 70, usage=(1, 9), texts=texts, first_chunk=first_chunk).ends()
+    report = run.report(
+        definitions=Definitions(tpot_denominator="tokens_after_first_chunk"), tokenizer=Letters()
+    )
+    assert tpot(report) == (None if after is None else 20 / after)
+
+
+@pytest.mark.parametrize(("by_definition", "count"), [("drop", 1), ("zero", 3), ("error", 1)])
+def test_an_answer_of_one_token(a_run: NewRun, by_definition: Any, count: int) -> None:
+    """It has no TPOT, one of 0, or makes the run invalid; and so has one of none."""
+    run = a_run().answers(50, usage=(1, 1)).answers(50, usage=(1, 1), chunks=1).answers(50, 60, usage=(1, 2))
+    report = by(run.ends(), tpot_n1=by_definition)
+    assert report.tpot_ms is not None
+    assert (report.tpot_ms.count, report.tpot_ms.max) == (count, 10)
+    assert ("one_token" in codes(report)) is (by_definition == "error")
+    assert report.validity.valid is (by_definition != "error")
+
+
+def test_by_tokens_each_request_weighs_what_tpot_divides_by(a_run: NewRun) -> None:
+    """So the mean is the time of all, divided by all of these tokens."""
+    from reporter.metrics import TPOTReportingMode
+
+    run = a_run().answers(50, 60, 70, complete=90, usage=(1, 3)).answers(50, 60, complete=80, usage=(1, 2))
+    report = run.ends().report(
+        definitions=Definitions(tpot_end="complete"), tpot_reporting_mode=TPOTReportingMode.TOKEN_WEIGHTED
+    )
+    assert tpot(report) == pytest.approx((40 + 30) / 3)
+
+
+@pytest.mark.parametrize(
+    ("source", "tokenizer", "tokens", "told"),
+    [
+        (None, False, (5, 9 + 2), True),
+        (None, True, (5 + 3, 9 + 4), False),
+        ("server_usage", True, (5, 9), True),
+        ("client_tokenizer", True, (3 + 3, 7 + 4), False),
+        ("client_tokenizer", False, (None, None), True),
+    ],
+)
+def test_who_counts_tokens(
+    a_run: NewRun, source: Any, *, tokenizer: bool, tokens: tuple[int | None, int | None], told: bool
+) -> None:
+    """One answer that the server counted, and one that it did not: what nobody may count is not known."""
+    asked = {"prompt": {"prompt": "why"}}
+    run = a_run().answers(50, 60, usage=(5, 9), texts=said("abcdefg"), issue=asked)
+    run.answers(50, 60, texts=said("abcd"), issue=asked)
+    report = run.ends().report(
+        definitions=Definitions(token_source=source), tokenizer=Letters() if tokenizer else None
+    )
+    assert (report.tokens.input, report.tokens.output) == tokens
+    assert ("tokens_unknown" in codes(report)) is (told)
+
+
+@pytest.mark.parametrize(("name", "told"), [("org/letters", False), ("elsewhere/words", True), (None, False)])
+def test_another_tokenizer_than_the_definitions_name(a_run: NewRun, name: str | None, *, told: bool) -> None:
+    """Is told by its name, wherever it was loaded from; one without a name is taken for what it is."""
+    run = a_run().answers(50, 60, texts=said("abcd")).ends()
+    tokenizer = Letters()
+    tokenizer.name_or_path = name
+    report = run.report(definitions=Definitions(tokenizer="letters"), tokenizer=tokenizer)
+    assert ("other_tokenizer" in codes(report)) is told
+
+
+@pytest.mark.parametrize(
+    ("categories", "by_server", "by_tokenizer"),
+    [
+        (("reasoning", "content", "tool_call"), 30, 3 + 5),
+        (("content", "tool_call"), 20, 5),
+        (("content",), 20, 5),
+        (("reasoning",), 10, 3),
+        (("tool_call",), 0, 0),
+    ],
+)
+def test_only_some_categories_count(
+    a_run: NewRun, categories: Any, by_server: int, by_tokenizer: int
+) -> None:
+    """The server tells reasoning; of the rest, what an answer has only one kind of is known."""
+    more = {"texts": said("abcde", "xyz"), "reasoning_tokens": 10}
+    run = a_run().answers(50, 60, 90, usage=(1, 30), first_output_ns=None, **more).ends()
+    assert by(run, token_categories=categories).tokens.output == by_server
+    run = a_run().answers(50, 60, 90, usage=(1, 30), **more).ends()
+    counted = run.report(
+        definitions=Definitions(token_source="client_tokenizer", token_categories=categories),  # noqa: S106 (not a password)
+        tokenizer=Letters(),
+    )
+    assert counted.tokens.output == by_tokenizer
+
+
+@pytest.mark.parametrize(
+    ("texts", "known"),
+    [
+        (said("abc"), {"reasoning": 0, "content": 30, "tool_call": 0}),
+        (said("", "xyz"), {"reasoning": 30, "content": 0, "tool_call": 0}),
+        (said("", None, [{"function": {}}]), {"reasoning": 0, "content": 0, "tool_call": 30}),
+        (said("abc", None, [{"function": {}}]), {"reasoning": 0, "content": None, "tool_call": None}),
+        (said("abc", "xyz"), {"reasoning": None, "content": None, "tool_call": 0}),
+    ],
+)
+def test_a_server_that_tells_no_category(a_run: NewRun, texts: Any, known: dict[str, int | None]) -> None:
+    """An answer of one kind is known; of several kinds nobody can tell, and that is said."""
+    run = a_run().answers(50, 60, usage=(1, 30), texts=texts).ends()
+    with MetricsReporter(run.write()) as reporter:
+        for category, tokens in known.items():
+            report = reporter.create_report(definitions=Definitions(token_categories=(category,)))  # type: ignore[arg-type]  # it is one
+            assert report.tokens.output == tokens, category
+            assert ("tokens_unknown" in codes(report)) is (tokens is None)
+
+
+def test_without_reasoning_tpot_counts_from_the_first_output(a_run: NewRun) -> None:
+    """The time of tokens that do not count is no part of it."""
+    from tests.reporter.conftest import ns
+
+    more = {"reasoning_tokens": 2, "first_output_ns": ns(70), "first_visible_ns": ns(70)}
+    run = a_run().answers(50, 60, 70, 80, 90, usage=(1, 5), texts=said("abc", "xy"), **more).ends()
+    assert tpot(by(run, token_categories=("content", "tool_call"))) == (90 - 70) / (3 - 1)
+    assert tpot(by(run)) == (90 - 50) / (5 - 1)
+
+
+def test_one_reporter_can_report_by_several_definitions(a_run: NewRun) -> None:
+    """What one report was computed by leaves nothing behind for the next."""
+    run = a_run().answers(50, 60, 70, complete=90, usage=(1, 3)).answers(95, at=80, usage=(1, 3)).ends()
+    with MetricsReporter(run.write()) as reporter:
+        before = reporter.create_report()
+        other = reporter.create_report(
+            definitions=Definitions(
+                latency_origin="issued", tpot_end="complete", throughput_window="last_issued_done"
+            )
+        )
+        after = reporter.create_report()
+    assert other != before
+    assert after == before
