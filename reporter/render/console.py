@@ -33,6 +33,7 @@ _ENDED: Final = {
     "worker_lost": "WORKER LOST",
     "error_budget": "ERROR BUDGET SPENT",
     "overloaded": "OVERLOADED",
+    "gate_lost": "GATE LOST",
 }
 _UNTOLD: Final = frozenset(
     {

@@ -27,7 +27,6 @@ LABEL_WIDTH: Final = 15
 _GAP: Final = 2
 _NARROWEST: Final = 40
 _FOLDED: Final = 24
-"""What a column that folds asks for before others are left out."""
 _GLUED: Final = 24
 """A part of a sentence up to this length stays on one line: the body of a block has that much room."""
 _GLUE: Final = "\ue000"
@@ -43,12 +42,14 @@ class Column:
         rank: 0 is never left out; of the others the highest goes first when the page is too narrow.
         justify: `left` for words, `right` for figures.
         folds: Its cells may be broken into several lines.
+        least: What one that folds asks for before others are left out.
     """
 
     title: str
     rank: int = 0
     justify: Literal["left", "right"] = "right"
     folds: bool = False
+    least: int = _FOLDED
 
 
 def clean(value: object) -> str:
@@ -86,19 +87,31 @@ def block(label: TextType, *lines: TextType) -> Table:
 
 def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: int) -> Table:
     """Rows under headings, without the columns that the page has no room for. Figures are never cut short."""
-    widths = [_needed(column, [row[index] for row in rows]) for index, column in enumerate(columns)]
-    widths[0] = max(widths[0], LABEL_WIDTH - _GAP)
-    kept = _fitting(columns, widths, max(width, _NARROWEST))
+    longest = [
+        max([cell_len(column.title), *(row[index].cell_len for row in rows)])
+        for index, column in enumerate(columns)
+    ]
+    needed = [
+        min(long, column.least) if column.folds else long
+        for long, column in zip(longest, columns, strict=True)
+    ]
+    widths = [max(needed[0], LABEL_WIDTH - _GAP), *needed[1:]]
+    room = max(width, _NARROWEST)
+    kept = _fitting(columns, widths, room)
+    spare, folding = room - _taken(widths, kept), sum(columns[index].folds for index in kept)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for index in kept:
         column = columns[index]
+        more = min(spare // folding, longest[index] - needed[index]) if column.folds else 0
         table.add_column(
             Text(column.title),
             justify=column.justify,
             min_width=None if column.folds else widths[index],
+            width=needed[index] + more if column.folds and spare >= 0 else None,
             no_wrap=not column.folds,
             overflow="fold",
         )
+        spare, folding = spare - more, folding - column.folds
     for row in rows:
         table.add_row(*(row[index] for index in kept))
     return table
@@ -139,12 +152,11 @@ def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> lis
     """The indices of the columns that stay."""
     kept = list(range(len(columns)))
     for index in sorted(kept, key=lambda index: -columns[index].rank):
-        if not columns[index].rank or sum(widths[index] + _GAP for index in kept) - _GAP <= room:
+        if not columns[index].rank or _taken(widths, kept) <= room:
             break
         kept.remove(index)
     return kept
 
 
-def _needed(column: Column, cells: Sequence[Text]) -> int:
-    needed = max([cell_len(column.title), *(cell.cell_len for cell in cells)])
-    return min(needed, _FOLDED) if column.folds else needed
+def _taken(widths: Sequence[int], kept: Sequence[int]) -> int:
+    return sum(widths[index] + _GAP for index in kept) - _GAP

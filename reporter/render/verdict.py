@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from reporter.render.figures import NOTHING, decimals, fixed, given, whole
+from reporter.render import rule
+from reporter.render.judged import in_short, met, ruleset_of, share
 from reporter.render.page import Column, block, clean, draw, grid, sentence, text
 
 if TYPE_CHECKING:
@@ -14,94 +15,155 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-STYLES: Final = {"PASS": "bold green", "FAIL": "bold red", "INVALID": "bold red"}
+    from reporter.render.judged import Judged
+
+STYLES: Final = {
+    "PASS": "bold green",
+    "FAIL": "bold red",
+    "INVALID": "bold red",
+    "INCONCLUSIVE": "bold yellow",
+    "WARN": "bold yellow",
+    "INFO": "bold yellow",
+    "SKIP": "dim",
+}
 
 _COLUMNS: Final = (
     Column("verdict", justify="left"),
     Column("rule", justify="left", folds=True),
     Column("observed"),
-    Column("bound", rank=2),
-    Column("margin", rank=1),
+    Column("bound", rank=5),
+    Column("limit", rank=1),
+    Column("margin", rank=2),
     Column("n", rank=3),
+    Column("method", rank=4, justify="left", folds=True, least=18),
 )
-_MOST_DECIMALS: Final = 6
+_RUNS: Final = (
+    Column("verdict", justify="left"),
+    Column("run", justify="left"),
+    Column("rules met"),
+    Column("did not pass", justify="left", folds=True),
+)
+_MOST_ROWS: Final = 40
+"""So many rules of runs that did not pass are shown; of more, one run is looked at after the other."""
+_REMARKS: Final = {"Changed": "overrides", "Note": "notes", "Source": "source"}
+_MOST_NOTES: Final = 5
 
 
-def render(verdict: Mapping[str, Any], *, width: int = 100, color: bool = False) -> str:
-    """A verdict alone, as `loadgen gate` prints it.
+def render(parts: Sequence[Judged], *, width: int = 100, color: bool = False, full: bool = False) -> str:
+    """Verdicts alone, as `loadgen gate` prints them, each under the name of its run where there are several.
+
+    Of the runs of a series there is a line each; all rules of a run follow where it did not pass, and where
+    these are few.
+
+    Args:
+        parts: What was judged.
+        width: Columns of the page; at least 40.
+        color: Whether to use ANSI colours.
+        full: Whether all rules of every run of a series are to follow.
+    """
+    runs = [part for part in parts if part.is_one_of_several]
+    others = [part for part in parts if not part.is_one_of_several]
+    shown = runs if full else _few([run for run in runs if run.status != "PASS"])
+    told: list[Sequence[object]] = []
+    pages = [
+        *_pages(others, width, told),
+        *(_overview(runs, shown, width) if runs else ()),
+        *_pages(shown, width, told),
+    ]
+    return draw(pages, width=width, color=color)
+
+
+def sections(
+    verdict: Mapping[str, Any], *, width: int, remarks: bool = True
+) -> Iterator[Sequence[RenderableType]]:
+    """Every rule with what was observed; why those did not pass that did not; what was changed and noted.
 
     Args:
         verdict: `Verdict.to_dict()`.
-        width: Columns of the page; at least 40.
-        color: Whether to use ANSI colours.
+        width: Columns of the page.
+        remarks: Whether to tell what the rules say of themselves.
     """
-    return draw(_page(verdict, width), width=width, color=color)
-
-
-def sections(verdict: Mapping[str, Any], *, width: int) -> Iterator[Sequence[RenderableType]]:
-    """Every rule with what was observed, and why those did not pass that did not."""
     rows = verdict.get("rows", ())
     if rows:
-        yield [grid(_COLUMNS, [_row(row) for row in rows], width=width)]
-    reasons = [text(row["reason"]) for row in rows if row.get("reason")]
-    if reasons:
-        yield [block("Why", *reasons)]
+        titles = rule.columns(rows)
+        columns = [column for column in _COLUMNS if column.title in titles]
+        yield [grid(columns, [_styled(row, titles) for row in rows], width=width)]
+    if reasons := [_why(row, why) for row, why in rule.whys(rows)]:
+        yield reasons
+    if remarks and (told := list(_remarks(verdict))):
+        yield told
 
 
 def headline(verdict: Mapping[str, Any]) -> Text:
     """The status, how many rules were met, and whose rules they are."""
-    rows = verdict.get("rows", ())
-    status = clean(verdict.get("status", NOTHING))
-    met = f"{sum(row.get('status') == 'PASS' for row in rows)} of {len(rows)} rules met"
-    ruleset = " ".join(filter(None, (verdict.get("ruleset"), verdict.get("version"))))
+    status, ruleset = clean(verdict.get("status", "")), ruleset_of(verdict)
+    model, scenario = verdict.get("model"), verdict.get("scenario")
+    entry = "/".join(clean(name) for name in (model, scenario) if name and name != "*")
     return sentence(
         Text(status, STYLES.get(status, "bold")),
-        sentence(met, f"ruleset {ruleset}" if ruleset else ""),
+        sentence(met(verdict), f"ruleset {ruleset}" if ruleset else "", entry),
         separator="   ",
     )
 
 
-def _page(verdict: Mapping[str, Any], width: int) -> Iterator[Sequence[RenderableType]]:
-    yield [block("Result", headline(verdict), *map(text, verdict.get("reasons", ())))]
-    yield from sections(verdict, width=width)
+def _few(missed: Sequence[Judged]) -> Sequence[Judged]:
+    """The same runs; none where there is more of them than anybody reads."""
+    return missed if sum(len(run.rows) for run in missed) <= _MOST_ROWS else ()
 
 
-def _row(row: Mapping[str, Any]) -> list[Text]:
-    observed, bound, unit = row.get("observed"), row.get("bound"), row.get("unit") or ""
-    return [
-        _status(row),
-        text(row.get("target", "")),
-        text(_with_unit(_observed(observed, bound), unit)),
-        text(_with_unit(given(bound), unit)),
-        text(_margin(row.get("margin"))),
-        text(whole(row.get("n")), "dim"),
+def _overview(
+    runs: Sequence[Judged], shown: Sequence[Judged], width: int
+) -> Iterator[Sequence[RenderableType]]:
+    """A line a run: its status, how many rules it met, and which it did not."""
+    rows = [
+        [
+            Text(clean(run.status), STYLES.get(run.status, "bold")),
+            text(run.name),
+            text(share(run.verdict)),
+            text(in_short(run.missed)),
+        ]
+        for run in runs
     ]
+    passed, ruleset = sum(run.status == "PASS" for run in runs), ruleset_of(runs[0].verdict)
+    yield [
+        block("Runs", sentence(f"{passed} of {len(runs)} passed", f"ruleset {ruleset}" if ruleset else ""))
+    ]
+    yield [grid(_RUNS, rows, width=width)]
+    if passed < len(runs) and not shown:
+        yield [block("More", "each rule of each run: --full, or the report.json of the run")]
 
 
-def _status(row: Mapping[str, Any]) -> Text:
-    """The status; a target that may be missed without failing the run shows its severity when it is."""
-    status, severity = row.get("status", NOTHING), row.get("severity", "fail")
-    harmless = status == "FAIL" and severity != "fail"
-    shown = clean(severity).upper() if harmless else clean(status)
-    return Text(shown, style="bold yellow" if harmless else STYLES.get(shown, "bold"))
+def _pages(
+    parts: Sequence[Judged], width: int, told: list[Sequence[object]]
+) -> Iterator[Sequence[RenderableType]]:
+    """Each with all its rules; what rules say of themselves once: `told` is what was said before."""
+    for part in parts:
+        own = [part.verdict.get(key) for key in _REMARKS.values()]
+        yield [text(part.name, "bold")] if part.name else []
+        yield [block("Result", headline(part.verdict), *map(text, part.verdict.get("reasons", ())))]
+        yield from sections(part.verdict, width=width, remarks=own not in told)
+        told.append(own)
 
 
-def _observed(observed: float | None, bound: float | None) -> str:
-    """A figure with three digits, and with as many more as tell it from the bound that it is held against."""
-    if observed is None:
-        return NOTHING
-    least = 0 if observed == round(observed) else decimals(observed, most=_MOST_DECIMALS)
-    differs = (
-        places
-        for places in range(least, _MOST_DECIMALS)
-        if bound is None or observed == bound or round(observed, places) != round(bound, places)
-    )
-    return fixed(observed, next(differs, _MOST_DECIMALS))
+def _styled(row: Mapping[str, Any], titles: Sequence[str]) -> list[Text]:
+    cells = rule.cells(row)
+    styles = {"verdict": STYLES.get(cells["verdict"], "bold"), "n": "dim", "method": "dim"}
+    return [text(cells[title], styles.get(title, "")) for title in titles]
 
 
-def _with_unit(shown: str, unit: str) -> str:
-    return f"{shown} {unit}" if unit and shown != NOTHING else shown
+def _why(row: Mapping[str, Any], why: Sequence[str]) -> RenderableType:
+    """A rule that did not pass: why, and what to do."""
+    status = clean(rule.status(row))
+    label, name = Text(status, STYLES.get(status, "bold")), row.get("id") or row.get("target", "")
+    if status == "SKIP":
+        return block(label, text(f"{name}: {'; '.join(why)}"))
+    return block(label, text(name, "bold"), *map(text, why))
 
 
-def _margin(share: float | None) -> str:
-    return NOTHING if share is None else f"{100 * share:+,.{decimals(100 * share, 2)}f} %"
+def _remarks(verdict: Mapping[str, Any]) -> Iterator[RenderableType]:
+    of_rules = (row.get("source") for row in verdict.get("rows") or ())
+    told = {**verdict, "source": [*dict.fromkeys(filter(None, (*(verdict.get("source") or ()), *of_rules)))]}
+    for label, key in _REMARKS.items():
+        if lines := told.get(key):
+            more = [text(f"and {len(lines) - _MOST_NOTES} more, in report.json")]
+            yield block(label, *map(text, lines[:_MOST_NOTES]), *more[: len(lines) > _MOST_NOTES])

@@ -144,6 +144,11 @@ def a_rule() -> Callable[..., dict[str, Any]]:
             "severity": "fail",
             "margin": 0.82586,
             "reason": "",
+            "group": "target",
+            "method": "p99, linear",
+            "limit": None,
+            "remedy": "",
+            "source": "",
         } | changes
 
     return make
@@ -161,9 +166,62 @@ def a_verdict() -> Callable[..., dict[str, Any]]:
             "source": [],
             "rows": list(rows),
             "reasons": [],
+            "model": "",
+            "scenario": "",
+            "locked": False,
+            "overrides": [],
+            "definitions": {},
+            "notes": [],
         } | changes
 
     return make
+
+
+@pytest.fixture(scope="session")
+def every_kind(
+    a_rule: Callable[..., dict[str, Any]], a_verdict: Callable[..., dict[str, Any]]
+) -> dict[str, Any]:
+    """A verdict with a rule of each outcome, and words in it that somebody meant to do harm with."""
+    hostile = "x|<b>&\x1b[31m\n::error::`boom` @team ##[error]y ](http://evil) \ud800\x00"
+    return a_verdict(
+        "INVALID",
+        a_rule(
+            "min_duration_s: 60",
+            id="validity.min_duration_s",
+            group="validity",
+            method="issue span",
+            observed=12.31,
+            bound=60.0,
+            unit="s",
+            status="INVALID",
+            margin=-0.7948,
+            reason="the span of issuing is 12.31 s, and >= 60 s is asked for",
+            remedy="run with --duration 60",
+        ),
+        a_rule("ttft:p(99)<500ms", limit=499.96, method="p99, linear; order_stat, upper 95 %"),
+        a_rule(
+            "ttft:p(99)<2000ms@es99",
+            id="ttft",
+            observed=1712.3,
+            bound=2000.0,
+            n=500,
+            status="INCONCLUSIVE",
+            method="p99, loadgen_floor; early stopping, test, 99 %",
+            reason="1 of 500 exceeds the bound, and of so few none may",
+            remedy="about 662 requests would do",
+        ),
+        a_rule("tpot:p(90)<=20ms", observed=21.5, bound=20.0, status="FAIL", margin=-0.075, reason="21.5 ms"),
+        a_rule("qps>=1!warn", observed=0.5, bound=1.0, unit="req/s", status="FAIL", severity="warn"),
+        a_rule("itl:p(99)<1ms!info", observed=2.5, bound=1.0, status="FAIL", severity="info"),
+        a_rule("ttfo:p(90)<1s", status="SKIP", observed=None, margin=None, n=0, reason="--skip ttfo"),
+        a_rule(hostile, id=hostile, status="FAIL", reason=hostile, remedy=hostile, method=hostile),
+        model="*",
+        scenario="ci",
+        reasons=["The client was late: " + hostile],
+        overrides=["validity.min_duration_s: 600 -> 60"],
+        notes=["the policy says 20", *(f"note {number}" for number in range(6))],
+        source=["SLO 7", hostile],
+    )
 
 
 @pytest.fixture(scope="session")

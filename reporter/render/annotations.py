@@ -1,0 +1,72 @@
+"""What did not pass, as annotations of GitHub Actions: lines that its runner reads out of a job's output."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from reporter.render import rule
+from reporter.render.page import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reporter.render.judged import Judged
+
+Level = Literal["error", "warning", "notice"]
+
+MOST: Final = 10
+"""GitHub shows so many of a kind for each step; the rest is in the summary."""
+
+_LEVELS: Final[Mapping[str, Level]] = {
+    "INVALID": "error",
+    "FAIL": "error",
+    "INCONCLUSIVE": "warning",
+    "WARN": "warning",
+    "INFO": "notice",
+}
+_ORDER: Final[Sequence[Level]] = ("error", "warning", "notice")
+_LONGEST: Final = 4000
+_COMMAND: Final = re.compile(r"(?m)^(\s*):(?=:)|##(?=\[)")
+"""How a line of output begins, or what it holds anywhere, that the runner takes for a command."""
+
+
+def render(parts: Iterable[Judged]) -> str:
+    """At most ten annotations, a line each, the gravest first; the last says how many are left out."""
+    known = sorted(_all(parts), key=lambda one: _ORDER.index(one[0]))
+    shown = known if len(known) <= MOST else known[: MOST - 1]
+    lines = [f"::{level} title={_property(title)}::{_message(message)}" for level, title, message in shown]
+    if left := len(known) - len(shown):
+        more = f"{left} more rules did not pass: they are in the summary and in junit.xml"
+        lines.append(f"::{known[len(shown)][0]} title=loadgen gate::{_message(more)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def inert(output: str) -> str:
+    """The same output without anything that the runner would take for a command of ours.
+
+    A server, or who wrote a ruleset, may have put one into what we quote.
+    """
+    return _COMMAND.sub(lambda found: r"\x23#" if found[0] == "##" else found[1] + r"\x3a", output)
+
+
+def _all(parts: Iterable[Judged]) -> Iterator[tuple[Level, str, str]]:
+    for part in parts:
+        if why := part.verdict.get("reasons"):
+            yield _LEVELS.get(part.status, "error"), part.name or part.where, " ".join(map(clean, why))
+        for row in part.rows:
+            if level := _LEVELS.get(rule.status(row)):
+                yield level, part.called(row), _told(row)
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    figures = f"{clean(row.get('target', ''))}: observed {rule.observed(row)}, n {rule.samples(row)}"
+    return "\n".join(map(clean, [f"{rule.status(row)}  {figures}", *rule.why(row)]))
+
+
+def _message(text: str) -> str:
+    return text[:_LONGEST].replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

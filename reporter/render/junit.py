@@ -1,0 +1,135 @@
+"""Verdicts as JUnit XML: a test case a rule, which every CI system shows.
+
+`FAIL` is a failure; `INVALID` and `INCONCLUSIVE` are errors, for nothing was found out; `SKIP` is skipped. A
+rule that may be missed without failing the run is no failure: what was missed is said in its output. The
+elements, their order and their attributes are those of the Apache Ant JUnit format, with the `properties` of
+a test case that pytest and Jenkins have beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from reporter.render import rule
+from reporter.render.judged import met, ruleset_of
+from reporter.render.page import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reporter.render.judged import Judged
+
+_KINDS: Final = {"FAIL": "failure", "INVALID": "error", "INCONCLUSIVE": "error", "SKIP": "skipped"}
+_PROPERTIES: Final = (
+    *("observed", "bound", "unit", "n", "method", "margin", "limit"),
+    *("group", "severity", "source"),
+)
+_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(parts: Sequence[Judged]) -> str:
+    """The verdicts as one document, a test suite each, with an XML declaration; UTF-8 when it is encoded."""
+    whole = Element("testsuites", name="loadgen gate")
+    for number, part in enumerate(parts):
+        whole.append(_suite(part, number))
+    for name in ("tests", "failures", "errors", "skipped"):
+        whole.set(name, str(sum(int(suite.get(name, "0")) for suite in whole)))
+    whole.set("time", _seconds(sum(part.duration_s or 0.0 for part in parts)))
+    indent(whole)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(whole, encoding="unicode") + "\n"
+
+
+def _suite(part: Judged, number: int) -> Element:
+    cases = [_case(part, row) for row in part.rows]
+    if why := list(_untold(part)):
+        cases.append(_whole(part, why))
+    found = [child.tag for case in cases for child in case]
+    run = part.run or {}
+    suite = Element(
+        "testsuite",
+        id=str(number),
+        name=_text(part.name or part.where),
+        tests=str(len(cases)),
+        failures=str(found.count("failure")),
+        errors=str(found.count("error")),
+        skipped=str(found.count("skipped")),
+        time=_seconds(part.duration_s or 0.0),
+        timestamp=_text(str(run.get("started_at") or "1970-01-01T00:00:00")[:19]),
+        hostname="localhost",
+    )
+    _add_properties(suite, dict(_of_suite(part)))
+    suite.extend(cases)
+    return suite
+
+
+def _of_suite(part: Judged) -> Iterator[tuple[str, Any]]:
+    yield "status", part.status
+    yield "ruleset", ruleset_of(part.verdict)
+    yield "rules", met(part.verdict)
+    for name in ("overrides", "notes", "source"):
+        yield name, "; ".join(map(str, part.verdict.get(name) or ()))
+    for name in ("model", "url", "session_id"):
+        yield f"run.{name}", (part.run or {}).get(name)
+
+
+def _case(part: Judged, row: Mapping[str, Any]) -> Element:
+    case = Element("testcase", name=_text(part.called(row)), classname=_text(part.where), time="0.000")
+    _add_properties(case, {"rule": row.get("target"), **{name: row.get(name) for name in _PROPERTIES}})
+    kind = _KINDS.get(str(row.get("status")))
+    if kind == "failure" and row.get("severity", "fail") != "fail":
+        kind = None
+    if kind is not None:
+        _add_outcome(case, kind, str(row.get("status")), rule.why(row))
+    SubElement(case, "system-out").text = _text(_told(row))
+    return case
+
+
+def _whole(part: Judged, why: Sequence[str]) -> Element:
+    """Why the run itself is invalid, which is in no rule: without a case of it the file would look passed."""
+    name = f"{part.name}: validity" if part.name else "validity"
+    case = Element("testcase", name=_text(name), classname=_text(part.where), time="0.000")
+    _add_outcome(case, "error", part.status, why)
+    return case
+
+
+def _untold(part: Judged) -> Iterator[str]:
+    yield from part.verdict.get("reasons") or ()
+    grave = {str(row.get("status")) for row in part.rows if row.get("severity", "fail") == "fail"}
+    if part.status not in grave | {"PASS"} and not part.verdict.get("reasons"):
+        yield f"the verdict is {part.status}"
+
+
+def _add_outcome(case: Element, kind: str, status: str, why: Sequence[str]) -> None:
+    first = why[0] if why else status
+    outcome = SubElement(case, kind, message=_text(clean(first)))
+    if kind != "skipped":
+        outcome.set("type", status)
+        outcome.text = _text("\n".join(map(clean, why or [status])))
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """The rule in words, for readers that show no properties."""
+    cells = rule.cells(row)
+    figures = [f"{name} {cells[name]}" for name in rule.columns([row]) if name not in {"verdict", "rule"}]
+    lines = [f"{cells['verdict']}  {cells['rule']}", ", ".join(figures), *rule.why(row)]
+    return "\n".join(map(clean, lines))
+
+
+def _add_properties(element: Element, values: Mapping[str, Any]) -> None:
+    told = {name: value for name, value in values.items() if value not in {None, ""}}
+    if told:
+        properties = SubElement(element, "properties")
+        for name, value in told.items():
+            shown = repr(value) if isinstance(value, float) else clean(value)
+            SubElement(properties, "property", name=name, value=_text(shown))
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _text(value: str) -> str:
+    """Text that XML can hold: what it cannot, as its escape."""
+    return _NOT_XML.sub(lambda char: char[0].encode("unicode_escape").decode("ascii"), value)

@@ -1,0 +1,135 @@
+"""Verdicts as Markdown: for the summary of a CI job, or a comment on a change.
+
+Whatever a server or a user wrote is text and nothing else: no link, no HTML, no mention, no cell of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.render import rule
+from reporter.render.judged import in_short, met, ruleset_of, share
+from reporter.render.page import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reporter.render.judged import Judged
+
+MOST_BYTES: Final = 1024 * 1024
+"""What GitHub takes as the summary of a step."""
+
+_SIGNS: Final = {
+    "PASS": "✅",
+    "FAIL": "❌",
+    "INVALID": "⛔",
+    "INCONCLUSIVE": "❔",
+    "WARN": "⚠️",
+}
+_RIGHT: Final = frozenset({"observed", "bound", "limit", "margin", "n"})
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~#!$^]|@(?=\w)|://|(?<=www)\.")
+_APART: Final = "@<!-- -->"
+"""Mentions nobody: the name stands apart from its sign."""
+_CUT: Final = "\n\n… and more, in report.json: this is as long as a summary may be.\n"
+
+
+def render(parts: Sequence[Judged], *, most_bytes: int = MOST_BYTES) -> str:
+    """The verdicts one after the other, cut at the end of a line where they are too long.
+
+    Args:
+        parts: What was judged.
+        most_bytes: So many bytes at most, in UTF-8.
+    """
+    lines = [
+        *(_overview(parts) if len(parts) > 1 else ()),
+        *(one for part in parts for one in (*_part(part), "")),
+    ]
+    return fitting("\n".join(lines), most_bytes)
+
+
+def fitting(text: str, most_bytes: int) -> str:
+    """The same text, or its first lines and a word that there are more, or nothing where that is too long."""
+    if len(text.encode()) <= most_bytes:
+        return text
+    room = most_bytes - len(_CUT.encode())
+    whole_lines, _, _ = text.encode()[: max(room, 0)].rpartition(b"\n")
+    return whole_lines.decode() + _CUT if room >= 0 else ""
+
+
+def _overview(parts: Sequence[Judged]) -> Iterator[str]:
+    """A line for each verdict, those over several runs first."""
+    yield table_row(("verdict", "run", "rules met", "did not pass"))
+    yield table_row(("---", "---", "---:", "---"))
+    for part in sorted(parts, key=lambda part: part.is_one_of_several):
+        name = safe(part.name or part.where)
+        missed = safe(in_short(part.missed))
+        yield table_row((_with_sign(part.status), name, share(part.verdict), missed))
+    yield ""
+
+
+def _part(part: Judged) -> Iterator[str]:
+    yield f"### {_with_sign(part.status)}: {safe(part.name or part.where)}"
+    yield ""
+    ruleset = ruleset_of(part.verdict)
+    yield f"{met(part.verdict)}" + (f", ruleset {safe(ruleset)}" if ruleset else "")
+    for reason in part.verdict.get("reasons") or ():
+        yield f"- {safe(reason)}"
+    if part.rows:
+        yield ""
+        yield from _table(part.rows)
+    yield from _section("Why, and what to do", _whys(part.rows))
+    for title, key in (("Changed", "overrides"), ("Notes", "notes"), ("Sources", "source")):
+        yield from _section(title, (safe(line) for line in part.verdict.get(key) or ()))
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    columns = rule.columns(rows)
+    yield table_row(columns)
+    yield table_row("---:" if name in _RIGHT else "---" for name in columns)
+    for row in rows:
+        cells = {name: safe(cell) for name, cell in rule.cells(row).items()}
+        shown = {
+            **cells,
+            "verdict": _with_sign(rule.status(row)),
+            "rule": _code(row.get("target") or ""),
+        }
+        yield table_row(shown[name] for name in columns)
+
+
+def _whys(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for row, why in rule.whys(rows):
+        named = _code(row.get("id") or row.get("target") or "")
+        yield f"**{safe(rule.status(row))}** {named}: {'<br>'.join(map(safe, why))}"
+
+
+def _with_sign(status: str) -> str:
+    return f"{_SIGNS.get(status, '')} {safe(status)}".strip()
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    told = list(lines)
+    if told:
+        yield ""
+        yield f"**{title}**"
+        yield ""
+        yield from (f"- {line}" for line in told)
+
+
+def table_row(cells: Iterable[str]) -> str:
+    """A row of a table, of cells that are safe."""
+    return f"| {' | '.join(cells)} |"
+
+
+def safe(value: object) -> str:
+    """One line of text that Markdown takes for text: what could be markup is written as a reference."""
+    return _MARKUP.sub(lambda found: _reference(found[0]), clean(value))
+
+
+def _code(value: object) -> str:
+    """Likewise, in the type of code, where nobody is mentioned anyway."""
+    return f"<code>{safe(value).replace(_APART, '@')}</code>"
+
+
+def _reference(markup: str) -> str:
+    return _APART if markup == "@" else "".join(f"&#{ord(char)};" for char in markup)
