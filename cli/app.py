@@ -54,13 +54,20 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
     "search": _Entry(
         _RUNNING, "cli.search:search", "cli.search:SearchSettings", _PERF, without="cli.search:REPLACED"
     ),
+    "audit output-caching": _Entry(
+        _RUNNING, "cli.audit:output_caching", "cli.audit:AuditSettings", _PERF, without="cli.audit:REPLACED"
+    ),
     "resume": _Entry(_RUNNING, "cli.resume:resume", "cli.resume_settings:ResumeSettings"),
     "check": _Entry(_RUNNING, "cli.check:check", "cli.check:CheckSettings"),
     "calibrate": _Entry(_RUNNING, "cli.calibrate:calibrate", "cli.calibrate:CalibrateSettings"),
     "report": _Entry(_READING, "cli.report:report"),
     "watch": _Entry(_READING, "cli.watch:watch"),
     "sql": _Entry(_READING, "cli.sql:sql"),
-    "gate": _Entry(_READING, "cli.gate:gate"),
+    "gate": _Entry(_READING, "cli.gate:gate", "cli.gate_settings:GateSettings"),
+    "compare": _Entry(_READING, "cli.compare:compare", "cli.compare_settings:CompareSettings"),
+    "export": _Entry(_READING, "cli.export:export", "cli.export:ExportSettings"),
+    "rules show": _Entry(_READING, "cli.rules:show"),
+    "rules check": _Entry(_READING, "cli.rules:check"),
     "init": _Entry(_TRYING, "cli.init:init"),
     "demo": _Entry(_TRYING, "cli.demo:demo"),
     "mock": _Entry(_TRYING, "cli.mock:mock"),
@@ -68,9 +75,15 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
     "list": _Entry(_TRYING, "cli.listing:listing"),
 }
 
+"""Of two words the first is that of a group, whose help is in `_GROUPS`."""
+_GROUPS: Final[Mapping[str, str]] = {
+    "audit": "See whether a run is what it looks like.",
+    "rules": "Show rulesets, and check files of them before a run needs them.",
+}
+
 
 def application(only: str | None = None) -> typer.Typer:
-    """The program: all commands, or one of them, which takes a part of the time to make."""
+    """The program: all commands, or one of them or one group, which takes a part of the time to make."""
     app = typer.Typer(
         name="loadgen",
         no_args_is_help=True,
@@ -79,9 +92,18 @@ def application(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(about)
-    for name in _COMMANDS if only is None else (only,):
-        entry = _COMMANDS[name]
-        app.command(name, rich_help_panel=entry.panel)(_made(entry))
+    groups: dict[str, typer.Typer] = {}
+    for name, entry in _COMMANDS.items():
+        first, _, second = name.partition(" ")
+        if only not in {None, first}:
+            continue
+        if not second:
+            app.command(name, rich_help_panel=entry.panel)(_made(entry))
+            continue
+        if first not in groups:
+            groups[first] = typer.Typer(help=_GROUPS[first], no_args_is_help=True, rich_markup_mode="rich")
+            app.add_typer(groups[first], name=first, rich_help_panel=entry.panel)
+        groups[first].command(second)(_made(entry))
     return app
 
 
@@ -168,7 +190,8 @@ def _run() -> int:
     try:
         _refuse_empty(sys.argv[1:])
         first = next(iter(sys.argv[1:]), None)
-        application(first if first in _COMMANDS else None)(prog_name="loadgen")
+        known = {name.partition(" ")[0] for name in _COMMANDS}
+        application(first if first in known else None)(prog_name="loadgen")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):
             # That nobody reads the report is not what the report says.

@@ -2,57 +2,90 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING
 
 import typer
 
-from cli.report import Run
-from cli.tokenizer import Tokenizer
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cli.gate_settings import GateSettings
+    from reporter.render.judged import Judged
 
 
-def gate(
-    run: Run,
-    *,
-    ruleset: Annotated[Path | None, typer.Option(help="A YAML file of targets.")] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RULE", help="A target, e.g. 'ttft:p(99)<500ms'; repeatable."),
-    ] = None,
-    tokenizer: Tokenizer = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
-) -> None:
-    """Judge a run: exit 0 when every rule is met, 1 when one is missed, 4 when the run is invalid.
+def gate(settings: GateSettings) -> None:
+    """Judge a run, or a series of runs, by rules, with an exit code for a CI job.
 
-    Without --ruleset and --require, the rules are those that the run was started with. A metric without
-    samples misses its target. The verdict goes into report.json as well.
+    Exit 0 when every rule is met, 1 when one is missed, 4 when the run is invalid, 5 when there is too
+    little to tell. Without --ruleset and --require, the rules are those that the run was started with. A
+    metric without samples misses its target. Of a sweep or a suite each run is judged, and what the rules
+    demand of all of them.
+
+    The verdict goes into report.json and junit.xml as well, and on GitHub Actions into the summary of the
+    step and into annotations.
 
     [bold]Examples[/bold]
 
-    loadgen gate RUN --ruleset chat.yaml
+    loadgen gate RUN --ruleset chat
 
-    loadgen gate RUN --require 'ttft:p(99)<500ms' --require 'qps>=20' --require 'error<1%'
+    loadgen gate RUN --ruleset mlperf-inference@v6.1 --scenario gpt-oss-120b/server --accuracy SCORED
+
+    loadgen gate RUN --require 'ttft:p(99)<500ms@es99' --require 'error<1%' --junit junit.xml
+
+    loadgen gate RUN --require 'tps:delta>-3%@mw0.05' --also RUN2 --baseline main-runs
     """
     from cli.errors import UsageError
-    from cli.judging import read_rules, write_report
+    from cli.gating.judge import judged
+    from cli.gating.outcome import exit_code, gravest
+    from cli.gating.outputs import tell
+    from cli.gating.whole import judge_series, rows
     from cli.pipe import end_with_the_reader
-    from cli.series.series import require_run
+    from cli.run_folder import folder_of
+    from cli.series.series import is_series
     from cli.tokenizer import load
-    from rulesets.verdict import EXIT_CODES
+    from reporter.render.judged import Judged as Part
 
     end_with_the_reader()
-    require_run(run)
-    report = write_report(run, read_rules(require or [], ruleset), tokenizer=load(tokenizer))
-    if report.verdict is None:
-        raise UsageError("there is nothing to judge by: give --ruleset FILE or --require RULE")
-    if json:
-        import orjson
-
-        from reporter.render.json import printable
-
-        print(printable(orjson.dumps(report.verdict, option=orjson.OPT_INDENT_2).decode()))
+    tokenizer = load(settings.tokenizer)
+    if is_series(settings.run):
+        parts = judge_series(settings, tokenizer)
+        told: object = rows(parts, settings.inconclusive)
     else:
-        from cli.show import show_verdict
+        if settings.c_max is not None:
+            raise UsageError(f"--c-max {settings.c_max}: is that of a sweep, and this is one run")
+        report, _ = judged(settings.run, settings, tokenizer, settings.skip)
+        parts, told = [Part.of(report)], report.verdict
+    _print(parts, told if settings.json else None, full=settings.full)
+    for option in _idle(settings, parts):
+        sys.stderr.write(f"note: {option} was given, and no rule asks for it\n")
+    tell(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
+    raise typer.Exit(gravest(exit_code(part.status, settings.inconclusive) for part in parts))
 
-        show_verdict(report.verdict)
-    raise typer.Exit(EXIT_CODES[report.verdict["status"]])
+
+def _idle(settings: GateSettings, parts: Sequence[Judged]) -> Iterator[str]:
+    """The options that nothing was judged with."""
+    asked = {row["group"] for part in parts for row in part.verdict.get("rows", ())}
+    for option, given, groups in (
+        ("--baseline", settings.baseline, {"baseline", "sweep"}),
+        ("--also", settings.also, {"baseline"}),
+        ("--accuracy", settings.accuracy, {"accuracy", "baseline", "sweep"}),
+        ("--audit", settings.audit, {"audit"}),
+    ):
+        if given and not groups & asked:
+            yield option
+    if settings.power and not any(row["id"] == "power" for part in parts for row in part.rows):
+        yield "--power"
+
+
+def _print(parts: Sequence[Judged], json: object, *, full: bool) -> None:
+    if json is None:
+        from cli.show import show_verdicts
+
+        show_verdicts(parts, full=full)
+        return
+    import orjson
+
+    from reporter.render.json import printable
+
+    sys.stdout.write(printable(orjson.dumps(json, option=orjson.OPT_INDENT_2).decode()) + "\n")

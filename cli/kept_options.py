@@ -12,7 +12,9 @@ from cli.perf_settings import PerfSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NOT_KEPT: Final = frozenset({"url", "api_key", "header", "out", "require", "ruleset", "json", "quiet"})
+_NOT_KEPT: Final = frozenset(
+    {"url", "api_key", "header", "out", "require", "ruleset", "scenario", "skip", "json", "quiet"}
+)
 """Secrets, what the log keeps elsewhere (the URL without them, the rules), and where results go."""
 
 

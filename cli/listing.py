@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Kind = Literal["events", "failures", "loads", "metrics", "protocols", "scenarios", "views"]
+Kind = Literal["events", "failures", "loads", "metrics", "protocols", "rulesets", "scenarios", "views"]
 
 
 def listing(
@@ -17,18 +17,22 @@ def listing(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """List events, failures, loads, metrics, protocols, scenarios of the mock endpoint, or views.
+    """List events, failures, loads, metrics, protocols, rulesets, scenarios of the mock endpoint, or views.
 
     [bold]Example[/bold]
 
     loadgen list metrics
     """
+    from cli.pipe import end_with_the_reader
+
+    end_with_the_reader()
     sources: Mapping[str, Callable[[], Mapping[str, str]]] = {
         "events": events,
         "failures": failures,
         "loads": loads,
         "metrics": metrics,
         "protocols": protocols,
+        "rulesets": rulesets,
         "scenarios": scenarios,
         "views": views,
     }
@@ -76,11 +80,10 @@ def loads() -> Mapping[str, str]:
 
 def metrics() -> Mapping[str, str]:
     """Metrics that a target can name, with their units."""
-    from rulesets.target import METRICS
+    from rulesets.quantity import ACCURACY, METRICS, SCORES
 
-    return {
-        name: ", ".join([quantity.kind, *filter(None, quantity.units)]) for name, quantity in METRICS.items()
-    }
+    every = METRICS | {f"{SCORES}NAME": ACCURACY}
+    return {name: ", ".join([one.kind, *filter(None, one.units)]) for name, one in every.items()}
 
 
 def protocols() -> Mapping[str, str]:
@@ -89,6 +92,15 @@ def protocols() -> Mapping[str, str]:
 
     fixed = {name: f"POST {codec.path}" for name, codec in CODECS.items()}
     return fixed | dict.fromkeys(DESCRIBED, "POST --path, with --body; the text stands at --text-at")
+
+
+def rulesets() -> Mapping[str, str]:
+    """Rulesets that come with the program, with the models and scenarios that they have rules for."""
+    from rulesets.catalog import names
+    from rulesets.loading import read
+
+    books = {name: read(name) for name in names()}
+    return {name: "; ".join(["locked"] * book.locked + [book.contents()]) for name, book in books.items()}
 
 
 def scenarios() -> Mapping[str, str]:

@@ -162,8 +162,14 @@ class LoadSettings(FailureSettings):
     ] = False
     seed: Annotated[
         int,
-        typer.Option(help="Of arrivals and synthetic prompts.", rich_help_panel=LOAD),
+        typer.Option(help="Of the order of prompts, of synthetic ones, of arrivals.", rich_help_panel=LOAD),
     ] = 0
+    schedule_seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Of arrivals alone. Default: --seed.", show_default=False, rich_help_panel=LOAD
+        ),
+    ] = None
 
     def check_load(self) -> None:
         """Refuse what contradicts itself."""

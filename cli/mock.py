@@ -116,6 +116,14 @@ def mock(
             rich_help_panel=_TIMING,
         ),
     ] = 0,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache",
+            help="Answer at once what was asked before, as a cache of answers does.",
+            rich_help_panel=_TIMING,
+        ),
+    ] = False,
     stall: Annotated[
         str | None,
         typer.Option(
@@ -165,6 +173,7 @@ def mock(
             tokens_per_chunk=tokens_per_chunk,
             role_chunk=role_chunk,
             slots=slots,
+            cache=cache,
             stall=stall,
             replies=replies,
             truth=truth,

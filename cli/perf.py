@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from loadgen.workers.staff import Staff
     from recorder.errors import WriterError
     from reporter.report import Report
-    from rulesets.ruleset import Ruleset
 
 
 def perf(settings: PerfSettings) -> None:
@@ -34,23 +33,28 @@ def perf(settings: PerfSettings) -> None:
 
     loadgen perf --url $URL --model llama --prompts gsm8k.jsonl.gz --prompt-column question --offline
     """
-    tell(*run(settings), json=settings.json, quiet=settings.quiet)
+    tell(*run(settings), settings)
 
 
-def tell(report: Report, folder: Path, *, json: bool, quiet: bool) -> NoReturn:
-    """Print the report of a session that is over, and exit with its outcome."""
+def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
+    """Print the report of a session that is over, tell its verdict, and exit with its outcome."""
     from cli.show import program, show
 
-    if json:
+    if settings.json:
         from reporter.render.json import render
 
         sys.stdout.write(render(report))
     else:
         show(report)
-    if not quiet:
+    if report.verdict is not None:
+        from cli.gating.outputs import tell as tell_verdict
+        from reporter.render.judged import Judged
+
+        tell_verdict([Judged.of(report)], folder)
+    if not settings.quiet:
         shown = errors.printable(str(folder))
         print(f"\nThe run is in {shown}; again: {program()} report {shown}", file=sys.stderr)
-    raise typer.Exit(outcome(report))
+    raise typer.Exit(outcome(report, settings.inconclusive))
 
 
 def run(settings: PerfSettings) -> tuple[Report, Path]:
@@ -64,12 +68,16 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
         from cli.preparing import prepare, workers_of
 
         _hire(staff, workers_of(settings, load_of(settings), settings.requests))
+        from cli.gate_watch import require_watchable
+        from cli.gating.foreseen import warn_of
         from cli.run_folder import new_run_folder
 
         prepared = prepare(settings)
+        require_watchable(prepared)
+        warn_of(prepared)
         folder = new_run_folder(settings.out, settings.model)
         broken = conduct(prepared, staff, folder)
-    return reported(folder, prepared.rules, broken), folder
+    return reported(folder, broken), folder
 
 
 def conduct(prepared: Prepared, staff: Staff, folder: Path) -> WriterError | None:
@@ -97,8 +105,8 @@ def conduct(prepared: Prepared, staff: Staff, folder: Path) -> WriterError | Non
     return None
 
 
-def reported(folder: Path, rules: Ruleset | None, broken: WriterError | None) -> Report:
-    """Report what is in the log, which is not everything when it broke.
+def reported(folder: Path, broken: WriterError | None) -> Report:
+    """Report what is in the log, which is not everything when it broke, by the rules that are in it too.
 
     Raises:
         WriterError: It broke, and nothing of it can be read.
@@ -110,7 +118,7 @@ def reported(folder: Path, rules: Ruleset | None, broken: WriterError | None) ->
     try:
         from cli.judging import write_report
 
-        report = write_report(folder, rules)
+        report = write_report(folder, None)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):
@@ -138,14 +146,14 @@ def _hire(staff: Staff, workers: int) -> None:
         ) from error
 
 
-def outcome(report: Report) -> int:
-    """The exit code that a report amounts to."""
+def outcome(report: Report, inconclusive: str = "5") -> int:
+    """The exit code that a report amounts to, with what an inconclusive verdict is to end with."""
     if report.run["ended"] == "interrupted":
         return errors.INTERRUPTED
     if not report.validity.valid:
         return errors.INVALID
     if report.verdict is None:
         return errors.PASS
-    from rulesets.verdict import EXIT_CODES
+    from cli.gating.outcome import exit_code
 
-    return EXIT_CODES[report.verdict["status"]]
+    return exit_code(report.verdict["status"], inconclusive)

@@ -10,6 +10,7 @@ import typer
 
 from cli.endpoint_settings import ENDPOINT, EndpointSettings
 from cli.errors import UsageError
+from cli.gating.outcome import Inconclusive
 from cli.prompt_settings import PromptSettings
 
 CLIENT: Final = "Client"
@@ -18,6 +19,7 @@ RESULT: Final = "Result"
 
 MOST_WORKERS: Final = 256
 MOST_CONNECTIONS: Final = 1_000_000
+MOST_GPUS: Final = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +46,14 @@ class PerfSettings(PromptSettings):
         bool,
         typer.Option(help="Ask for the model list before the run.", rich_help_panel=ENDPOINT),
     ] = True
+    gpus: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="How many GPUs the endpoint has: for tokens a second of each (tps_per_gpu).",
+            rich_help_panel=ENDPOINT,
+        ),
+    ] = None
 
     workers: Annotated[
         int | None,
@@ -103,9 +113,41 @@ class PerfSettings(PromptSettings):
         ),
     ] = field(default_factory=list)
     ruleset: Annotated[
-        Path | None,
-        typer.Option(help="A YAML file of targets.", rich_help_panel=RESULT),
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="A built-in ruleset, NAME or NAME@VERSION (see loadgen list rulesets), or a YAML file.",
+            rich_help_panel=RESULT,
+        ),
     ] = None
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[MODEL/]SCENARIO",
+            help="The scenario of the ruleset. Default: the one for this model and this load.",
+            rich_help_panel=RESULT,
+        ),
+    ] = None
+    skip: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ID|GROUP",
+            help="Leave a rule, or a group of them, out; the verdict says so. Repeatable.",
+            rich_help_panel=RESULT,
+        ),
+    ] = field(default_factory=list)
+    abort_on_fail: Annotated[
+        bool,
+        typer.Option(
+            "--abort-on-fail",
+            help="End the run, with exit 1, as soon as one of its targets is lost beyond doubt.",
+            rich_help_panel=RESULT,
+        ),
+    ] = False
+    inconclusive: Annotated[
+        Inconclusive,
+        typer.Option(help="What an inconclusive verdict ends with: 0, 1, or 5.", rich_help_panel=RESULT),
+    ] = "5"
     json: Annotated[
         bool,
         typer.Option(
@@ -131,6 +173,8 @@ class PerfSettings(PromptSettings):
             raise UsageError("--balance is about several endpoints: give --url more than once")
 
     def _check_client(self) -> None:
+        if self.gpus is not None and not 1 <= self.gpus <= MOST_GPUS:
+            raise UsageError(f"--gpus {self.gpus}: must be from 1 to {MOST_GPUS:,}")
         if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
             raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")
         if not 0 <= self.connect_ahead <= MOST_CONNECTIONS:

@@ -10,7 +10,7 @@ import orjson
 
 from cli.askable import require_askable
 from cli.errors import UsageError
-from cli.judging import read_rules
+from cli.gating.reference import read_rules, require_known
 from cli.kept_options import kept
 from cli.loads import counts_of, duration_of, has_conversations, load_of, warmup_of, with_its_dataset
 from cli.protocol_options import headers_of, options_of
@@ -75,6 +75,7 @@ class Prepared:
             "headers": sorted(self.targets[0].headers),
             "verify_tls": self.targets[0].verify,
             "probe": self.given.probe,
+            "gpus": self.given.gpus,
             "workers": self.workers,
             "transport": self.given.transport,
             "connect_ahead": self.given.connect_ahead,
@@ -90,6 +91,7 @@ class Prepared:
                 "facts": dict(self.dataset.facts),
             },
             "ruleset": None if self.rules is None else self.rules.to_dict(),
+            "skip": list(self.given.skip),
         }
 
 
@@ -125,6 +127,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         ),
         protocol=settings.protocol,
         seed=settings.seed,
+        schedule_seed=settings.schedule_seed,
         timeouts=timeouts_of(settings),
         protocol_options=options_of(settings),
         retries=settings.retry,
@@ -136,7 +139,15 @@ def prepare(settings: PerfSettings) -> Prepared:
         balance=settings.balance or "round-robin",
     )
     require_askable(dataset, settings, codec_of(plan.protocol, plan.protocol_options), plan.generation)
-    rules = read_rules(settings.require, settings.ruleset)
+    rules = read_rules(
+        settings.require,
+        settings.ruleset,
+        scenario=settings.scenario,
+        model=settings.model,
+        load=plan.load.kind.value,
+        concurrency=plan.load.concurrency,
+    )
+    require_known(rules, settings.skip)
     workers = workers_of(settings, plan.load, plan.count)
     return Prepared(plan, targets, dataset, rules, workers, settings)
 

@@ -82,6 +82,15 @@ class PromptSettings(LoadSettings):
             rich_help_panel=PROMPTS,
         ),
     ] = "in-order"
+    only_prompt: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Ask only this one of the prompts, the first being 0, again and again.",
+            show_default=False,
+            rich_help_panel=PROMPTS,
+        ),
+    ] = None
     weight_column: Annotated[
         str | None,
         typer.Option(
@@ -226,6 +235,8 @@ class PromptSettings(LoadSettings):
             raise UsageError("--order weighted: say which column has the weights, with --weight-column")
         if self.weight_column is not None and self.order != "weighted":
             raise UsageError("--weight-column is for --order weighted: give both or none")
+        if self.only_prompt is not None:
+            self._check_only_prompt(self.only_prompt)
         if self.order != "in-order" and self.trace is not None:
             raise UsageError(f"--order {self.order}: a trace has its own order")
         if self.order in {"random", "weighted"} and self.passes is not None:
@@ -233,6 +244,14 @@ class PromptSettings(LoadSettings):
                 f"--passes {self.passes}: asks each prompt as often as every other, and --order {self.order} "
                 "draws them: say how many with --requests or --sessions"
             )
+
+    def _check_only_prompt(self, number: int) -> None:
+        if number < 0:
+            raise UsageError(f"--only-prompt {number}: must be 0 or more")
+        if self.trace is not None:
+            raise UsageError("--only-prompt: a trace asks all that it has, in its own order; leave one out")
+        if self.order != "in-order":
+            raise UsageError(f"--only-prompt: one prompt has no order; leave --order {self.order} out")
 
     def _check_ignore_eos(self, max_tokens: int | None) -> None:
         if not self.ignore_eos:

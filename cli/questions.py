@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from cli.errors import UsageError
 from cli.loads import DEFAULT_REQUESTS, duration_of, warmup_of
 from cli.made_to_length import is_said, made_to_length
 from cli.replay import replayed
@@ -30,7 +32,8 @@ def dataset_of(settings: PerfSettings, count: int) -> Dataset:
     """
     if settings.trace is not None:
         return replayed(settings, Path(settings.trace))
-    return _made_up(settings, count) if settings.prompts is None else _read(settings, settings.prompts)
+    dataset = _made_up(settings, count) if settings.prompts is None else _read(settings, settings.prompts)
+    return dataset if settings.only_prompt is None else _only(dataset, settings.only_prompt)
 
 
 def count_of(settings: PerfSettings, load: Load) -> int:
@@ -46,7 +49,17 @@ def count_of(settings: PerfSettings, load: Load) -> int:
     warmup, warmup_s = warmup_of(settings)
     if warmup_s is not None:
         warmup = _expected(load, warmup_s)
-    return max(1, min((wanted or DEFAULT_REQUESTS) + warmup, MOST_PROMPTS))
+    enough = min((wanted or DEFAULT_REQUESTS) + warmup, MOST_PROMPTS)
+    return max(1, enough, 0 if settings.only_prompt is None else min(settings.only_prompt + 1, MOST_PROMPTS))
+
+
+def _only(dataset: Dataset, number: int) -> Dataset:
+    """The dataset with one of its questions alone."""
+    asked = dataset.samples
+    if number >= len(asked):
+        raise UsageError(f"--only-prompt {number}: {dataset.name} has {len(asked)} prompts, from 0 on")
+    facts = {**dataset.facts, "only_prompt": number}
+    return replace(dataset, samples=(replace(asked[number], index=0),), weights=None, facts=facts)
 
 
 def _expected(load: Load, duration_s: float) -> int:

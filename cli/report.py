@@ -37,9 +37,9 @@ def report(
         typer.Option(help="Weigh TPOT by requests or by tokens."),
     ] = "request",
     percentiles: Annotated[
-        Literal["linear", "loadgen_floor", "nearest_rank"],
-        typer.Option(help="How percentiles are taken."),
-    ] = "linear",
+        Literal["linear", "lower", "loadgen_floor", "nearest_rank"] | None,
+        typer.Option(help="How percentiles are taken: linear, or as the run's rules say."),
+    ] = None,
     tokenizer: Tokenizer = None,
 ) -> None:
     """Report a run.

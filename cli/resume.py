@@ -47,11 +47,13 @@ def _resume_run(settings: ResumeSettings) -> None:
     if prepared.left:
         if not settings.quiet:
             sys.stderr.write(_announcement(prepared))
+        if prepared.given.abort_on_fail:
+            sys.stderr.write("note: --abort-on-fail follows no run that is resumed; it goes on to its end\n")
         with Staff(prepared.given.transport) as staff:
             broken = conduct(prepared, staff, folder)
     else:
         _end_it(prepared, folder)
-    tell(reported(folder, prepared.rules, broken), folder, json=settings.json, quiet=settings.quiet)
+    tell(reported(folder, broken), folder, prepared.given)
 
 
 def _announcement(prepared: Prepared) -> str:

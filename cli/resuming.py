@@ -11,10 +11,9 @@ import orjson
 from cli.errors import UsageError
 from cli.kept_options import given_again
 from cli.preparing import Prepared, prepare
-from cli.run_folder import folder_of
+from cli.run_folder import folder_of, still_running
 from loadgen.asking.order import order_of
 from loadgen.asking.remaining import remaining
-from recorder.errors import BeingWrittenError
 from recorder.schema import encode
 from reporter.so_far import so_far
 from workloads.hugging_face import PREFIX
@@ -63,7 +62,7 @@ def prepare_again(given: ResumeSettings) -> Prepared:
 def _require_resumable(path: Path, run: SoFar) -> None:
     folder = folder_of(path)
     if run.ended == "running":
-        raise BeingWrittenError(f"{folder} is still running; `loadgen watch {folder}` shows how it gets on")
+        raise still_running(folder)
     if run.ended == "completed":
         raise UsageError(
             f"{folder} is complete: there is nothing to resume; `loadgen report {folder}` reports it"
@@ -165,7 +164,7 @@ def _require_the_same(prepared: Prepared, run: SoFar) -> None:
             )
 
 
-_MAY_DIFFER: Final = frozenset({"dataset", "headers", "options", "ruleset"})
+_MAY_DIFFER: Final = frozenset({"dataset", "headers", "options", "ruleset", "skip"})
 """What has been looked at; and the rules, which are taken from the log."""
 
 

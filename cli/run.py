@@ -22,7 +22,8 @@ def run(settings: RunSettings) -> None:
     the file; in it a load goes before its benchmark, that before its model, and that before the defaults. A
     suite that was interrupted goes on at its first unfinished run with [bold]loadgen resume FOLDER[/bold].
 
-    Exit code: the gravest of the runs: 4 when one is invalid, else 1 when one misses a requirement, else 0.
+    Exit code: the gravest of the runs: 4 when one is invalid, else 1 when one misses a requirement, else 5
+    when one is inconclusive, else 0.
 
     [bold]Examples[/bold]
 
@@ -96,13 +97,14 @@ def _note_overruled(entries: Sequence[Entry]) -> None:
 
 
 def _dry_run(settings: RunSettings, source: Source, suite: Suite, entries: Sequence[Entry]) -> None:
+    from cli.gating.foreseen import warn_of
     from cli.series.options import Secrets
     from cli.show import page
     from cli.suite.dry_run import as_rows, as_text
     from cli.suite.keys import named, unset
     from cli.suite.running import name_of, sound
 
-    sound(source, entries, lambda _: Secrets())
+    sound(source, entries, lambda _: Secrets(), warn_of)
     for variable in unset(named(entries)):
         sys.stderr.write(f"note: {variable} is not set; the suite takes a secret from it\n")
     if settings.json:

@@ -6,12 +6,17 @@ import re
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from recorder.errors import LogExistsError
+from cli.errors import UsageError
+from recorder.errors import BeingWrittenError, LogExistsError
 from recorder.store import LOG_NAME
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 REPORT: Final = "report.json"
+_BEGINS_A_LOG: Final = b"SQLite format 3\0"
 
 
 def new_run_folder(out: Path | None, model: str) -> Path:
@@ -20,7 +25,8 @@ def new_run_folder(out: Path | None, model: str) -> Path:
     Raises:
         LogExistsError: It holds a run already.
     """
-    folder = out or unused(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_name(model)}")
+    now = datetime.now().astimezone()
+    folder = out or unused(Path("runs") / f"{now:%Y%m%d-%H%M%S}-{model_folder(model)}")
     if (folder / LOG_NAME).exists():
         raise LogExistsError(
             f"{folder} holds a run already, and a run is never overwritten: choose another --out, "
@@ -34,13 +40,48 @@ def folder_of(run: Path) -> Path:
     return run if run.is_dir() else run.parent
 
 
+def still_running(run: Path) -> BeingWrittenError:
+    """What is to be raised about a run that is not over, and has to be."""
+    return BeingWrittenError(f"{run} is still running; `loadgen watch {run}` shows how it gets on")
+
+
+def require_distinct(runs: Iterable[Path]) -> None:
+    """A run does not differ from itself, and is no second run beside itself.
+
+    Raises:
+        UsageError: One is named twice.
+    """
+    seen: dict[Path, Path] = {}
+    for run in runs:
+        place = run.resolve()
+        place = place.parent if place.name in {LOG_NAME, REPORT} else place
+        if place in seen:
+            raise UsageError(
+                f"{run}: it was named before, as {seen[place]}; a run is compared with other runs"
+            )
+        seen[place] = run
+
+
+def require_no_log(option: str, path: Path | None) -> None:
+    """A log is never written over: it is the run, and nothing can make it again.
+
+    Raises:
+        UsageError: One lies where an option wants to write.
+    """
+    if path is None or not path.is_file():
+        return
+    with path.open("rb") as file:
+        if file.read(len(_BEGINS_A_LOG)) == _BEGINS_A_LOG:
+            raise UsageError(f"{option} {path}: this is a log, and a log is never overwritten")
+
+
 def unused(folder: Path) -> Path:
     """The folder, or the first of `folder-2`, `folder-3`… that is free: runs may start in the same second."""
     numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
     return next(name for name in chain([folder], numbered) if not name.exists())
 
 
-def _name(model: str) -> str:
-    """A model's name as a part of a file name: its last part, without what a shell would mind."""
+def model_folder(model: str) -> str:
+    """A model's name as that of a folder: its last part, without what a shell would mind."""
     last = model.rstrip("/").rsplit("/", 1)[-1]
     return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.")[:60] or "model"

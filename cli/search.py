@@ -24,7 +24,7 @@ SEARCH: Final = "Search"
 
 REPLACED: Final = frozenset(
     {"offline", "stages", "trace", "trace_speed", "requests", "sessions", "passes", "duration"}
-    | {"stop_on_overload", "steady", "max_concurrency"}
+    | {"stop_on_overload", "steady", "max_concurrency", "abort_on_fail"}
 )
 """Options of `loadgen perf` that a search decides itself, or that would hide what it looks for."""
 
@@ -146,12 +146,11 @@ def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
 
     loadgen search --url $URL --model llama --require 'latency:p(95)<10s' --concurrency 1..256 --json
     """
-    from cli.searching.requirements import targets_of
+    from cli.searching.requirements import required_of
     from cli.series.options import Secrets
     from cli.series.series import Kind, Series, new_series_folder
 
-    ruleset = perf["ruleset"]
-    targets_of(settings.require, ruleset)
+    required_of(settings.require, perf["ruleset"], perf["scenario"], perf["model"], perf["skip"])
     low, high = _span(settings)
     secrets = Secrets(perf["api_key"], tuple(perf["header"]))
     folder = new_series_folder(settings.out, "search")

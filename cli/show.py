@@ -8,8 +8,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from reporter.render.judged import Judged
     from reporter.report import Report
 
 PLAIN_WIDTH: Final = 100
@@ -20,14 +21,22 @@ def show(report: Report, *, summary_only: bool = False, by: Sequence[str] = ()) 
     """Print the console report on standard output."""
     from reporter.render.console import render
 
-    sys.stdout.write(render(report, summary_only=summary_only, by=by, **page()))
+    _write(render(report, summary_only=summary_only, by=by, **page()))
 
 
-def show_verdict(verdict: Mapping[str, Any]) -> None:
-    """Print a verdict on standard output."""
+def show_verdicts(parts: Sequence[Judged], *, full: bool = False) -> None:
+    """Print verdicts on standard output; of several runs a line each, unless all of it is asked for."""
     from reporter.render.verdict import render
 
-    sys.stdout.write(render(verdict, **page()))
+    _write(render(parts, full=full, **page()))
+
+
+def _write(text: str) -> None:
+    """Print what may quote a server: on GitHub Actions without what its runner takes for a command."""
+    from cli.gating.outputs import on_github
+    from reporter.render.annotations import inert
+
+    sys.stdout.write(inert(text) if on_github() else text)
 
 
 def program() -> str:

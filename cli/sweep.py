@@ -83,7 +83,8 @@ def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
 
     Each point is a run of its own, in one folder; [bold]loadgen resume FOLDER[/bold] goes on with a sweep
     that was interrupted. The table has throughput (output tokens/s), interactivity (tokens/s that one user
-    sees), their Pareto front, and its knee. The exit code is the gravest of the runs: 4 over 1 over 0.
+    sees), their Pareto front, and its knee. The exit code is the gravest of the runs: 4 over 1 over 5 over
+    0; what a ruleset demands of all runs together counts like one more.
 
     [bold]Examples[/bold]
 
@@ -120,6 +121,8 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     import sys
 
     from cli.errors import printable
+    from cli.gating.outcome import gravest
+    from cli.gating.together import told_of
     from cli.series.running import run_series
     from cli.sweeping.result import lay, show
 
@@ -128,9 +131,10 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
         raise typer.Exit(ended.exit_code)
     lay(folder, ended.outcomes, plot=series.definition["plot"])
     show(folder, ended.outcomes, json=json)
+    together = told_of(folder, ended.outcomes, quiet=json)
     if not quiet:
         print(f"\nThe sweep is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(ended.exit_code)
+    raise typer.Exit(gravest([ended.exit_code, together]))
 
 
 def _require_sound(points: tuple[Point, ...], secrets: Secrets) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cli.calibration.kept import warn_beyond
 from cli.dataset_findings import dataset_findings
 from cli.errors import SetupError
+from cli.gate_watch import watch_gate
 from cli.interrupt import note_stop
 from cli.live import LiveView
 from cli.recording import recording
@@ -85,6 +86,9 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
                 asyncio.create_task(own_health.watch_parent(recorder.put)),
                 asyncio.create_task(_tell_of_stopping(stop, crew, quiet=given.quiet)),
             ]
+            if given.abort_on_fail and prepared.left is None:
+                following = watch_gate(folder / LOG_NAME, crew, recorder, clock, stop)
+                beside.append(asyncio.create_task(following))
             with LiveView(crew.progress, plan, quiet=given.quiet):
                 await Session(plan, crew, recorder.put, clock, stop).run()
             await crew.end()

@@ -6,6 +6,9 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from cli.searching.strategy import Verdict
+from rulesets.statistics import order_statistics
+from rulesets.statistics.binomial import at_most
+from rulesets.statistics.probability import exactly
 
 if TYPE_CHECKING:
     from reporter.report import Summary
@@ -18,21 +21,22 @@ _NORMAL: Final = 1.645
 """Standard deviations that a normal figure is farther off than with probability DOUBT, on one side."""
 
 
-def of_share(over: int, count: int, allowed: float) -> Verdict:
+def of_share(over: int, count: int, allowed: float, doubt: float = DOUBT) -> Verdict:
     """Whether the share of those over a bound is below what is allowed: an exact binomial test, both ways.
 
     Args:
         over: How many are over it.
         count: Of how many.
         allowed: The share that may be: 0.01 for a p99.
+        doubt: How often chance alone may bring about what is called clear.
     """
     if not count:
         return Verdict.MISSED
     if allowed <= 0:
         return Verdict.MISSED if over else Verdict.MET
-    if _at_most(over, count, allowed) < DOUBT:
+    if at_most(over, count, allowed) < doubt:
         return Verdict.MET
-    if over and 1 - _at_most(over - 1, count, allowed) < DOUBT:
+    if over and 1 - at_most(over - 1, count, allowed) < doubt:
         return Verdict.MISSED
     return Verdict.UNCLEAR
 
@@ -50,29 +54,20 @@ def of_mean(summary: Summary | None, bound: float) -> Verdict:
 def fewest(target: Target) -> int:
     """So many samples it takes at least for a requirement to be met clearly, with none over the bound."""
     allowed = allowed_share(target)
-    return 0 if allowed is None or allowed <= 0 else math.ceil(math.log(DOUBT) / math.log1p(-allowed))
+    if allowed is None or allowed <= 0:
+        return 0
+    return order_statistics.fewest(1 - exactly(allowed), 1 - exactly(doubt_of(target)))
+
+
+def doubt_of(target: Target) -> float:
+    """The doubt that a target leaves: where it asks for a confidence, what that leaves."""
+    return DOUBT if target.confidence is None else float(1 - exactly(target.confidence.level))
 
 
 def allowed_share(target: Target) -> float | None:
     """The share of the samples that may be over the bound; None for what is no percentile and no share."""
     if target.quantity.kind == "error":
         return target.bound
-    if target.stat.startswith("p"):
-        return 1 - float(target.stat[1:]) / 100
-    return None
-
-
-def _at_most(over: int, count: int, share: float) -> float:
-    """The probability of at most so many of a binomial distribution."""
-    if over >= count:
-        return 1.0
-    log_share, log_rest = math.log(share), math.log1p(-share)
-    logs = (
-        math.lgamma(count + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(count - k + 1)
-        + k * log_share
-        + (count - k) * log_rest
-        for k in range(over + 1)
-    )
-    return min(1.0, math.fsum(map(math.exp, logs)))
+    if target.quantity.kind == "good":
+        return float(1 - exactly(target.bound))
+    return None if target.percentile is None else float(1 - target.percentile)

@@ -1,88 +1,124 @@
-"""The requirements of a search: upper bounds that more load can only bring nearer."""
+"""The requirements of a search: bounds that more load can only bring nearer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from cli.errors import UsageError
-from cli.judging import read_rules
-from cli.searching.chance import allowed_share, fewest, of_mean, of_share
-from cli.searching.strategy import Verdict
-from reporter.exceeding import exceeding
-from rulesets.target import COMPARE, spell
+from cli.gating.reference import read_rules
+from cli.searching.chance import fewest
+from rulesets.judging.targets import group_of
+from rulesets.quantity import spell
+from rulesets.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from reporter.report import Report
-    from rulesets.target import Target
+    from rulesets.definitions import Definitions
+    from rulesets.ruleset import Ruleset
+
+_PROVED: Final = frozenset({("early_stopping", "test"), ("order_stat", None)})
+"""How a percentile can be asked for that a search proves likewise: by the number over the bound."""
+
+_MOST_ERRORS: Final = "validity.max_error_rate"
 
 
-def targets_of(require: Sequence[str], ruleset: Path | None) -> tuple[Target, ...]:
-    """The targets that a search is to meet.
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What a search is to meet.
+
+    Attributes:
+        targets: All of it.
+        definitions: What the figures mean.
+    """
+
+    targets: tuple[Target, ...]
+    definitions: Definitions
+
+
+def required_of(
+    require: Sequence[str],
+    ruleset: str | None,
+    scenario: str | None = None,
+    model: str | None = None,
+    skip: Sequence[str] = (),
+) -> Required:
+    """What a search is to meet.
+
+    Args:
+        require: Targets in the short form.
+        ruleset: `NAME`, `NAME@VERSION`, or a file.
+        scenario: That of the ruleset.
+        model: The model that is run.
+        skip: Ids and groups of rules that are left out.
 
     Raises:
-        RulesetError: One cannot be read.
+        RulesetError: Something cannot be read.
         UsageError: There is none, or one that a search cannot use.
     """
-    rules = read_rules(require, ruleset)
+    rules = read_rules(require, ruleset, scenario=scenario, model=model)
     if rules is None:
         raise UsageError("nothing is required: say what is to be met, e.g. --require 'ttft:p(99)<2s'")
-    for target in rules.targets:
-        if target.quantity.kind not in {"latency", "error"}:
-            raise UsageError(
-                f"{target.id}: a search meets upper bounds of latencies and of the error rate; "
-                f"{target.metric} is no such figure"
-            )
-        if target.severity != "fail":
-            raise UsageError(f"{target.id}: what is only shown ({target.severity}) cannot be searched for")
-        if target.where:
-            raise UsageError(f"{target.id}: a search is about all requests")
-    return rules.targets
-
-
-def fewest_samples(targets: Sequence[Target]) -> int:
-    """So many requests it takes at least until all requirements can be met clearly."""
-    return max((fewest(target) for target in targets), default=0)
-
-
-def judge(targets: Sequence[Target], report: Report, run: Path) -> tuple[Verdict, str]:
-    """Whether a run meets all requirements beyond what chance may have done, and why not.
-
-    Percentiles and the error rate are judged by exact binomial tests, means by their standard error; a
-    minimum or a maximum as it is. A request that failed is over every bound, unless it is said how many may.
-    """
-    shares = [target for target in targets if target.quantity.kind == "latency" and allowed_share(target)]
-    counted = dict(zip(shares, exceeding(run, shares), strict=True))
-    may_fail = any(target.quantity.kind == "error" for target in targets)
-    failed = 0 if may_fail else report.counts.failed
-    unclear = ""
+    targets = [target for target in _demands(rules) if not _names(target) & set(skip)]
     for target in targets:
-        if target in counted:
-            of, allowed = counted[target], allowed_share(target) or 0.0
-            # Gaps between tokens are counted one by one, and a request that failed has no number of them.
-            lost = 0 if target.metric == "itl" else failed
-            verdict = of_share(of.over + lost, of.count + lost, allowed)
-            seen = f"{of.over} of {of.count} are over it" + f", and {lost} failed" * bool(lost)
-        else:
-            verdict, seen = _other(target, report)
-        if verdict is Verdict.MISSED:
-            return verdict, f"{target.id}: {seen}"
-        unclear = unclear or (f"{target.id}: {seen}" if verdict is Verdict.UNCLEAR else "")
-    return (Verdict.UNCLEAR, unclear) if unclear else (Verdict.MET, "")
+        if why := _why_not(target, rules.definitions):
+            further = "" if ruleset is None else f"; leave it out with --skip '{target.id}'"
+            raise UsageError(f"{target.id}: {why}{further}")
+    if not targets:
+        raise UsageError("nothing is required: all of it is left out (--skip)")
+    return Required(tuple(targets), rules.definitions)
 
 
-def _other(target: Target, report: Report) -> tuple[Verdict, str]:
-    if target.quantity.kind == "error":
-        failed = report.counts.failed + report.counts.cancelled
-        ended = report.counts.completed + failed
-        return of_share(failed, ended, target.bound), f"{failed} of {ended} failed"
-    summary = getattr(report, f"{target.metric}_ms")
-    if summary is None:
-        return Verdict.MISSED, "there are no samples"
-    seen = f"the {spell(target.stat)} is {getattr(summary, target.stat):.3g} ms"
-    if target.stat == "mean":
-        return of_mean(summary, target.bound), seen
-    met = COMPARE[target.op](getattr(summary, target.stat), target.bound)
-    return Verdict.MET if met else Verdict.MISSED, seen
+def fewest_samples(required: Required) -> int:
+    """So many requests it takes at least until all requirements can be met clearly."""
+    return max(map(fewest, required.targets))
+
+
+def _demands(rules: Ruleset) -> list[Target]:
+    """The targets, and the error rate that makes a run invalid: more load brings it nearer as well."""
+    most = rules.validity.max_error_rate
+    if most is None:
+        return list(rules.targets)
+    return [*rules.targets, Target("error", "rate", "<=", most, "", id=_MOST_ERRORS)]
+
+
+def _names(target: Target) -> set[str]:
+    """What it can be left out by."""
+    return {target.id, "validity" if target.id == _MOST_ERRORS else group_of(target)}
+
+
+def _why_not(target: Target, definitions: Definitions) -> str | None:
+    """Why a search cannot use a target; None where it can."""
+    counted_here = definitions.token_source == "client_tokenizer"  # noqa: S105 (who counts, and no secret)
+    proof = target.confidence
+    reasons = {
+        "a search compares nothing with a baseline": target.delta,
+        "a search meets upper bounds of latencies and of the error rate, percentiles of tps_per_user and a "
+        f"share of good requests; {target.metric}:{spell(target.stat)} is no such figure": not _is_bound(
+            target
+        ),
+        f"what is only shown ({target.severity}) cannot be searched for": target.severity != "fail",
+        "a search is about all requests": bool(target.where),
+        "a search proves it in its own way (docs/search.md): leave the confidence out": proof is not None
+        and (proof.method, proof.form) not in _PROVED,
+        "its tokens are to be counted by a tokenizer here, and in a search the server counts": counted_here
+        and "tpot" in _latencies(target),
+    }
+    return next((why for why, holds in reasons.items() if holds), None)
+
+
+def _is_bound(target: Target) -> bool:
+    """Whether more load can only bring it nearer."""
+    match target.quantity.kind:
+        case "latency" | "error":
+            return True
+        case "good":
+            return target.stat == "fraction"
+        case kind:
+            return kind == "interactivity" and target.percentile is not None
+
+
+def _latencies(target: Target) -> set[str]:
+    by_kind = {"good": {one.metric for one in target.conditions}, "interactivity": {"tpot"}}
+    return by_kind.get(target.quantity.kind, {target.metric})

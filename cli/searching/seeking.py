@@ -6,7 +6,7 @@ import time
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from cli.searching.requirements import targets_of
+from cli.searching.requirements import required_of
 from cli.searching.result import Found
 from cli.searching.strategy import Bounds, Stopped, next_step
 from cli.searching.trials import Trials
@@ -46,9 +46,9 @@ def seek(folder: Path, series: Series, secrets: Secrets, *, quiet: bool) -> Foun
     prepared(common, secrets)
     axis = asked["axis"]
     bounds = Bounds(asked["low"], asked["high"], asked["within"], whole=axis == "concurrency")
-    targets = targets_of(given.require, given.ruleset)
+    required = required_of(given.require, given.ruleset, given.scenario, given.model, given.skip)
     options = {name: value for name, value in _options(given).items() if name not in {"rate", "concurrency"}}
-    trials = Trials(axis, targets, options, asked["point_s"])
+    trials = Trials(axis, required, options, asked["point_s"])
     over_at = time.monotonic() + asked["budget_s"]
     stopped = Stopped.INTERRUPTED
 

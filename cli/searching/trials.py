@@ -9,7 +9,8 @@ from cli.loads import load_of
 from cli.perf_settings import PerfSettings
 from cli.searching.backlog import may_hide
 from cli.searching.fairness import fair_seed
-from cli.searching.requirements import fewest_samples, judge
+from cli.searching.meeting import judge
+from cli.searching.requirements import fewest_samples
 from cli.searching.strategy import Trial, Tried, Verdict
 from cli.series.options import point_of
 from reporter.keeping_up import kept_up
@@ -18,9 +19,9 @@ from reporter.sweep import OVERLOADED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from cli.searching.requirements import Required
     from cli.series.outcome import Outcome
     from cli.series.series import Point
-    from rulesets.target import Target
 
 SCOUT_S: Final = 2.0
 """So long a scout is at least."""
@@ -53,14 +54,14 @@ class Trials:
 
     Args:
         axis: `rate` or `concurrency`.
-        targets: The requirements.
+        required: The requirements.
         perf: The options that all runs have in common, by field.
         least_s: So long a thorough trial is at least.
     """
 
-    def __init__(self, axis: str, targets: Sequence[Target], perf: Mapping[str, Any], least_s: float) -> None:
+    def __init__(self, axis: str, required: Required, perf: Mapping[str, Any], least_s: float) -> None:
         self._axis = axis
-        self._targets = targets
+        self._required = required
         self._perf = perf
         self._least_s = least_s
         self._judged: dict[int, Judged] = {}
@@ -79,7 +80,7 @@ class Trials:
             return max(SCOUT_S, SCOUT_ANSWERS * answer_s)
         # A user of the closed loop asks again when the answer is there.
         a_second = trial.load if self._axis == "rate" else trial.load / answer_s if answer_s else 0.0
-        counted_s = fewest_samples(self._targets) / a_second if a_second else 0.0
+        counted_s = fewest_samples(self._required) / a_second if a_second else 0.0
         if not trial.extensions and self._seems_missed(trial.load, before):
             # That something is missed by far, fewer requests tell than that it is met.
             counted_s = 0.0
@@ -97,7 +98,9 @@ class Trials:
         if self._axis == "rate":
             options["stop_on_overload"] = True
             given = PerfSettings(**options)
-            options["seed"] = fair_seed(load_of(given), seconds, given.seed + 1000 * number)
+            if given.schedule_seed is None:
+                first = (given.seed + 1000 * number) % 2**63
+                options["seed"] = fair_seed(load_of(given), seconds, first)
         kind = "full" if trial.thorough else "scout"
         axes = {self._axis: trial.load, "trial": kind + f"-x{2**trial.extensions}" * bool(trial.extensions)}
         return point_of(f"{self._axis}-{load}-{axes['trial']}", axes, PerfSettings(**options))
@@ -131,16 +134,16 @@ class Trials:
                 done = keeping.completed_rate
                 return Verdict.MISSED, f"overloaded: it completed {done:.4g} requests/s", done
         if trial.thorough:
-            return *judge(self._targets, report, outcome.folder), None
-        return *_at_face_value(report.verdict), None
+            return *judge(self._required, report, outcome.folder), None
+        return *_at_face_value(self._required, report.verdict), None
 
 
-def _at_face_value(verdict: Mapping[str, Any] | None) -> tuple[Verdict, str]:
-    """What the report's own figures say, chance or not."""
-    missed = [row for row in (verdict or {}).get("rows", ()) if row["status"] != "PASS"]
-    if not missed:
-        return Verdict.MET, ""
-    return Verdict.MISSED, "; ".join(row["reason"] for row in missed)
+def _at_face_value(required: Required, verdict: Mapping[str, Any] | None) -> tuple[Verdict, str]:
+    """What the figures themselves say, chance or not, of what is required."""
+    ids = {target.id for target in required.targets}
+    rows = [row for row in (verdict or {}).get("rows", ()) if row["id"] in ids]
+    missed = [row["reason"] for row in rows if row["status"] in {"FAIL", "INVALID"}]
+    return (Verdict.MISSED, "; ".join(missed)) if missed else (Verdict.MET, "")
 
 
 def _answer_s(before: Sequence[Judged]) -> float:

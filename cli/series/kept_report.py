@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reporter.report import Report
+    from rulesets.ruleset import Ruleset
 
 _NOT_OVER: Final = frozenset({"running", "interrupted", "cut_off"})
 _BY_TOKENIZER: Final = frozenset({"client_tokenizer", "mixed"})
@@ -26,19 +27,21 @@ def kept_report(run: Path) -> Report | None:
     with other options is not used, and the verdict is always by the rules that the run was started with.
 
     Returns:
-        None where there is none, where the log is newer, or where another version of this program or other
-        options made it.
+        None where there is none, where the log is newer, where another version of this program, other
+        options or other definitions made it, or where the rules ask for more than a report has.
     """
     from pydantic import TypeAdapter, ValidationError
 
     from reporter import report as reports
+    from rulesets.ruleset import Ruleset
 
     path = run / REPORT
     with suppress(OSError, ValidationError):
         if path.stat().st_mtime_ns < _last_written_ns(run):
             return None
         made: Report = TypeAdapter(reports.Report).validate_json(path.read_bytes())
-        return _judged(made) if _is_the_same(made) else None
+        rules = Ruleset.of_dict(made.run["ruleset"]) if made.run.get("ruleset") else None
+        return _judged(made, rules) if _is_the_same(made, rules) else None
     return None
 
 
@@ -47,27 +50,33 @@ def _last_written_ns(run: Path) -> int:
     return max(part.stat().st_mtime_ns for part in parts if part.exists())
 
 
-def _is_the_same(made: Report) -> bool:
+def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
     from reporter.report import SCHEMA_VERSION
+    from rulesets.definitions import Definitions
 
-    how = (made.run.get("percentile_method"), made.run.get("tpot_mode"))
+    definitions = (rules.definitions if rules else Definitions()).to_dict()
+    by = {name: list(one) if isinstance(one, tuple) else one for name, one in definitions.items()}
+    how = (made.run.get("definitions"), made.run.get("percentile_method"), made.run.get("tpot_mode"))
     return (
         made.schema_version == SCHEMA_VERSION
         and made.run.get("versions", {}).get("llm-loadgen") == _version()
-        and how == ("linear", "request_weighted")
+        and how == (by, definitions["percentile_method"], "request_weighted")
         and made.tokens.source not in _BY_TOKENIZER
         and made.run.get("ended") not in _NOT_OVER
     )
 
 
-def _judged(made: Report) -> Report:
-    if made.run.get("ruleset") is None:
+def _judged(made: Report, rules: Ruleset | None) -> Report | None:
+    """The report with the verdict of the run's own rules; None where that takes more than a report has."""
+    if rules is None:
         return replace(made, verdict=None)
-    from rulesets.ruleset import Ruleset
+    from rulesets.of_report import OfReport
     from rulesets.verdict import judge
 
-    rules = Ruleset.of_dict(made.run["ruleset"])
-    return replace(made, verdict=judge(rules, made.to_dict()).to_dict())
+    verdict = judge(rules, OfReport(made.to_dict()), skip=made.run.get("skip") or ())
+    if any(row.status == "INCONCLUSIVE" for row in verdict.rows):
+        return None
+    return replace(made, verdict=verdict.to_dict())
 
 
 def _version() -> str | None:

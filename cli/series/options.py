@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from cli.errors import UsageError, exit_code
+from cli.gating.reference import placed
 from cli.kept_options import given_again, kept
 from cli.perf_settings import PerfSettings
 from cli.series.series import Point
@@ -42,8 +43,14 @@ def point_of(name: str, axes: Mapping[str, Any], given: PerfSettings) -> Point:
     }
     if given.prompts is not None and Path(given.prompts).exists():
         files["prompts"] = str(Path(given.prompts).absolute())
-    elsewhere = {"url": given.url, "require": list(given.require), "ruleset": None}
-    options = {**kept(given), **elsewhere, **files}
+    ruleset = None if given.ruleset is None else placed(given.ruleset, Path.cwd())
+    rules = {
+        "require": list(given.require),
+        "ruleset": ruleset,
+        "scenario": given.scenario,
+        "skip": list(given.skip),
+    }
+    options = {**kept(given), "url": given.url, **rules, **files}
     options.pop("out", None)
     return Point(name, dict(axes), options, _headers(given))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cli.errors import INTERRUPTED, INVALID, PASS
+from cli.errors import INTERRUPTED
+from cli.gating.outcome import gravest as gravest_code
 from cli.series.series import Series, folder_of
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 UNFINISHED: Final = frozenset({"interrupted", "cut_off"})
 """How a run has ended that is run anew when its series is gone on with. Any other end is a result."""
-
-_MISSED: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +53,15 @@ class Ended:
 
     @property
     def exit_code(self) -> int:
-        """130 when it was interrupted; else 4 when a point is invalid, 1 when one missed a requirement."""
+        """130 when it was interrupted; else that of the gravest point."""
         if self.interrupted:
             return INTERRUPTED
         return gravest(self.outcomes)
 
 
 def gravest(outcomes: Sequence[Outcome]) -> int:
-    """The exit code of several points together: 4 over 1 over 0."""
-    codes = {outcome.exit_code for outcome in outcomes}
-    return next((code for code in (INVALID, _MISSED) if code in codes), PASS)
+    """The exit code of several points together: 4 over 1 over 5 over 0."""
+    return gravest_code(outcome.exit_code for outcome in outcomes)
 
 
 def outcome_of(folder: Path, series: Series, number: int) -> Outcome | None:
@@ -74,8 +72,9 @@ def outcome_of(folder: Path, series: Series, number: int) -> Outcome | None:
     """
     from cli.judging import write_report
     from cli.perf import outcome
+    from cli.run_folder import still_running
     from cli.series.kept_report import kept_report
-    from recorder.errors import BeingWrittenError, LogError
+    from recorder.errors import LogError
     from recorder.store import LOG_NAME
 
     place = folder_of(folder, series, number)
@@ -86,7 +85,8 @@ def outcome_of(folder: Path, series: Series, number: int) -> Outcome | None:
     except LogError:
         return None
     if report.run["ended"] == "running":
-        raise BeingWrittenError(f"{place} is still running; `loadgen watch {place}` shows how it gets on")
+        raise still_running(place)
     if report.run["ended"] in UNFINISHED:
         return None
-    return Outcome(number, series.points[number], place, report, outcome(report))
+    point = series.points[number]
+    return Outcome(number, point, place, report, outcome(report, point.options.get("inconclusive", "5")))

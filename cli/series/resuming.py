@@ -49,8 +49,15 @@ def _suite() -> Resume:
     return resume
 
 
+def _audit() -> Resume:
+    from cli.audit import resume_audit
+
+    return resume_audit
+
+
 _RESUMES: Final[Mapping[Kind, Callable[[], Resume]]] = {
     Kind.SWEEP: _sweep,
     Kind.SEARCH: _search,
     Kind.SUITE: _suite,
+    Kind.AUDIT: _audit,
 }

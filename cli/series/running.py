@@ -140,7 +140,7 @@ def _run(
         raise KeyboardInterrupt
     # As it will be read when the series is gone on with, to the last digit.
     kept = kept_report(place) or report
-    return Outcome(number, point, place, kept, outcome(kept))
+    return Outcome(number, point, place, kept, outcome(kept, point.options.get("inconclusive", "5")))
 
 
 def _move_aside(place: Path) -> None:

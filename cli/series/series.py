@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from uuid import uuid4
 
 from cli.errors import SetupError, UsageError
 from cli.run_folder import unused
+from cli.whole_file import write_whole
 from recorder.store import LOG_NAME
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ class Kind(StrEnum):
     SWEEP = "sweep"
     SEARCH = "search"
     SUITE = "suite"
+    AUDIT = "audit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +145,10 @@ def lay(path: Path, content: object) -> None:
     """
     import orjson
 
-    unfinished = path.with_suffix(f".{uuid4().hex}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        unfinished.replace(path)
+        write_whole(path, orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     except OSError as error:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
         raise SetupError(f"{path} cannot be written ({error.strerror})") from error
 
 

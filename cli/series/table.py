@@ -114,7 +114,11 @@ def _remark(outcome: Outcome) -> str:
     if not report.validity.valid:
         codes = dict.fromkeys(one.code for one in report.findings if one.severity == "error")
         return OVERLOADED if OVERLOADED in codes else f"invalid: {', '.join(codes)}"
-    return "missed" if report.verdict is not None and report.verdict["status"] == "FAIL" else ""
+    return _REMARKS.get(report.verdict["status"], "") if report.verdict is not None else ""
+
+
+_REMARKS: Final = {"FAIL": "missed", "INVALID": "invalid by its rules", "INCONCLUSIVE": "inconclusive"}
+"""Of a verdict that is no pass."""
 
 
 def _shown(value: object) -> str:

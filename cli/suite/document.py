@@ -53,6 +53,16 @@ Targets = Annotated[
     BeforeValidator(options()["require"].read),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
+Skipped = Annotated[
+    list[str],
+    BeforeValidator(options()["skip"].read),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Ends = Annotated[
+    Any,
+    BeforeValidator(options()["inconclusive"].read),
+    WithJsonSchema({"enum": ["pass", "fail", "5", 5]}),
+]
 Time = Annotated[float, BeforeValidator(_time), WithJsonSchema(_TIME)]
 
 
@@ -165,7 +175,15 @@ class Judge(Table):
     require: Targets = Field(
         default=[], description="Targets, e.g. 'ttft:p(99)<500ms'; those of other tables are added to them."
     )
-    ruleset: Text = Field(default="", description="A YAML file of targets; a ruleset of another table wins.")
+    ruleset: Text = Field(
+        default="",
+        description="A built-in ruleset, NAME or NAME@VERSION, or a YAML file; that of another table wins.",
+    )
+    scenario: Text = Field(
+        default="", description="Its scenario, [MODEL/]SCENARIO; by model and load without."
+    )
+    skip: Skipped = Field(default=[], description="Rules, or groups of them, that are left out, by id.")
+    inconclusive: Ends = Field(default="5", description="What an inconclusive verdict ends with.")
 
 
 class Suite(Table):

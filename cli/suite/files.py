@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from cli.gating.reference import placed as ruleset_placed
 from cli.suite.option import options
 
 if TYPE_CHECKING:
@@ -30,7 +31,13 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
     option = options().get(name)
     if option is None or not isinstance(value, str):
         return value
-    meant = str(option.told.metavar)
+    return _found(value, str(option.told.metavar), folder)
+
+
+def _found(value: str, meant: str, folder: Path) -> str:
+    """What a text names, by what the option takes."""
+    if meant.endswith("NAME|FILE"):
+        return ruleset_placed(value, folder)
     if meant.startswith("FILE") and not value.startswith(_HUB):
         return str(folder / Path(value).expanduser())
     if meant.endswith("FOLDER") and (folder / value).exists():

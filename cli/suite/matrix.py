@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cli.errors import UsageError
@@ -89,7 +88,10 @@ def matrix(source: Source, suite: Suite, above: Sequence[Layer], choice: Choice)
     count = len(rows[0]) * len(rows[1]) * len(rows[2]) * choice.repeat
     if count > MOST_RUNS:
         raise UsageError(f"{source.path}: {count} runs are more than the {MOST_RUNS} that a suite may have")
-    below = [layer_of(source, "judge", _ruleset(suite)), layer_of(source, "defaults", suite.defaults.said())]
+    below = [
+        layer_of(source, "judge", _judged_by(suite)),
+        layer_of(source, "defaults", suite.defaults.said()),
+    ]
     entries: list[Entry] = []
     for chosen in product(*rows):
         axes = dict(zip(("model", "benchmark", "load"), (row.name for row in chosen), strict=True))
@@ -99,8 +101,10 @@ def matrix(source: Source, suite: Suite, above: Sequence[Layer], choice: Choice)
     return tuple(entries)
 
 
-def _ruleset(suite: Suite) -> dict[str, Path]:
-    return {"ruleset": Path(suite.judge.ruleset)} if suite.judge.ruleset else {}
+def _judged_by(suite: Suite) -> dict[str, Any]:
+    """What `[judge]` says but for its targets, which are added to those of other tables."""
+    told = suite.judge.model_dump(exclude={"require"}, exclude_unset=True)
+    return {name: value for name, value in told.items() if value}
 
 
 def _repeated(axes: Mapping[str, Any], repeat: int) -> Iterator[Mapping[str, Any]]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from cli.errors import PASS, UsageError, exit_code, printable
+from cli.gating.outcome import gravest
+from cli.gating.together import told_of
 from cli.series.options import point_of, prepared
 from cli.series.running import run_series
 from cli.series.series import Kind, Series
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from cli.preparing import Prepared
     from cli.series.options import Secrets
     from cli.series.outcome import Ended, Outcome
     from cli.series.series import Point
@@ -32,13 +35,19 @@ def name_of(source: Source, suite: Suite) -> str:
     return suite.meta.name or source.path.stem
 
 
-def sound(source: Source, entries: Sequence[Entry], secrets: Callable[[str], Secrets]) -> tuple[Point, ...]:
+def sound(
+    source: Source,
+    entries: Sequence[Entry],
+    secrets: Callable[[str], Secrets],
+    tell: Callable[[Prepared, str], None] | None = None,
+) -> tuple[Point, ...]:
     """Prepare every run, its prompts and its rules included, and send nothing.
 
     Args:
         source: The file, for messages.
         entries: Its runs.
         secrets: Those of a run, by its name.
+        tell: Gets each run and its name, once where it is repeated.
 
     Returns:
         What the runs are to do.
@@ -49,7 +58,7 @@ def sound(source: Source, entries: Sequence[Entry], secrets: Callable[[str], Sec
     points: list[Point] = []
     for entry in entries:
         try:
-            points.append(_sound(entry, secrets(entry.name)))
+            points.append(_sound(entry, secrets(entry.name), tell))
         except Exception as error:
             if exit_code(error) is None:
                 raise
@@ -58,11 +67,13 @@ def sound(source: Source, entries: Sequence[Entry], secrets: Callable[[str], Sec
     return tuple(points)
 
 
-def _sound(entry: Entry, secrets: Secrets) -> Point:
+def _sound(entry: Entry, secrets: Secrets, tell: Callable[[Prepared, str], None] | None) -> Point:
     whole = replace(entry.settings, api_key=secrets.api_key, header=list(secrets.header))
     point = point_of(entry.name, entry.axes, whole)
     if entry.axes.get("repeat", 1) == 1:
-        prepared(point, secrets)
+        ready = prepared(point, secrets)
+        if tell is not None:
+            tell(ready, entry.name)
     return point
 
 
@@ -114,7 +125,8 @@ def conduct(folder: Path, series: Series, key: str | None, *, json: bool, quiet:
     stop = _failed if series.definition["stop_on_failure"] else None
     ended = run_series(folder, series, lambda point: secrets(point.name), quiet=quiet, stop_after=stop)
     _tell(folder, series, ended, json=json)
-    raise typer.Exit(ended.exit_code)
+    together = told_of(folder, ended.outcomes, quiet=json)
+    raise typer.Exit(gravest([ended.exit_code, together]))
 
 
 def _failed(outcome: Outcome) -> bool:

@@ -20,7 +20,7 @@ MOST_POINTS: Final = 1000
 _FINE: Final = 12
 """Decimals that a range is computed to, so that 0.1:0.5:0.1 ends at 0.5."""
 
-_NO_AXES: Final = frozenset({"require", "ruleset"})
+_NO_AXES: Final = frozenset({"require", "ruleset", "skip", "inconclusive"})
 _TRUTH: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 

@@ -6,16 +6,35 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import orjson
 import pytest
+import typer
 
+from cli.gate import gate
+from cli.gate_settings import GateSettings
+from cli.series.series import Kind, Point, Series, folder_of, write
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    Gate = Callable[..., tuple[int, Any]]
 
 ROOT = Path(__file__).parents[2]
+RULES = """\
+schema: rulesets/1
+ruleset: {name: mine, version: '1'}
+models:
+  "*":
+    accuracy: [{metric: ROUGE1, reference: 40, min: {factor: 0.9}}]
+    scenarios:
+      one: {targets: ['ttft:p(50)<10s'], audit: [output_caching]}
+      two: {validity: {min_samples: 11}, targets: ['ttft:p(50)<10s']}
+      all: {targets: ['ttft:p(50)<10s']}
+sweep: {points: {min: 3}, checks: [{tps_per_user_consistency: 0.01}]}
+"""
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +66,33 @@ def made_run(mock: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def a_run(made_run: Path, tmp_path: Path) -> Path:
     """A copy of a run of ten requests, in the folder where the program runs."""
     return Path(shutil.copytree(made_run, tmp_path / "run"))
+
+
+@pytest.fixture
+def judged(capsys: pytest.CaptureFixture[str]) -> Gate:
+    """The gate's exit code and its JSON, for a run and options."""
+
+    def ends(run: Path, **options: Any) -> tuple[int, Any]:
+        with pytest.raises(typer.Exit) as end:
+            gate(GateSettings(run=run, **{"json": True, **options}))
+        return end.value.exit_code, orjson.loads(capsys.readouterr().out)
+
+    return ends
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> str:
+    """A ruleset of two scenarios, with a score, an audit and a rule over several runs."""
+    path = tmp_path / "rules.yaml"
+    path.write_text(RULES)
+    return str(path)
+
+
+@pytest.fixture
+def a_series(made_run: Path, tmp_path: Path) -> Path:
+    """A sweep of two points that were run; not to be asked anything of its settings."""
+    series = Series(Kind.SWEEP, {"plot": False}, (Point("rate-1", {}, {}), Point("rate-2", {}, {})))
+    write(tmp_path / "sweep", series)
+    for number in range(2):
+        shutil.copytree(made_run, folder_of(tmp_path / "sweep", series, number))
+    return tmp_path / "sweep"

@@ -156,7 +156,7 @@ def test_sql_that_is_wrong(loadgen: Loadgen, a_run: Path) -> None:
 def test_nothing_to_judge_by(loadgen: Loadgen, a_run: Path) -> None:
     """A gate without rules would pass everything: exit 2."""
     assert a_run.exists()
-    assert "give --ruleset FILE or --require RULE" in refused(loadgen("gate", "run"), USAGE)
+    assert "give --ruleset NAME or FILE, or --require RULE" in refused(loadgen("gate", "run"), USAGE)
 
 
 def test_every_request_fails(loadgen: Loadgen, mock: MockProcess) -> None:

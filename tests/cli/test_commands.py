@@ -146,17 +146,22 @@ def test_a_ruleset_and_further_rules(loadgen: Loadgen, tmp_path: Path) -> None:
     assert "both set" in twice.stderr
 
 
-def test_a_run_that_misses_its_own_target(loadgen: Loadgen, mock: MockProcess) -> None:
-    """`perf --require` ends with 1, and the report says which."""
+def test_a_run_that_misses_its_own_target(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
+    """`perf --require` ends with 1, and the report says which; so does junit.xml."""
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 4),
         *("--require", "ttft:p(50)<1us", "--out", "other"),
+        *("--require", "qps>9e9", "--skip", "qps:value>9000000000req/s"),
     )
     assert run.returncode == 1
     assert "FAIL" in run.stdout
     # The rules are in the log: whoever reports the run again has the verdict again.
     assert orjson.loads(loadgen("report", "other", "--json").stdout)["verdict"]["status"] == "FAIL"
-    assert loadgen("gate", "other").returncode == 1
+    assert (tmp_path / "other" / "junit.xml").read_text().count("<failure ") == 1
+    # What was left out is in it too.
+    again = loadgen("gate", "other", "--json")
+    assert again.returncode == 1
+    assert [row["status"] for row in orjson.loads(again.stdout)["rows"]] == ["FAIL", "SKIP"]
 
 
 def test_no_secret_is_anywhere_in_the_folder(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
@@ -255,6 +260,8 @@ def test_tokens_are_counted_by_a_tokenizer_where_the_server_does_not(
         "source": "chunks",
         "reasoning": None,
         "cached": None,
+        "usage_output": None,
+        "recounted_output": None,
     }
     assert "tokens_from_chunks" in {finding["code"] for finding in report["findings"]}
     counted = loadgen("report", "uncounted", "--tokenizer", "tokenizer", "--json")

@@ -4,16 +4,140 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
-from cli.errors import told
-from cli.judging import write_report
+from cli.errors import UsageError, told
+from cli.judging import make_report, started_with, write_report
+from cli.perf_settings import PerfSettings
+from reporter.settings import settings
+from rulesets.definitions import Definitions
+from rulesets.demands import Audit
+from rulesets.evidence import Accuracy
+from rulesets.ruleset import of_expressions
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rulesets.ruleset import Ruleset
+
+
+def started(run: Path, **kept: Any) -> None:
+    """Have a run be started with other settings."""
+    with closing(sqlite3.connect(run / "events.db")) as log, log:
+        changed = settings(run) | kept
+        log.execute("UPDATE session SET settings = ?", [orjson.dumps(changed).decode()])
+
+
+def rules(*expressions: str, **definitions: Any) -> Ruleset:
+    """Rules from the command line, by definitions of their own."""
+    return replace(of_expressions(expressions), definitions=Definitions(**definitions))
+
+
+def test_a_run_is_judged_by_what_its_log_has(a_run: Path) -> None:
+    """Percentiles that a report does not hold, parts of the requests, and several conditions at once."""
+    wanted = rules(
+        "ttft:p(12.5)<60s",
+        "ttft{endpoint:nowhere}:p(50)<60s",
+        "good(ttft<60s,tpot<60s):fraction>=100%",
+        "output_tokens:max<=4",
+    )
+    report = write_report(a_run, wanted)
+    assert report.verdict is not None
+    assert [row["status"] for row in report.verdict["rows"]] == ["PASS", "FAIL", "PASS", "PASS"]
+
+
+class Letters:
+    """Takes each letter for a token."""
+
+    def encode(self, text: str) -> str:
+        """The letters."""
+        return text
+
+
+def test_an_audit_of_token_counts_has_them_counted_again(a_run: Path) -> None:
+    """Where there is a tokenizer; no other rule makes a report wait for that."""
+    wanted = rules("qps>0")
+    audited = replace(wanted, audits=(Audit("token_count"),))
+    assert make_report(a_run, wanted, tokenizer=Letters()).tokens.recounted_output is None
+    report = make_report(a_run, audited, tokenizer=Letters())
+    assert report.tokens.recounted_output is not None
+    assert report.verdict is not None
+    (row,) = [row for row in report.verdict["rows"] if row["id"] == "audit.token_count"]
+    assert row["reason"].startswith("the server counts ")
+    without = make_report(a_run, audited).verdict
+    assert without is not None
+    assert without["rows"][-1]["remedy"] == "judge with the model's tokenizer: --tokenizer NAME"
+
+
+def test_the_whole_report_is_by_the_definitions_of_the_rules(a_run: Path) -> None:
+    """It says so, and so does the verdict; a report without rules is by the defaults."""
+    by = {
+        "percentile_method": "loadgen_floor",
+        "tpot_end": "complete",
+        "throughput_window": "last_issued_done",
+    }
+    judged, plain = make_report(a_run, rules("qps>0", **by)), make_report(a_run, None)
+    assert judged.run["definitions"] == Definitions(**by).to_dict()  # type: ignore[arg-type]  # they are right
+    assert judged.verdict is not None
+    assert orjson.dumps(judged.verdict["definitions"]) == orjson.dumps(judged.run["definitions"])
+    assert judged.window.kind == "last_issued_done"
+    assert judged.tpot_ms is not None
+    assert plain.tpot_ms is not None
+    # The same on a busy machine, where the end of a stream is read together with its last token.
+    assert judged.tpot_ms.mean >= plain.tpot_ms.mean
+    assert plain.run["definitions"] == Definitions().to_dict()
+
+
+def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
+    """With their definitions, and without what was left out when it was started."""
+    assert started_with(a_run) == (None, ())
+    own = rules("qps>0", "ttft:max<1us", tpot_n1="zero")
+    started(a_run, ruleset=own.to_dict(), skip=[own.targets[1].id])
+    assert started_with(a_run) == (own, [own.targets[1].id])
+    report = make_report(a_run, None)
+    assert report.run["definitions"] == own.definitions.to_dict()
+    assert report.verdict is not None
+    assert [row["status"] for row in report.verdict["rows"]] == ["PASS", "SKIP"]
+    again = make_report(a_run, None, {"skip": ()}).verdict
+    assert again is not None
+    assert again["status"] == "FAIL"
+
+
+def test_a_score_can_be_told(a_run: Path) -> None:
+    """An accuracy is of another run: whoever has it says so."""
+    wanted = rules("accuracy.exact_match>=80")
+    told_of = make_report(a_run, wanted, {"scores": {"exact_match": Accuracy(83.1, 100)}}).verdict
+    assert told_of is not None
+    assert told_of["status"] == "PASS"
+    missing = make_report(a_run, wanted).verdict
+    assert missing is not None
+    assert missing["status"] == "FAIL"
+
+
+def test_the_log_has_how_long_the_first_chunk_is(a_run: Path) -> None:
+    """Of every answer that was streamed: part of its text."""
+    from reporter.log import open_log
+
+    with open_log(a_run, ("outputs",)) as log:
+        found = log.execute(
+            "SELECT (first_chunk ->> 'content')::INT, length(output) "
+            "FROM requests JOIN outputs USING (sample_uuid)"
+        ).fetchall()
+    assert len(found) == 10
+    assert all(0 < first < whole for first, whole in found)
+
+
+def test_how_many_gpus_there_are_is_one_or_more() -> None:
+    """There is no share of none, and no log keeps a number without end."""
+    for wrong in (0, 10**23):
+        with pytest.raises(UsageError, match=f"--gpus {wrong}: must be from 1 to 1,000,000"):
+            PerfSettings(url=["http://h"], model="m", gpus=wrong)
 
 
 def test_what_a_killed_one_left_behind_is_in_nobodys_way(

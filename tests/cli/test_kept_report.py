@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
-from cli.judging import make_report, read_rules, write_report
+from cli.gating.reference import read_rules
+from cli.judging import make_report, write_report
 from cli.run_folder import REPORT
 from cli.series.kept_report import kept_report
 from recorder.store import LOG_NAME
+from rulesets.definitions import Definitions
+from rulesets.ruleset import of_expressions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +59,23 @@ def test_the_verdict_is_by_the_rules_of_the_run(kept: Path) -> None:
     assert found is not None
     assert found.verdict is not None
     assert found.verdict["status"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("rules", "definitions"),
+    [
+        (["ttft:p(12.5)<60s"], {}),
+        (["good(ttft<60s):fraction>=1%"], {}),
+        (["qps>0"], {"tpot_end": "complete"}),
+    ],
+)
+def test_what_a_report_cannot_tell_is_computed(
+    kept: Path, rules: list[str], definitions: dict[str, Any]
+) -> None:
+    """Where the rules ask for more than its summaries, or for figures by other definitions."""
+    own = replace(of_expressions(rules), definitions=Definitions(**definitions))
+    change(kept, ruleset=own.to_dict())
+    assert kept_report(kept) is None
 
 
 @pytest.mark.parametrize(

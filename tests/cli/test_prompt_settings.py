@@ -43,6 +43,9 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"trace": "t", "order": "shuffle"}, "--order shuffle: a trace has its own order"),
     ({"prompts": "q", "history": "recorded"}, "give --conversations all"),
     ({"prompts": "q", "tag": ["a", "a"]}, "each column once"),
+    ({"only_prompt": -1}, "--only-prompt -1: must be 0 or more"),
+    ({"only_prompt": 0, "trace": "t"}, "--only-prompt: a trace asks all"),
+    ({"only_prompt": 0, "order": "shuffle"}, "--only-prompt: one prompt has no order"),
     ({"ignore_eos": True}, "give --max-tokens, --output-tokens or --output-column"),
     ({"ignore_eos": True, "max_tokens": 5, "protocol": "messages"}, "--protocol messages has no such member"),
 ]
@@ -135,3 +138,15 @@ def test_a_dataset_of_the_hub() -> None:
     """A reference that is none is told like any other bad source."""
     with pytest.raises(WorkloadError, match=r"hf:NAME:CONFIG:SPLIT"):
         prepare(settings(prompts="hf:"))
+
+
+def test_one_prompt_alone(tmp_path: Path) -> None:
+    """Of a file or of made-up ones it is the only sample, as often as there are requests."""
+    ready = prepared(tmp_path, {"prompt": "a"}, {"prompt": "b"}, only_prompt=1, requests=5)
+    (sample,) = ready.dataset.samples
+    assert (sample.index, sample.prompt, ready.plan.requests) == (0, "b", 5)
+    assert ready.settings()["dataset"]["facts"]["only_prompt"] == 1
+    (made,) = prepare(settings(only_prompt=7, requests=2)).dataset.samples
+    assert made.prompt == prepare(settings(requests=8)).dataset.samples[7].prompt
+    with pytest.raises(UsageError, match=r"--only-prompt 2: q.jsonl has 2 prompts"):
+        prepared(tmp_path, {"prompt": "a"}, {"prompt": "b"}, only_prompt=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from cli.resume import resume
 from cli.resume_settings import ResumeSettings
 from cli.search import REPLACED, SearchSettings, search
 from cli.searching.fairness import CANDIDATES, fair_seed
-from cli.searching.requirements import fewest_samples, targets_of
+from cli.searching.requirements import fewest_samples, required_of
 from cli.searching.result import Found
 from cli.searching.strategy import Bounds, Stopped, Trial, Tried, Verdict
 from cli.searching.trials import Trials
@@ -89,10 +90,15 @@ def test_settings_that_contradict_each_other_are_refused(given: Any, said: str) 
     ("given", "said"),
     [
         ({"require": []}, "nothing is required"),
-        (
-            {"require": ["qps>5"]},
-            "a search meets upper bounds of latencies and of the error rate; qps is no such",
-        ),
+        ({"require": ["qps>5"]}, "a share of good requests; qps:value is no such figure"),
+        ({"require": ["accuracy.x>5"]}, "accuracy.x:value is no such figure"),
+        ({"require": ["osl:p(9)<5"]}, "output_tokens:p(9) is no such figure"),
+        ({"require": ["tps_per_user:mean>5"]}, "tps_per_user:mean is no such figure"),
+        ({"require": ["good(ttft<1s):rate>5"]}, "good:rate is no such figure"),
+        ({"require": ["ttft:p(99):delta<5%"]}, "a search compares nothing with a baseline"),
+        ({"require": ["ttft{a:b}:p(99)<5s"]}, "a search is about all requests"),
+        ({"require": ["ttft:p(99)<5s@es99-estimate"]}, "a search proves it in its own way (docs/search.md)"),
+        ({"require": ["error<5%@ucl95"]}, "leave the confidence out"),
         ({"require": ["ttft:p(99)<1s!warn"]}, "what is only shown (warn) cannot be searched for"),
         ({"rate": "5..2"}, "--rate 5..2: write LOW..HIGH"),
         ({"rate": "0..2"}, "--rate 0..2: write LOW..HIGH"),
@@ -113,9 +119,36 @@ def test_a_search_for_nothing_is_refused(given: Any, said: str, tmp_path: Path) 
 
 def test_a_percentile_says_how_many_requests_it_takes() -> None:
     """So many that none over the bound is no accident: 0.99**299 < 5 %."""
-    assert fewest_samples(targets_of(["ttft:p(99)<1s"], None)) == 299
-    assert fewest_samples(targets_of(["ttft:p(50)<1s", "error<1%"], None)) == 299
-    assert fewest_samples(targets_of(["ttft:mean<1s", "latency:max<9s"], None)) == 0
+    assert fewest_samples(required_of(["ttft:p(99)<1s"], None)) == 299
+    assert fewest_samples(required_of(["ttft:p(50)<1s", "error<1%"], None)) == 299
+    assert fewest_samples(required_of(["ttft:mean<1s", "latency:max<9s"], None)) == 0
+
+
+RULES = """
+schema: rulesets/1
+ruleset: {name: chat, version: "1"}
+validity: {max_error_rate: 0.05, min_samples: 1000}
+targets:
+  - ttft:p(99)<1s@es99
+  - qps>5
+  - {id: shown, metric: tpot, stat: mean, op: "<", value: 1, unit: s, severity: info}
+"""
+
+
+def test_of_a_ruleset_what_is_no_bound_must_be_left_out(tmp_path: Path) -> None:
+    """By --skip, so that nobody takes it for searched; the error rate that makes a run invalid is a bound."""
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(RULES)
+    with pytest.raises(
+        UsageError, match="qps:value is no such figure; leave it out with --skip 'qps:value>5req/s'"
+    ):
+        required_of([], str(rules))
+    required = required_of([], str(rules), skip=["qps:value>5req/s", "shown"])
+    assert [target.id for target in required.targets] == ["ttft:p(99)<1s@es99", "validity.max_error_rate"]
+    # With 99 % it takes more of them than with 95 %: 0.99**459 < 1 %.
+    assert fewest_samples(required) == 459
+    with pytest.raises(UsageError, match="all of it is left out"):
+        required_of([], str(rules), skip=["target", "validity"])
 
 
 def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
@@ -124,7 +157,7 @@ def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
     def scout(verdict: Verdict) -> Any:
         return SimpleNamespace(tried=Tried(Trial(2.0, thorough=False), verdict))
 
-    trials = Trials("rate", targets_of(["ttft:p(99)<1s"], None), {}, least_s=12.0)
+    trials = Trials("rate", required_of(["ttft:p(99)<1s"], None), {}, least_s=12.0)
     report = SimpleNamespace(latency_ms=None)
     met, missed = scout(Verdict.MET), scout(Verdict.MISSED)
     met.outcome = missed.outcome = SimpleNamespace(report=report)
@@ -203,9 +236,12 @@ def test_every_end_has_a_code_and_a_sentence(stopped: Stopped, code: int, said: 
 FAILURES = {"refused", "http_500"}
 
 
+reported = cache(lambda run: make_report(run, None))
+
+
 def ended(run: Path, axis: str, trial: str, *errors: str) -> Any:
     """A run as a series hands it over, of a report with these findings, or five failures of a name each."""
-    report = make_report(run, None)
+    report = reported(run)
     findings = [Finding(code, "error", f"{code}!") for code in errors if code not in FAILURES]
     failures = {code: 5 for code in errors if code in FAILURES}
     counts = replace(report.counts, failed=sum(failures.values()), by_error=failures)
@@ -229,6 +265,26 @@ def ended(run: Path, axis: str, trial: str, *errors: str) -> Any:
             "ttft:p(99)<10s: 0 of 10 are over it",
         ),
         ("concurrency", "full", (), "ttft:p(50)<1us", Verdict.MISSED, "ttft:p(50)<1us: 10 of 10 are over it"),
+        ("concurrency", "full", (), "ttft:p(50)<10s@ucl99", Verdict.MET, ""),
+        ("concurrency", "full", (), "ttft:p(70)<10s@ucl99", Verdict.UNCLEAR, "ttft:p(70)<10s@ucl99: 0 of 10"),
+        ("concurrency", "full", (), "tps_per_user:p(50)>=1", Verdict.MET, ""),
+        (
+            "concurrency",
+            "full",
+            (),
+            "tps_per_user:p(99)>1e6",
+            Verdict.MISSED,
+            "tps_per_user:p(99)>1000000tok/s: ",
+        ),
+        ("concurrency", "full", (), "good(ttft<10s):fraction>0.5", Verdict.MET, ""),
+        (
+            "concurrency",
+            "full",
+            (),
+            "good(ttft<1us):fraction>0.5",
+            Verdict.MISSED,
+            "good(ttft<1us):fraction>0.5: 10 of 10 are",
+        ),
         ("concurrency", "full", (), "ttft:min<1us", Verdict.MISSED, "ttft:min<1us: the min is "),
         (
             "concurrency",
@@ -258,7 +314,7 @@ def test_a_trial_says_what_its_run_says(
     made_run: Path, axis: str, trial: str, errors: Any, require: str, verdict: Verdict, why: str
 ) -> None:
     """The endpoint's faults are misses, the client's are nobody's, and a few requests are no clear p99."""
-    trials = Trials(axis, targets_of([require], None), {}, least_s=1.0)
+    trials = Trials(axis, required_of([require], None), {}, least_s=1.0)
     [judged] = trials.judged([ended(made_run, axis, trial, *errors)])
     assert judged.tried.verdict is verdict
     assert judged.why.startswith(why)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,13 @@ import pytest
 import typer
 
 from cli.errors import INTERRUPTED, SetupError, UsageError
-from cli.gate import gate
+from cli.judging import make_report
 from cli.perf_settings import PerfSettings
 from cli.report import report
 from cli.resume import resume
 from cli.resume_settings import ResumeSettings
 from cli.series.options import Secrets, check, point_of, settings_of
-from cli.series.outcome import Ended, gravest
+from cli.series.outcome import Ended, Outcome, gravest
 from cli.series.running import run_series
 from cli.series.series import (
     SERIES,
@@ -35,6 +36,7 @@ from cli.series.series import (
     read,
     write,
 )
+from cli.series.table import Progress
 from cli.sql import sql
 from cli.watch import watch
 from loadgen.probe import UnreachableError
@@ -204,7 +206,7 @@ def test_a_series_is_not_read_as_a_run(tmp_path: Path) -> None:
         sql(tmp_path, "select 1")
     (tmp_path / "01-rate-1").mkdir()
     (tmp_path / "01-rate-1" / "events.db").touch()
-    for read_it in (report, gate, lambda path: watch(path, wait=0)):
+    for read_it in (report, lambda path: watch(path, wait=0)):
         with pytest.raises(UsageError, match="its runs are 01-rate-1"):
             read_it(tmp_path / SERIES)
 
@@ -214,6 +216,25 @@ def test_names_are_fit_for_folders() -> None:
     series = Series(Kind.SUITE, {}, (Point("a/b c:d", {}, {}), Point("..", {}, {})))
     assert folder_of(Path("s"), series, 0) == Path("s/01-a-b-c-d")
     assert folder_of(Path("s"), series, 1) == Path("s/02-point")
+
+
+@pytest.mark.parametrize(
+    ("status", "remark"),
+    [
+        ("PASS", "%"),
+        ("FAIL", "missed"),
+        ("INVALID", "invalid by its rules"),
+        ("INCONCLUSIVE", "inconclusive"),
+    ],
+)
+def test_what_became_of_a_point_ends_its_row(
+    made_run: Path, capsys: pytest.CaptureFixture[str], status: str, remark: str
+) -> None:
+    """Whatever is no pass is told: the exit code of the series would come from nowhere."""
+    report = replace(make_report(made_run, None), verdict={"status": status})
+    point = Point("rate-1", {}, {})
+    Progress([point], quiet=False).ended(Outcome(0, point, made_run, report, 0))
+    assert capsys.readouterr().err.rstrip().endswith(remark)
 
 
 def test_the_gravest_code_is_that_of_the_series() -> None:

@@ -86,7 +86,7 @@ def interrupted(connection):
     except KeyboardInterrupt:
         raise RuntimeError("Query interrupted") from None
 
-reporter.log._measure = interrupted
+reporter.log.measure = interrupted
 import cli.start
 cli.start.main()
 """

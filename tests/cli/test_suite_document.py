@@ -121,7 +121,7 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ),
         (
             {"models": [A], "judge": {"model": "m"}},
-            "[judge] model: there is no such key here (require, ruleset)",
+            "[judge] model: there is no such key here (require, ruleset, scenario, skip, inconclusive)",
         ),
         ({"models": [A], "run": {"cooldown": "-1s"}}, "[run] cooldown: '-1s' is not a duration"),
         ({"models": [A], "run": {"repeat": 0}}, "[run] repeat: "),

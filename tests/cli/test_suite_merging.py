@@ -130,7 +130,9 @@ def test_requirements_of_judge_hold_for_every_run() -> None:
     a, b = entries(tables)
     assert a.settings.require == ["error<1%", "qps>1"]
     assert b.settings.require == ["error<1%", "qps>2"]
-    assert [a.settings.ruleset, b.settings.ruleset] == [Path.cwd() / "all.yaml", Path.cwd() / "b.yaml"]
+    assert [a.settings.ruleset, b.settings.ruleset] == [
+        str(Path.cwd() / name) for name in ("all.yaml", "b.yaml")
+    ]
 
 
 def test_files_are_looked_for_beside_the_suite(tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""One run as the folder of a scenario: what the submission checker of MLPerf Inference v6.1 reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from cli.auditing.output_caching import TEST
+from cli.auditing.result import RECORD, VERIFIED, verified
+from cli.exporting.bundle import Bundle
+from cli.exporting.measuring import LOADGEN, basis_of, counted_otherwise, measuring
+from cli.exporting.writing import as_json, as_yaml
+from cli.gating.audits import audits_in
+from cli.gating.scores import scores_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cli.export import ExportSettings
+    from cli.exporting.measuring import Measured
+    from reporter.tokens import Tokenizer
+
+_OF_THE_SUBMITTER: Final = (
+    "systems/SYSTEM.json and systems/SYSTEM_power.yaml: what the system is and what it draws",
+    "measurements.json and README.md beside config.yaml: how the system was set up",
+    "src/: what served the model",
+)
+"""What the checker reads, and only the submitter can write."""
+
+
+def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
+    """What a run comes to.
+
+    Raises:
+        LogError: The run cannot be read.
+        UsageError: What was named beside it cannot.
+        RulesetError: There is no such ruleset.
+    """
+    from reporter.mlperf.accuracy_results import accuracy_results
+    from reporter.mlperf.config import config
+    from reporter.mlperf.keys import ACCURACY, CONFIG, SUMMARY, lacking
+    from reporter.mlperf.result_summary import result_summary
+
+    basis = basis_of(given.ruleset or LOADGEN, tokenizer)
+    scores, audit = scores_of(given.accuracy), audits_in(given.audit).get("output_caching")
+    with measuring(given.run, basis) as run:
+        told: dict[str, Mapping[str, Any]] = {
+            CONFIG: config(run.report, run.settings),
+            SUMMARY: result_summary(run.connection, run.report, run.evidence, run.settings),
+        }
+    missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(told).items()]
+    if scores:
+        told[ACCURACY] = accuracy_results(scores, (run.settings.get("dataset") or {}).get("name"))
+    files = {name: (as_yaml if name == CONFIG else as_json)(content) for name, content in told.items()}
+    if audit is not None:
+        files[RECORD] = as_json({**audit, "test": TEST})
+        files[VERIFIED] = verified(passed=audit["passed"])
+    return Bundle(
+        files,
+        {"ruleset": basis.name, "run": run.report.run["session_id"], "model": run.settings.get("model")},
+        [*basis.unmet, *missing, *_beside(run, scores=bool(scores), audit=audit is not None)],
+        run.report.validity.reasons,
+    )
+
+
+def _beside(run: Measured, *, scores: bool, audit: bool) -> Iterator[str]:
+    from reporter.mlperf.keys import ACCURACY
+
+    if not scores:
+        yield f"{ACCURACY}: nothing was scored: --accuracy RUN|FILE"
+    if not audit:
+        yield f"{RECORD}: no audit was named: loadgen audit output-caching, then --audit FOLDER"
+    yield from counted_otherwise(run)
+    if run.report.run["ended"] != "completed":
+        yield f"an end in order: the run ended as {run.report.run['ended']}"
+    yield from _OF_THE_SUBMITTER

@@ -1,0 +1,1 @@
+"""The gate: which rules a run is held against, and what is told of the verdict, where."""

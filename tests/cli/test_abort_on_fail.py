@@ -1,0 +1,142 @@
+"""A run that cannot pass any more ends early, with --abort-on-fail."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.errors import UsageError
+from cli.follower import Follower, watches
+from cli.gate_watch import require_watchable, watch_gate
+from cli.judging import make_report
+from cli.perf import outcome, run
+from cli.perf_settings import PerfSettings
+from loadgen.clock import system_clock
+from loadgen.stop import Stop
+from reporter.query import query
+from rulesets.ruleset import of_expressions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+RULES = """
+schema: rulesets/1
+ruleset: {name: strict, version: "1"}
+validity: {min_duration_s: 600, min_samples: 100000}
+targets: ["ttft:p(50)<1ms", "qps>0.1"]
+"""
+
+
+def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_path: Path) -> None:
+    """Of ten minutes a few seconds pass. What so short a run cannot have is skipped, with the reason."""
+    rules = tmp_path / "strict.yaml"
+    rules.write_text(RULES)
+    report, folder = run(
+        PerfSettings(
+            url=[mock.url],
+            model="small-model",
+            api_key="sk-right-key",
+            concurrency=8,
+            duration=600.0,
+            ruleset=str(rules),
+            abort_on_fail=True,
+            quiet=True,
+            out=tmp_path / "run",
+        )
+    )
+    assert (report.run["ended"], outcome(report)) == ("gate_lost", 1)
+    assert report.validity.valid
+    [finding] = [one for one in report.findings if one.code == "gate_lost"]
+    assert "ttft:p(50)<1ms is lost: " in finding.message
+    assert report.counts.in_flight == 0
+    assert report.window.kind == "duration"
+    assert (report.window.duration_s or 600) < 300
+    assert report.verdict is not None
+    rows = {row["id"]: row for row in report.verdict["rows"]}
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "validity.min_samples": "SKIP",
+        "validity.min_duration_s": "SKIP",
+        "ttft:p(50)<1ms": "FAIL",
+        "qps:value>0.1req/s": "PASS",
+    }
+    assert "its gate was lost" in rows["validity.min_samples"]["reason"]
+    ends = "type IN ('TEST_ENDED', 'STOP_PERFORMANCE_TRACKING')"
+    reasons = query(folder, f"SELECT DISTINCT data->>'reason' FROM events WHERE {ends}")  # noqa: S608 (ours)
+    assert reasons.rows == [("gate_lost",)]
+    # Rules that it meets did not end it, and a run that was cut short stands for nothing else.
+    loose = make_report(folder, of_expressions(["qps>0.1"])).verdict
+    assert loose is not None
+    assert loose["status"] == "INVALID"
+    assert "run it whole" in loose["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "planned", "lost"),
+    [
+        (["ttft:max<1us"], 10, ("ttft:max<1us", "10 of 10 so far miss it")),
+        (["ttft:p(50)<10s", "ttft:p(50)<1us"], 10, ("ttft:p(50)<1us", "10 of 10 so far miss it, and of 10")),
+        (["ttft:p(50)<1us"], 30, None),
+        (["ttft:p(50)<1us"], None, None),
+        (["ttft:max<1us!warn"], 10, None),
+        (["completed>=11"], 10, ("completed:count>=11", "it is 10 at most")),
+    ],
+)
+def test_a_log_is_held_against_the_targets(
+    made_run: Path, rules: list[str], planned: int | None, lost: tuple[str, str] | None
+) -> None:
+    """The first one that is lost is told with the reason."""
+    ruleset = of_expressions(rules)
+    found = Follower(made_run / "events.db", watches(ruleset), ruleset, planned).look()
+    assert (found is None) == (lost is None)
+    if found and lost:
+        assert found[0] == lost[0]
+        assert found[1].startswith(lost[1])
+
+
+def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
+    """By its id or its group."""
+    rules = of_expressions(["ttft:max<1us", "failed==0"])
+    assert [watch.target.metric for watch in watches(rules)] == ["ttft", "failed"]
+    assert [watch.target.metric for watch in watches(rules, ["ttft:max<1us"])] == ["failed"]
+    assert watches(rules, ["target"]) == []
+
+
+@pytest.mark.parametrize(
+    ("require", "said"),
+    [
+        ([], "--abort-on-fail: there is nothing that could fail: give --require or --ruleset"),
+        (["qps>5"], "--abort-on-fail: none of the targets can be lost before the end of a run"),
+        (["failed==0!warn"], "none of the targets can be lost"),
+    ],
+)
+def test_nothing_to_abort_for_is_refused(require: list[str], said: str) -> None:
+    """Before anything is sent."""
+    given = PerfSettings(url=["http://127.0.0.1:1"], model="m", require=require, abort_on_fail=True)
+    prepared: Any = SimpleNamespace(given=given, rules=of_expressions(require) if require else None)
+    with pytest.raises(UsageError) as refused:
+        require_watchable(prepared)
+    assert said in str(refused.value)
+
+
+def test_a_run_survives_the_process_that_follows_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It says that it is not followed any more, and goes on."""
+    nobody: Any = None
+
+    async def follow() -> Stop:
+        stop, clock = Stop(), system_clock()
+        await watch_gate(tmp_path / "no.db", nobody, nobody, clock, stop)
+        clock.close()
+        return stop
+
+    assert asyncio.run(follow()).reason is None
+    said = capfd.readouterr().err
+    assert "error: --abort-on-fail: NotALogError: " in said
+    assert "note: the process that follows the run for --abort-on-fail ended by itself (1)" in said
+    assert "Traceback" not in said

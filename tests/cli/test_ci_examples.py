@@ -1,0 +1,138 @@
+"""The examples for CI systems: their shell steps against the mock, as far as a shell can go.
+
+What installs the program is left out, for it is here; so are the steps that only the CI system itself can do
+(checking out, keeping artifacts, writing a comment), of which the order and the conditions are looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import orjson
+import pytest
+import yaml
+
+from tests.conftest import ROOT, clean_environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+CI = ROOT / "examples" / "ci"
+GITHUB: dict[str, Any] = yaml.safe_load((CI / "github-actions.yml").read_text())
+GITLAB: dict[str, Any] = yaml.safe_load((CI / "gitlab-ci.yml").read_text())
+JOB = GITHUB["jobs"]["gate"]
+MERGE = GITLAB["performance-gate"]
+GOOD, BAD = "ttft:p(50)<10s", "ttft:p(50)<1us"
+KEY = "sk-right-key"
+
+
+@pytest.fixture
+def shell(mock: MockProcess, tmp_path: Path) -> Any:
+    """Runs a script as a CI system does, with a ruleset of one target; says how it ended and what it said."""
+    program = tmp_path / "bin" / "loadgen"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m cli "$@"\n')
+    program.chmod(0o755)
+
+    def run(script: str, target: str, **more: str) -> subprocess.CompletedProcess[str]:
+        rules = f"schema: rulesets/1\nruleset: {{name: ci, version: '1'}}\ntargets: ['{target}']\n"
+        (tmp_path / "rules.yaml").write_text(rules)
+        told = {
+            "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+            "LOADGEN_URL": mock.url,
+            "LOADGEN_API_KEY": KEY,
+            "LLM_MODEL": "small-model",
+            "RULESET": "rules.yaml",
+            "RATE": "50",
+            "DURATION": "0.2s",
+        }
+        return subprocess.run(
+            ["/bin/bash", "-e", "-o", "pipefail", "-c", script],
+            cwd=tmp_path,
+            env=clean_environment(**(told | more)),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+def test_the_steps_of_github(shell: Any, tmp_path: Path) -> None:
+    """All but the gate's end well; the gate's end is the verdict's, with a summary and annotations."""
+    summary = tmp_path / "summary.md"
+    on_github = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    steps = [step for step in JOB["steps"] if "run" in step and step["name"] != "Install"]
+    assert [step["name"] for step in steps] == ["Is the endpoint ready", "Measure", "Gate"]
+    ended = [shell(step["run"], GOOD, **on_github) for step in steps]
+    assert [one.returncode for one in ended] == [0, 0, expected(tmp_path, 0)], ended[-1].stderr
+    assert "✅ PASS" in summary.read_text()
+    require_left(tmp_path, failures=0)
+    failing = shell(steps[-1]["run"], BAD, **on_github)
+    assert failing.returncode == expected(tmp_path, 1)
+    assert "❌ FAIL" in summary.read_text()
+    require_left(tmp_path, failures=1)
+    assert {line[:8] for line in failing.stderr.splitlines()} == {"::error "}
+    assert all(KEY not in one.stdout + one.stderr for one in (*ended, failing))
+
+
+def test_the_script_of_gitlab(shell: Any, tmp_path: Path) -> None:
+    """One shell does all of it; the comment is left out where nobody gave a token for it."""
+    ended = shell("\n".join(MERGE["script"]), GOOD)
+    assert ended.returncode == expected(tmp_path, 0), ended.stderr
+    require_left(tmp_path, failures=0)
+    assert shell("\n".join(MERGE["after_script"]), GOOD).returncode == 0
+    assert shell(MERGE["script"][-1], BAD).returncode == expected(tmp_path, 1)
+    require_left(tmp_path, failures=1)
+
+
+def expected(folder: Path, code: int) -> int:
+    """The exit code of the gate; on a machine that is busy with other tests the client may have been late."""
+    report = orjson.loads((folder / "run" / "report.json").read_bytes())
+    return code if report["validity"]["valid"] else 4
+
+
+def require_left(folder: Path, failures: int) -> None:
+    """What a job keeps is there: the run, the XML of its rules, the comment."""
+    assert (folder / "run" / "events.db").exists()
+    whole = ET.fromstring((folder / "junit.xml").read_bytes())  # noqa: S314 (it was written here)
+    assert whole.attrib["failures"] == str(failures)
+    assert (folder / "gate.md").read_text().startswith("### ")
+
+
+def test_a_run_that_cannot_take_place_fails_its_step(shell: Any) -> None:
+    """The step that measures lets an invalid run through, and nothing else."""
+    measure = next(step["run"] for step in JOB["steps"] if step.get("name") == "Measure")
+    assert shell(measure, GOOD, LLM_MODEL="no-such-model").returncode != 0
+
+
+def test_what_is_left_out_is_there() -> None:
+    """Results are kept and shown whatever the verdict is, after the gate."""
+    names = [step.get("name", step.get("uses")) for step in JOB["steps"]]
+    assert names.index("Install") < names.index("Measure") < names.index("Gate")
+    after = JOB["steps"][names.index("Gate") + 1 :]
+    assert [step["uses"].partition("@")[0] for step in after] == [
+        "actions/upload-artifact",
+        "actions/github-script",
+    ]
+    assert all(step["if"].startswith("always()") for step in after)
+    assert "junit.xml" in after[0]["with"]["path"]
+    assert MERGE["artifacts"]["reports"] == {"junit": "junit.xml"}
+    assert MERGE["artifacts"]["when"] == "always"
+    assert any("install llm-loadgen" in line for line in MERGE["before_script"])
+
+
+@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml"])
+def test_no_secret_is_written_down(name: str) -> None:
+    """A key comes from the CI system's own store; on no command line does one stand."""
+    text = (CI / name).read_text()
+    assert "--api-key" not in text
+    assert not re.search(r"sk-\w", text)

@@ -1,0 +1,196 @@
+"""`loadgen compare`: real runs of servers whose difference is known, and reports of many."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.app import application
+from cli.compare import compare
+from cli.compare_settings import CompareSettings
+from cli.errors import UsageError, exit_code
+from loadgen.mock_endpoint.process import start_mock
+from reporter.errors import ReporterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+MEDIAN = ("--metric", "ttft:p(50)", "--metric", "output_tps")
+
+
+def measured(folder: Path, ttft: str, itl: str, concurrency: int) -> Path:
+    """A run of 224 requests, of a server that draws the same delays each time."""
+    with start_mock(models=("m",), ttft=ttft, itl=itl, tokens="4", seed=5) as server:
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "cli", "perf", "--url", server.url, "--model", "m", "-q"),
+                *("-n", "224", "-c", str(concurrency), "--out", str(folder)),
+            ],
+            cwd=ROOT,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same server twice, and one that is a fifth slower, asked by fewer at once."""
+    folder = tmp_path_factory.mktemp("runs")
+    asked = {
+        "once": ("uniform:60ms..180ms", "2ms", 32),
+        "again": ("uniform:60ms..180ms", "2ms", 32),
+        "slower": ("uniform:72ms..216ms", "2.4ms", 28),
+    }
+    with ThreadPoolExecutor() as at_once:
+        made = at_once.map(lambda name: measured(folder / name, *asked[name]), asked)
+        return dict(zip(asked, made, strict=True))
+
+
+def rows(printed: str) -> dict[str, Any]:
+    """What --json says, by metric."""
+    return {row["metric"]: row for row in json.loads(printed)["rows"]}
+
+
+def test_the_same_server_twice_does_not_differ(loadgen: Loadgen, runs: dict[str, Path]) -> None:
+    """And that is the answer, with what could have been seen; nothing is unlike."""
+    done = loadgen("compare", runs["once"], runs["again"], *MEDIAN, "--json")
+    assert done.returncode == 0, done.stderr
+    assert rows(done.stdout)["ttft:p(50)"]["changes"][0]["finding"] == "no significant difference"
+    assert rows(done.stdout)["ttft:p(50)"]["changes"][0]["detectable"] is not None
+    assert json.loads(done.stdout)["unlike"] == []
+
+
+def test_a_server_that_is_a_fifth_slower_is_found(
+    loadgen: Loadgen, runs: dict[str, Path], tmp_path: Path
+) -> None:
+    """It fails, and what was not alike is named; as Markdown and as a plot, too."""
+    done = loadgen(
+        *("compare", runs["once"], runs["slower"], "--markdown", "found.md", "--plot", "found.svg"),
+    )
+    assert done.returncode == 1, done.stderr
+    assert f"ttft:p(50) of {runs['slower']} is worse" in "".join(done.stdout.split("\n               "))
+    assert "load.concurrency is 28" in done.stdout
+    assert "cannot see how runs of one server differ" in " ".join(done.stdout.split())
+    assert "| ttft:p(50) |" in (tmp_path / "found.md").read_text()
+    assert "ttft:p(50) of B" in (tmp_path / "found.svg").read_text()
+
+
+def test_of_reports_alone_nothing_can_be_tested(loadgen: Loadgen, runs: dict[str, Path]) -> None:
+    """The way to more is named; and strictly, runs of another load are no comparison at all."""
+    reports = [run / "report.json" for run in (runs["once"], runs["slower"])]
+    done = loadgen("compare", *reports)
+    assert done.returncode == 5
+    assert "give logs of at least 40 requests" in " ".join(done.stdout.split())
+    strict = loadgen("compare", *reports, "--strict", "--json")
+    assert strict.returncode == 4
+    assert json.loads(strict.stdout)["status"] == "INVALID"
+
+
+@pytest.fixture
+def reports(runs: dict[str, Path], tmp_path: Path) -> Callable[..., Path]:
+    """A folder of reports, as a CI job may keep them, each a percent or so off a speed."""
+
+    def make(name: str, count: int, speed: float = 1.0) -> Path:
+        random = Random(name)  # noqa: S311 (a simulation, not a secret)
+        folder = tmp_path / name
+        folder.mkdir()
+        report = json.loads((runs["once"] / "report.json").read_text())
+        for number in range(count):
+            report["throughput"]["output_tps"] = 1000 * speed * random.gauss(1, 0.01)
+            (folder / f"{number}.json").write_text(json.dumps(report))
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize(("count", "speed", "code"), [(5, 0.9, 1), (5, 0.975, 0), (3, 0.9, 5)])
+def test_several_runs_a_side_are_tested(
+    count: int, speed: float, code: int, loadgen: Loadgen, reports: Callable[..., Path]
+) -> None:
+    """Slower; slower by less than 3 %; and three a side, of which p is never below 0.1."""
+    old, new = reports("old", count), reports("new", count, speed)
+    done = loadgen("compare", new, "--baseline", old, "--metric", "output_tps", "--json")
+    assert done.returncode == code, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert told["test"] == "mann_whitney"
+    assert [len(side["runs"]) for side in told["sides"]] == [count, count]
+    if code == 5:
+        assert "it takes 4 runs a side" in told["reasons"][0]
+
+
+def test_folders_of_runs_are_sides_and_a_baseline_may_be_named_run_by_run(
+    loadgen: Loadgen, reports: Callable[..., Path]
+) -> None:
+    """The same comparison, written in two ways."""
+    old, new = reports("old", 4), reports("new", 4)
+    one_by_one = [argument for run in sorted(old.iterdir()) for argument in ("--baseline", run)]
+    folders = loadgen("compare", old, new, "--metric", "output_tps", "--json")
+    named = loadgen("compare", *sorted(new.iterdir()), *one_by_one, "--metric", "output_tps", "--json")
+    assert folders.returncode == named.returncode == 0
+    assert json.loads(folders.stdout)["rows"][0]["changes"][0]["p"] is not None
+    assert json.loads(folders.stdout)["rows"][0]["figures"] == json.loads(named.stdout)["rows"][0]["figures"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"runs": ["run"]}, "run is to be compared with what? Name another run, or give --baseline RUN"),
+        ({"runs": ["run", "run/events.db"]}, "run/events.db: it was named before, as "),
+        ({"runs": ["run"], "baseline": ["run"]}, "run: it was named before, as "),
+        ({"runs": ["run", "nowhere"]}, "nowhere: there is no such run"),
+        ({"metric": ["ttft:p99x"]}, "'ttft:p99x': ttft has no statistic"),
+        ({"alpha": 2.0}, "--alpha 2: a probability between 0 and 1 is needed"),
+        ({"runs": ["other.json", "run"]}, "other.json: not a report.json of this program"),
+        ({"runs": ["newer.json", "run"]}, "newer.json: a report of format 99, and this version reads 1"),
+    ],
+)
+def test_bad_input_is_refused(
+    given: dict[str, Any], said: str, runs: dict[str, Path], tmp_path: Path
+) -> None:
+    """With the name of what is wrong, and what to do."""
+    (tmp_path / "run").symlink_to(runs["once"])
+    (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "newer.json").write_text('{"run": {}, "counts": {}, "schema_version": 99}')
+    paths = {
+        key: [tmp_path / name for name in given.get(key, default)]
+        for key, default in (("runs", ["run", "other.json"]), ("baseline", []))
+    }
+    settings = CompareSettings(**(given | paths))
+    with pytest.raises((UsageError, ReporterError)) as raised:
+        compare(settings)
+    assert exit_code(raised.value) == 2
+    assert said in str(raised.value)
+
+
+def test_a_metric_that_no_run_has_is_refused(runs: dict[str, Path]) -> None:
+    """A tag that is misspelt must not pass for a metric without a difference."""
+    report = runs["once"] / "report.json", runs["slower"] / "report.json"
+    settings = CompareSettings(runs=list(report), metric=["ttft{regoin:eu}:p(50)", "output_tps"])
+    with pytest.raises(UsageError, match=r"--metric ttft\{regoin:eu\}:p\(50\): none of these runs"):
+        compare(settings)
+
+
+def test_a_share_that_is_none_is_refused(loadgen: Loadgen) -> None:
+    """As any option that cannot be read."""
+    done = loadgen("compare", "a", "b", "--min-effect", "much")
+    assert done.returncode == 2
+    assert "'much' is not a share" in done.stderr
+
+
+def test_a_default_is_told_as_it_is_typed() -> None:
+    """In the help, without brackets of anybody's own."""
+    told = " ".join(CliRunner().invoke(application("compare"), ["compare", "--help"]).output.split())
+    assert "Default: 3%." in told
+    assert "(3%)" not in told

@@ -1,0 +1,232 @@
+"""Runs as MLPerf's checkers read them: what is written where, what is never overwritten, what is told."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import typer
+import yaml
+
+from cli.auditing.result import RECORD, VERIFIED
+from cli.errors import UsageError
+from cli.export import ExportSettings, export
+from cli.exporting.bundle import Bundle, lay
+from cli.exporting.disclosed import Disclosed, disclosed
+from cli.run_folder import model_folder
+from cli.series.series import Kind, Point, Series, folder_of, write
+from recorder import EventType
+from recorder.errors import BeingWrittenError
+from recorder.lock import Hold
+from reporter.mlperf.keys import ACCURACY, CONFIG, SUMMARY
+from rulesets.errors import RulesetError
+
+FIGURES = {CONFIG, SUMMARY}
+AUDITED = {"test": "output_caching_test", "passed": True, "ref_qps": 10.0, "audit_qps": 10.1}
+
+
+def exported(run: Path, out: Path, **given: Any) -> set[str]:
+    """Export a run; return the files that are there then, but for the manifest."""
+    export(ExportSettings(run=run, mlperf_endpoints=out, **given))
+    return {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} - {"export.json"}
+
+
+def content(path: Path) -> Any:
+    """The values of a JSON file."""
+    return orjson.loads(path.read_bytes())
+
+
+def a_series(folder: Path, *runs: Path, kind: Kind = Kind.SWEEP) -> Path:
+    """A series of runs that were made."""
+    points = tuple(Point(f"point-{number}", {}, {}) for number in range(len(runs)))
+    series = Series(kind, {"plot": False}, points)
+    write(folder, series)
+    for number, run in enumerate(runs):
+        shutil.copytree(run, folder_of(folder, series, number))
+    return folder
+
+
+def test_a_run_alone_has_figures_and_nothing_else(
+    made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No accuracy and no audit where there is none; and what a submission needs besides is told."""
+    out = tmp_path / "Server"
+    assert exported(made_run, out) == FIGURES
+    config, summary = yaml.safe_load((out / CONFIG).read_bytes()), content(out / SUMMARY)
+    assert config["settings"]["load_pattern"] == {"type": "concurrency", "target_concurrency": 2}
+    assert (summary["n_samples_completed"], summary["output_sequence_lengths"]["avg"]) == (10, 4)
+    assert summary["definitions"]["latency_origin"] == "scheduled"
+    told = capsys.readouterr().out
+    for lack in ("--accuracy", "--audit", "systems/SYSTEM.json", "fewer than 662"):
+        assert lack in told
+    manifest = content(out / "export.json")
+    assert (manifest["ruleset"], manifest["model"]) == ("mlperf-inference@v6.1", "small-model")
+    assert manifest["missing"]
+
+
+def test_scores_and_an_audit_have_their_files(made_run: Path, tmp_path: Path) -> None:
+    """Those that checkers look for."""
+    scores, audits, out = tmp_path / "scores.json", tmp_path / "audits", tmp_path / "out"
+    scores.write_bytes(orjson.dumps({"accuracy": {"ROUGE1": {"value": 38.9, "n": 13368}}}))
+    (audits / "audit").mkdir(parents=True)
+    (audits / RECORD).write_bytes(orjson.dumps(AUDITED))
+    whole = {*FIGURES, ACCURACY, RECORD, VERIFIED}
+    assert whole >= {"audit/audit_output_caching_test.json", "audit/verify_OUTPUT_CACHING_TEST.txt"}
+    assert exported(made_run, out, accuracy=scores, audit=audits) == whole
+    assert content(out / RECORD) == AUDITED
+    assert content(out / ACCURACY)["accuracy_scores"][0]["score"] == 38.9
+    assert (out / VERIFIED).read_text() == "Performance check pass: True\n"
+
+
+def test_a_run_that_is_not_over_has_no_figures(made_run: Path, tmp_path: Path) -> None:
+    """Whatever it has so far: they would be those of a part of it."""
+    run = Path(shutil.copytree(made_run, tmp_path / "run"))
+    with closing(sqlite3.connect(run / "events.db")) as log, log:
+        log.execute("DELETE FROM events WHERE code = ?", [EventType.TEST_ENDED])
+    hold = Hold(run)
+    with pytest.raises(BeingWrittenError, match="is still running"):
+        exported(run, tmp_path / "out")
+    hold.release()
+    assert not (tmp_path / "out").exists()
+
+
+def files_of(**contents: str) -> Bundle:
+    """A bundle of files with these contents."""
+    return Bundle({name: text.encode() for name, text in contents.items()}, {})
+
+
+def test_nothing_of_others_is_overwritten(tmp_path: Path) -> None:
+    """What no export wrote, or was changed since, stays, unless it is said that it may go."""
+    lay(tmp_path / "a", files_of(x="1", y="2"), force=False)
+    lay(tmp_path / "a", files_of(x="3"), force=False)
+    assert [path.name for path in (tmp_path / "a").iterdir() if path.name != "export.json"] == ["x"]
+    (tmp_path / "a" / "x").write_text("mine")
+    (tmp_path / "a" / "z").write_text("mine, too")
+    for bundle in (files_of(x="4"), files_of(z="5"), files_of(w="6")):
+        with pytest.raises(UsageError, match="nothing is overwritten"):
+            lay(tmp_path / "a", bundle, force=False)
+    assert [(tmp_path / "a" / name).read_text() for name in "xz"] == ["mine", "mine, too"]
+    lay(tmp_path / "a", files_of(z="5"), force=True)
+    assert [(tmp_path / "a" / name).read_text() for name in "xz"] == ["mine", "5"]
+
+
+def test_a_manifest_of_others_is_none_of_ours(tmp_path: Path) -> None:
+    """It is no leave to overwrite, and whatever paths it names, nothing outside of the folder goes."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "export.json").write_text("[]")
+    with pytest.raises(UsageError, match="was not written by an export"):
+        lay(folder, files_of(x="1"), force=False)
+    theirs = tmp_path / "theirs"
+    theirs.write_text("")
+    (folder / "way").symlink_to(tmp_path)
+    for name in ("../theirs", str(theirs), "way/theirs"):
+        files = {name: hashlib.sha256(b"").hexdigest()}
+        (folder / "export.json").write_bytes(orjson.dumps({"files": files}))
+        lay(folder, files_of(x="1"), force=True)
+        assert theirs.exists()
+    with pytest.raises(UsageError, match="is a file"):
+        lay(tmp_path / "theirs", files_of(x="1"), force=True)
+
+
+def test_a_sweep_is_a_curve(made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder a point, by its concurrency, with what the submitter says of it."""
+    about = tmp_path / "about.yaml"
+    about.write_text(
+        "system: box\nsystem_desc: {system_name: box}\nsystem_power: {kw: 1}\n"
+        "point: {division: Standardized, model_name: Small, warmup: {logs_retained: true}}\n"
+    )
+    out = tmp_path / "submission"
+    found = exported(a_series(tmp_path / "sweep", made_run), out, about=about)
+    place = "results/box/small-model/r2"
+    names = ("point.yaml", "config.yaml", "result_summary.json", "system_desc.json")
+    assert found == {*(f"{place}/{name}" for name in names), "results/box/system_power.json"}
+    point = yaml.safe_load((out / place / "point.yaml").read_bytes())
+    assert (point["concurrency"], point["division"], point["model_name"]) == (2, "Standardized", "Small")
+    assert (point["warmup"]["requests_issued"], point["warmup"]["logs_retained"]) == (0, True)
+    assert content(out / place / "result_summary.json")["definitions"]["percentile_method"] == "lower"
+    told = capsys.readouterr().out
+    assert "mlperf-endpoints@v1.0 wants tokens counted by the model's tokenizer" in told
+    assert "target_cohort: only the submitter knows" in told
+
+
+def test_what_is_no_curve(made_run: Path, tmp_path: Path) -> None:
+    """Two points of one concurrency, a point that was not run, an audit, what contradicts the log."""
+    twice = a_series(tmp_path / "twice", made_run, made_run)
+    with pytest.raises(UsageError, match="two points of 2"):
+        exported(twice, tmp_path / "out")
+    shutil.rmtree(twice / "02-point-1")
+    with pytest.raises(UsageError, match="point-1 has not been run"):
+        exported(twice, tmp_path / "out")
+    with pytest.raises(UsageError, match="is an audit"):
+        exported(a_series(tmp_path / "audit", made_run, kind=Kind.AUDIT), tmp_path / "out")
+    with pytest.raises(UsageError, match=r"point.concurrency: the log says 2, not 3"):
+        Disclosed(point={"concurrency": 3}).beside({"concurrency": 2})
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "folder"),
+    [
+        ("org/a-model", "a-model"),
+        ("org/..", "model"),
+        ("../../a", "a"),
+        ("/", "model"),
+        ("a\x00b\nc", "a-b-c"),
+        ("x" * 400, "x" * 60),
+    ],
+)
+def test_a_model_is_never_a_way_out(model: str, folder: str) -> None:
+    """Whatever a server calls its model, it is one folder of the curve."""
+    assert model_folder(model) == folder
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("systm: box", "did you mean 'system'"),
+        ("system: a/b", "the name of a folder"),
+        ("system: ..", "the name of a folder"),
+        ("system: 8", "the name of a folder"),
+        ('system: "a\\0b"', "the name of a folder"),
+        ("point: [1]", "point must have members"),
+        ("system_desc: {1: a}", "JSON has no place for"),
+        ("[1]", "must have members"),
+        ("a: [", "cannot be read"),
+    ],
+)
+def test_a_file_of_the_submitter_that_says_nothing(tmp_path: Path, text: str, why: str) -> None:
+    """It is named, with what is wrong in it."""
+    path = tmp_path / "about.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=why):
+        disclosed(path)
+
+
+def test_options_that_mean_nothing(made_run: Path, tmp_path: Path) -> None:
+    """Of the other kind of export, or of no ruleset."""
+    with pytest.raises(UsageError, match="--about is of the points of a sweep"):
+        exported(made_run, tmp_path / "out", about=tmp_path / "about.yaml")
+    with pytest.raises(UsageError, match="--accuracy is of one run"):
+        exported(a_series(tmp_path / "sweep", made_run), tmp_path / "out", accuracy=tmp_path)
+    with pytest.raises(RulesetError, match="did you mean"):
+        exported(made_run, tmp_path / "out", ruleset="mlperf-inferenc")
+
+
+def test_an_invalid_run_is_written_and_ends_with_4(
+    made_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who reads only the exit code is not misled."""
+    unsound = Bundle({"x": b"1"}, {}, [], ["the client limited it"])
+    monkeypatch.setattr("cli.exporting.scenario.bundle_of", lambda *_: unsound)
+    with pytest.raises(typer.Exit) as end:
+        exported(made_run, tmp_path / "out", json=True)
+    assert end.value.exit_code == 4
+    assert orjson.loads(capsys.readouterr().out)["invalid"] == ["the client limited it"]
+    assert (tmp_path / "out" / "x").exists()

@@ -1,0 +1,177 @@
+"""What is said before a run that cannot be valid under its rules; of one that can be nothing is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.errors import UsageError
+from cli.gating.foreseen import warn_of
+from cli.perf_settings import PerfSettings
+from cli.preparing import prepare
+from cli.run import run
+from cli.run_settings import RunSettings
+from rulesets.errors import RulesetError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULES = """\
+schema: rulesets/1
+ruleset: {name: mine, version: '1'}
+models: {"*": {scenarios: {one: {%s, targets: ['ttft:p(50)<10s']}}}}
+"""
+
+
+def plan(tmp_path: Path, rules: str, **options: Any) -> Any:
+    """A run that is ready to start, under rules."""
+    path = tmp_path / "rules.yaml"
+    path.write_text(RULES % rules)
+    given = {"url": ["http://127.0.0.1:9"], "model": "m", "ruleset": str(path)}
+    return prepare(PerfSettings(**{**given, **options}))
+
+
+@pytest.mark.parametrize(
+    ("rules", "broken", "kept"),
+    [
+        ("validity: {min_duration_s: 60}", {"duration": 30.0}, {"duration": 60.0}),
+        (
+            "validity: {min_duration_s: 60}",
+            {"requests": 100, "rate": "10"},
+            {"requests": 1000, "rate": "10"},
+        ),
+        ("validity: {min_duration_s: 60}", None, {"requests": 5}),
+        ("validity: {min_samples: 100}", {"requests": 99}, {"requests": 100}),
+        (
+            "validity: {min_samples: 100}",
+            {"duration": 2.0, "rate": "10"},
+            {"duration": 10.0, "rate": "10"},
+        ),
+        ("validity: {min_samples: 100}", None, {"duration": 1.0}),
+        ("validity: {streaming: required}", {"requests": 1, "stream": False}, {"requests": 1}),
+        (
+            "validity: {min_samples_per_concurrency: 10}",
+            {"requests": 30, "concurrency": 4},
+            {"requests": 40, "concurrency": 4},
+        ),
+        (
+            "validity: {warmup_per_concurrency: 2}",
+            {"requests": 30, "concurrency": 4, "warmup": "7"},
+            {"requests": 30, "concurrency": 4, "warmup": "8"},
+        ),
+        ("load: {pattern: poisson}", {"requests": 9}, {"requests": 9, "rate": "5"}),
+        ("load: {pattern: poisson, rate: 5}", {"requests": 9, "rate": "6"}, {"requests": 9, "rate": "5"}),
+    ],
+)
+def test_what_cannot_be_valid_is_said_before(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    rules: str,
+    broken: dict[str, Any] | None,
+    kept: dict[str, Any],
+) -> None:
+    """One line each, with what to do; of a run that may turn out well nothing."""
+    warn_of(plan(tmp_path, rules, **kept))
+    assert capsys.readouterr().err == ""
+    if broken is not None:
+        warn_of(plan(tmp_path, rules, **broken))
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("warning: the run cannot be valid: ")
+
+
+def test_seeds_and_lengths_are_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Other seeds than the rules prescribe, or another limit of the output, are known before the run."""
+    path = tmp_path / "seeds.yaml"
+    path.write_text(
+        "schema: rulesets/1\nruleset: {name: mine, version: '1'}\nseeds: {sample_index: 7}\n"
+        "models: {'*': {generation: {max_new_tokens: 128, locked: true}, "
+        "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
+    )
+    given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 1}
+    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=7, max_tokens=128)))
+    assert capsys.readouterr().err == ""
+    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=8, max_tokens=64)))
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_what_is_left_out_is_not_foreseen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its id or its group; without rules there is nothing to foresee, and nothing to leave out."""
+    rules = "validity: {min_samples: 100}"
+    for skip in ("validity.min_samples", "validity"):
+        warn_of(plan(tmp_path, rules, requests=9, skip=[skip]))
+    warn_of(prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9)))
+    assert capsys.readouterr().err == ""
+    with pytest.raises(RulesetError, match="there is no rule 'min_samples'"):
+        plan(tmp_path, rules, requests=9, skip=["min_samples"])
+    with pytest.raises(UsageError, match="there are no rules"):
+        prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9, skip=["a"]))
+
+
+@pytest.mark.parametrize(
+    ("require", "rules", "how"),
+    [
+        (
+            ["tps:delta>-3%"],
+            "validity: {min_samples: 1}",
+            "output_tps:value:delta>-3%; judge it when it is over: {} --baseline REF",
+        ),
+        (["tps:delta>-3%!warn"], "validity: {min_samples: 1}", ""),
+        ([], "accuracy: [{metric: A, min: {abs: 1}}, {metric: B, min: {abs: 1}}]", "accuracy.A, accuracy.B;"),
+        ([], "accuracy: [{metric: A, min: {abs: 1}, on_missing: skip}]", ""),
+        ([], "audit: [output_caching]", "{} --audit FOLDER"),
+        ([], "audit: [salt, {osl_range: [1, 2]}]", ""),
+    ],
+)
+def test_what_only_a_gate_can_be_given_is_said_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], require: list[str], rules: str, how: str
+) -> None:
+    """A change without a baseline, or a score that nobody measured, cannot be met by a run alone."""
+    warn_of(plan(tmp_path, rules, requests=9, require=require, salt=True), "one")
+    told = capsys.readouterr().err
+    assert told.count("warning: one: the run cannot pass by itself: ") == bool(how)
+    assert how.format("loadgen gate RUN") in told
+
+
+def test_a_baseline_and_power_of_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the rules name the runs to compare with, the gate finds them; nobody else names the power."""
+    path = tmp_path / "shared.yaml"
+    path.write_text(
+        "schema: rulesets/1\nruleset: {name: mine, version: '1'}\n"
+        "baseline: {ref: main, metrics: {tps: higher}}\n"
+        "power: {required: true, source: wall}\ntargets: ['ttft:p(50)<10s']\n"
+    )
+    warn_of(prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9, ruleset=str(path))))
+    power, baseline = sorted(capsys.readouterr().err.splitlines(), key=len, reverse=True)
+    assert power.endswith("power; judge it when it is over: loadgen gate RUN --power SOURCE:WATTS")
+    assert baseline.endswith("baseline.tps; judge it when it is over: loadgen gate RUN")
+
+
+def test_settings_of_the_body_are_one_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It can be given but once, so that it is told whole, and once."""
+    path = tmp_path / "shared.yaml"
+    path.write_text(
+        "schema: rulesets/1\nruleset: {name: mine, version: '1'}\nseeds: {model: 7}\n"
+        "models: {'*': {generation: {top_p: 1.0, top_k: 5, locked: true}, "
+        "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
+    )
+    given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 9, "ruleset": str(path)}
+    warn_of(prepare(PerfSettings(**given)))
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == 3
+    body = '{"top_p": 1.0, "top_k": 5, "seed": 7}'
+    assert told.count("--extra-body") == told.count(f"ask: --extra-body '{body}'") == 1
+    warn_of(prepare(PerfSettings(**given, extra_body=body)))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_dry_run_foresees_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each run of a suite with its name, and nothing is sent."""
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        "[defaults]\nurl = 'http://127.0.0.1:9'\nrequests = 9\n[judge]\nrequire = ['tps:delta>-3%']\n"
+        "[[models]]\nname = 'a'\n[[models]]\nname = 'b'\n"
+    )
+    run(RunSettings(suite=suite, dry_run=True))
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[1] for line in told] == ["a / default / default", "b / default / default"]

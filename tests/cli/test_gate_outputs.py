@@ -1,0 +1,99 @@
+"""Where a verdict goes: files that were asked for, files that were not, and what GitHub Actions reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.errors import SetupError, UsageError
+from cli.gating.outputs import JUNIT, tell
+from cli.show import show_verdicts
+from reporter.render.judged import Judged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = "::stop-commands::x ##[error]y"
+ROW: dict[str, Any] = {"id": "a", "target": "a", "status": "FAIL", "severity": "fail", "reason": "so it is"}
+PARTS = [Judged({"status": "FAIL", "rows": [ROW], "reasons": []})]
+
+
+def test_the_derived_file_lies_beside_the_report(tmp_path: Path) -> None:
+    """Whether or not it was asked for elsewhere too."""
+    tell(PARTS, tmp_path, environment={})
+    assert "so it is" in (tmp_path / JUNIT).read_text()
+    tell(PARTS, tmp_path, junit=tmp_path / "new" / "other.xml", markdown=tmp_path / "g.md", environment={})
+    assert (tmp_path / "new" / "other.xml").read_text() == (tmp_path / JUNIT).read_text()
+    assert "so it is" in (tmp_path / "g.md").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.md", JUNIT, "new"]
+
+
+@pytest.mark.parametrize("option", ["junit", "markdown"])
+def test_a_file_that_was_asked_for_must_come_to_be(tmp_path: Path, option: str) -> None:
+    """Or the job would go on without its result: the path is told, and the exit code is that of a set-up."""
+    (tmp_path / "file").write_text("in the way")
+    for path in (tmp_path, tmp_path / "file" / "below"):
+        with pytest.raises(SetupError, match=rf"--{option} .*cannot be written"):
+            tell(PARTS, tmp_path, environment={}, **{option: path})
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+@pytest.mark.parametrize("option", ["junit", "markdown"])
+def test_a_log_is_not_written_over(tmp_path: Path, option: str) -> None:
+    """Whatever it is called: nothing can make it again. Nor are two files written in one place."""
+    log = tmp_path / "kept"
+    log.write_bytes(b"SQLite format 3\0 and so on")
+    with pytest.raises(UsageError, match=rf"--{option} .*a log is never overwritten"):
+        tell(PARTS, tmp_path, environment={}, **{option: log})
+    assert log.read_bytes().endswith(b"and so on")
+    with pytest.raises(UsageError, match="both name"):
+        tell(PARTS, tmp_path, environment={}, junit=tmp_path / "a", markdown=tmp_path / "." / "a")
+
+
+def test_what_nobody_asked_for_may_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A note says so; the verdict is not about this machine's disk."""
+    (tmp_path / JUNIT).mkdir()
+    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(tmp_path / "no" / "where")})
+    notes = capsys.readouterr().err.splitlines()
+    assert len(notes) == 2
+    assert all(note.startswith("note: ") and "was not written" in note for note in notes)
+
+
+def test_the_summary_is_added_to_and_not_too_long(tmp_path: Path) -> None:
+    """Other commands of the step write to it too, and GitHub takes one mebibyte of all of them."""
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
+    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
+    assert summary.read_text().startswith("before\n")
+    assert summary.read_text().count("### ") == 2
+    summary.write_bytes(b"x" * (1024 * 1024 - 200))
+    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
+    assert 1024 * 1024 - 200 <= summary.stat().st_size <= 1024 * 1024
+
+
+def test_annotations_are_for_github_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Elsewhere nobody reads them, and nothing is told twice; they never mix with what is printed as JSON."""
+    for environment in ({}, {"GITHUB_ACTIONS": "false"}, {"GITHUB_STEP_SUMMARY": ""}):
+        tell(PARTS, tmp_path, environment=environment)
+    assert capsys.readouterr() == ("", "")
+    tell(PARTS, tmp_path, environment={"GITHUB_ACTIONS": "true"})
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("::error title=a::FAIL a")
+
+
+def test_what_is_quoted_is_no_command_on_github(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner reads standard output too; elsewhere a rule is shown as it was written."""
+    row = {**ROW, "id": HOSTILE, "reason": HOSTILE}
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    show_verdicts([Judged({"status": "FAIL", "rows": [row]})])
+    assert HOSTILE in capsys.readouterr().out
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    show_verdicts([Judged({"status": "FAIL", "rows": [row], "reasons": [HOSTILE]}, HOSTILE)])
+    told = capsys.readouterr().out
+    assert not any(line.strip().startswith("::") for line in told.splitlines())
+    assert "##[" not in told

@@ -1,0 +1,172 @@
+"""The audit of output caching: who answers a repeated prompt from a cache is found out."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.audit import REPLACED, AuditSettings, output_caching
+from cli.auditing.output_caching import Phase, audit
+from cli.auditing.phases import phases, threshold_of
+from cli.errors import UsageError
+from cli.gating.audits import audits_in
+from cli.options import _parameters
+from cli.perf_settings import PerfSettings
+from cli.resume import resume
+from cli.resume_settings import ResumeSettings
+from cli.series.options import Secrets, prepared
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.probe import UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+QPS = st.floats(1e-3, 1e6)
+SHARE = st.floats(0.01, 0.99)
+
+
+def perf(**more: Any) -> dict[str, Any]:
+    """The options of `loadgen perf` that an audit takes, as the command line gives them."""
+    known = {one.name: one.default for one in _parameters(PerfSettings) if one.name not in REPLACED}
+    return {**known, "url": ["http://127.0.0.1:1"], "model": "m", "header": [], **more}
+
+
+@pytest.mark.parametrize(
+    ("repeated", "completed", "passed"),
+    [(11.0, 100, False), (10.999, 100, True), (1.0, 90, True), (1.0, 89, False), (None, 0, False)],
+)
+def test_the_bound_itself_is_too_fast(repeated: float | None, completed: int, *, passed: bool) -> None:
+    """Below 1.1 times the reference passes, and nine tenths must complete."""
+    found = audit(Phase(10.0, 90, 100), Phase(repeated, completed, 100), 0.1)
+    assert found.passed is passed
+    assert found.to_dict()["test"] == "output_caching_test"
+
+
+@given(QPS, QPS, QPS, SHARE)
+def test_a_faster_repetition_never_helps(reference: float, one: float, other: float, share: float) -> None:
+    """And a failure stays one, whatever the rates are."""
+    slow, fast = sorted((one, other))
+    asked = Phase(reference, 100, 100)
+    if audit(asked, Phase(fast, 100, 100), share).passed:
+        assert audit(asked, Phase(slow, 100, 100), share).passed
+    assert not audit(Phase(reference, 0, 100), Phase(slow, 100, 100), share).passed
+
+
+def test_the_phases_ask_what_they_are_for(tmp_path: Path) -> None:
+    """Each prompt once, but for those of the warm-up; then one of them, as often."""
+    path = tmp_path / "q.jsonl"
+    path.write_text("".join(f'{{"prompt": "question {number}"}}\n' for number in range(6)))
+    one, two = phases(AuditSettings(sample=4), perf(prompts=str(path), warmup="2"))
+    reference, repeated = prepared(one, Secrets()), prepared(two, Secrets())
+    assert (reference.plan.requests, len(reference.dataset.samples)) == (4, 6)
+    assert (repeated.plan.requests, [one.prompt for one in repeated.dataset.samples]) == (4, ["question 4"])
+    assert repeated.dataset.samples[0].index == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "why"),
+    [
+        ({"requests": 7}, {}, "has 6"),
+        ({"requests": 6}, {"warmup": "1"}, "the warm-up asks 1"),
+        ({}, {"warmup": "6"}, "give fewer --requests, or more prompts"),
+        ({}, {"warmup": "2s"}, "--warmup: .* give a number"),
+        ({"sample": 6}, {}, "--sample 6"),
+    ],
+)
+def test_too_few_prompts_are_no_reference(
+    tmp_path: Path, given: dict[str, Any], more: dict[str, Any], why: str
+) -> None:
+    """A prompt that is asked twice in it could come from the cache that is looked for."""
+    path = tmp_path / "q.jsonl"
+    path.write_text("".join(f'{{"prompt": "question {number}"}}\n' for number in range(6)))
+    with pytest.raises(UsageError, match=why):
+        phases(AuditSettings(**given), perf(prompts=str(path), **more))
+
+
+@pytest.mark.parametrize(
+    "given", [{"requests": 0}, {"audit_requests": -1}, {"sample": -1}, {"threshold": 0}, {"threshold": 1}]
+)
+def test_what_no_audit_can_be(given: dict[str, Any]) -> None:
+    """It is told before anything is sent."""
+    with pytest.raises(UsageError, match="must be"):
+        AuditSettings(**given)
+
+
+def test_one_at_a_time_is_allowed_more() -> None:
+    """Twice as much, unless something else is said."""
+    assert threshold_of(AuditSettings(), perf(concurrency=8)) == 0.1
+    assert threshold_of(AuditSettings(), perf(concurrency=None)) == 0.1
+    assert threshold_of(AuditSettings(), perf(concurrency=1)) == 0.2
+    assert threshold_of(AuditSettings(threshold=0.3), perf(concurrency=1)) == 0.3
+
+
+@pytest.fixture(scope="module")
+def caching() -> Iterator[MockProcess]:
+    """An endpoint that answers from a cache."""
+    with start_mock(cache=True, ttft="40ms", itl="0", tokens="2") as mock:
+        yield mock
+
+
+def audited(mock: MockProcess, out: Path, **given: Any) -> int:
+    """Run an audit of six requests, one at a time; return its exit code."""
+    own = {name: given.pop(name) for name in ("threshold", "json") if name in given}
+    settings = AuditSettings(requests=6, out=out, quiet=True, **own)
+    with pytest.raises(typer.Exit) as end:
+        output_caching(settings, perf(url=[mock.url], concurrency=1, **given))
+    return end.value.exit_code
+
+
+def test_a_cache_is_found_and_the_audit_can_be_gone_on_with(
+    caching: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 1, and what is left is what the gate and checkers read; a phase that is missing is run again.
+
+    Until it has been, nothing says how the audit ended; and a reference phase that was begun twice is told.
+    """
+    folder = tmp_path / "audit"
+    assert audited(caching, folder, json=True) == 1
+    told = orjson.loads(capsys.readouterr().out)
+    assert {"test": "output_caching_test", "passed": False, "threshold": 0.2}.items() <= told.items()
+    assert told["audit_qps"] > 1.2 * told["ref_qps"]
+    assert audits_in(folder) == {"output_caching": told}
+    verified = folder / "audit" / "verify_OUTPUT_CACHING_TEST.txt"
+    assert verified.read_text() == "Performance check pass: False\n"
+    shutil.rmtree(folder / "02-output_caching")
+    known = (folder / "series.json").read_bytes()
+    (folder / "series.json").write_bytes(known.replace(caching.url.encode(), b"http://127.0.0.1:1"))
+    with pytest.raises(UnreachableError):
+        resume(ResumeSettings(run=folder, quiet=True))
+    assert list((folder / "audit").iterdir()) == []
+    (folder / "series.json").write_bytes(known)
+    (folder / "01-reference.cut-1").mkdir()
+    with pytest.raises(typer.Exit) as end:
+        resume(ResumeSettings(run=folder, quiet=True))
+    assert end.value.exit_code == 1
+    said = capsys.readouterr().out
+    assert "FAIL: one prompt repeated" in said
+    assert "the reference phase had been begun before" in said
+
+
+def test_a_salt_keeps_the_cache_out(
+    caching: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every prompt is then another one, and the audit is passed."""
+    assert audited(caching, tmp_path / "audit", salt=True, threshold=0.9) == 0
+    assert "PASS" in capsys.readouterr().out
+    (found,) = audits_in(tmp_path / "audit").values()
+    assert (found["passed"], found["salt"], found["audit_completed"]) == (True, True, 6)
+
+
+def test_what_cannot_be_reached_is_no_verdict(tmp_path: Path) -> None:
+    """Nothing is left that a gate could read."""
+    settings = AuditSettings(requests=2, out=tmp_path / "audit", quiet=True)
+    with pytest.raises(UnreachableError):
+        output_caching(settings, perf())
+    assert not (tmp_path / "audit").exists()
