@@ -24,10 +24,10 @@ class EventType(IntEnum):
     """A phase ended; data: `phase`."""
     STOP_PERFORMANCE_TRACKING = 4
     """Issuing ended; data: `scheduled`: how many were due, `reason` (duration, requests, interrupted,
-    worker_lost, error_budget)."""
+    worker_lost, error_budget, overloaded, gate_lost)."""
     TEST_ENDED = 5
-    """The session ended in order; data: `reason` (`completed`, `interrupted`, `worker_lost`,
-    `error_budget`). Missing after a `kill -9`."""
+    """The session ended in order; data: `reason` (`completed`, `interrupted`, `worker_lost`, `error_budget`,
+    `overloaded`, `gate_lost`). Missing after a `kill -9`."""
     FINDING = 6
     """Something that a reader of the figures should know; data: `code`, `severity`, `message`, `remedy`."""
     TELEMETRY = 7
@@ -45,7 +45,7 @@ class EventType(IntEnum):
     ERROR = 24
     """The request failed; data: `error` (a stable name) and what had arrived."""
     CANCELLED = 25
-    """We gave the request up (a second interrupt, or the drain was over); data: `reason`, what had come."""
+    """We gave the request up (a second interrupt, the drain was over…); data: `reason`, what had come."""
     RETRY = 26
     """An attempt at the request failed, and another follows; data: `attempt` (from 1), `error`, `wait_ms`."""
     SCORED = 30

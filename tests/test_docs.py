@@ -19,7 +19,12 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 GROUP: Any = typer.main.get_command(application())
-COMMANDS = dict(GROUP.commands)
+COMMANDS = {
+    " ".join(filter(None, (name, second))): command
+    for name, first in GROUP.commands.items()
+    for second, command in getattr(first, "commands", {"": first}).items()
+}
+"""Every command by its words: of a group, those in it."""
 
 
 def described(word: str) -> bool:
@@ -38,6 +43,19 @@ def test_every_command_is_documented(name: str) -> None:
 def test_every_option_has_help(name: str) -> None:
     """A word of explanation stands beside each option and argument."""
     assert [parameter.name for parameter in COMMANDS[name].params if not parameter.help] == []
+
+
+def test_every_option_that_a_remedy_names_is_there() -> None:
+    """What a verdict or a finding says to do can be typed in."""
+    known = {one for command in COMMANDS.values() for parameter in command.params for one in parameter.opts}
+    known |= {one for command in COMMANDS.values() for its in command.params for one in its.secondary_opts}
+    told = {
+        (path.name, option)
+        for room in ("rulesets", "reporter")
+        for path in (ROOT / room).rglob("*.py")
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", path.read_text())
+    }
+    assert [(page, option) for page, option in sorted(told) if option not in known] == []
 
 
 def test_the_reference_is_that_of_the_program() -> None:
