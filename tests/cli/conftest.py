@@ -39,9 +39,9 @@ sweep: {points: {min: 3}, checks: [{tps_per_user_consistency: 0.01}]}
 
 @pytest.fixture(scope="session")
 def mock() -> Iterator[MockProcess]:
-    """A quick mock endpoint that knows one model and one key."""
+    """A mock endpoint that knows one model and one key; quick, but not beside a busy client's own delay."""
     with start_mock(
-        models=("small-model",), api_key="sk-right-key", ttft="5ms", itl="1ms", tokens="4"
+        models=("small-model",), api_key="sk-right-key", ttft="40ms", itl="1ms", tokens="4"
     ) as server:
         yield server
 
