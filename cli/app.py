@@ -82,8 +82,14 @@ _GROUPS: Final[Mapping[str, str]] = {
 }
 
 
-def application(only: str | None = None) -> typer.Typer:
-    """The program: all commands, or one of them or one group, which takes a part of the time to make."""
+def application(only: str | None = None, *, outline: bool = False) -> typer.Typer:
+    """The program: all commands, or one of them or one group, which takes a part of the time to make.
+
+    Args:
+        only: The command, or the group.
+        outline: Commands have no options: enough to list them.
+    """
+    make = _outlined if outline else _made
     app = typer.Typer(
         name="loadgen",
         no_args_is_help=True,
@@ -98,12 +104,12 @@ def application(only: str | None = None) -> typer.Typer:
         if only not in {None, first}:
             continue
         if not second:
-            app.command(name, rich_help_panel=entry.panel)(_made(entry))
+            app.command(name, rich_help_panel=entry.panel)(make(entry))
             continue
         if first not in groups:
             groups[first] = typer.Typer(help=_GROUPS[first], no_args_is_help=True, rich_markup_mode="rich")
             app.add_typer(groups[first], name=first, rich_help_panel=entry.panel)
-        groups[first].command(second)(_made(entry))
+        groups[first].command(second)(make(entry))
     return app
 
 
@@ -116,6 +122,14 @@ def _made(entry: _Entry) -> Callable[..., None]:
         return command(settings, does)
     without = () if entry.without is None else _loaded(entry.without)
     return command_over(_loaded(entry.base), settings, does, without=without)
+
+
+def _outlined(entry: _Entry) -> Callable[..., None]:
+    def command() -> None:
+        """Stand in a list; where the list is made, no command runs."""
+
+    command.__doc__ = _loaded(entry.does).__doc__
+    return command
 
 
 def _loaded(place: str) -> Any:
@@ -191,7 +205,9 @@ def _run() -> int:
         _refuse_empty(sys.argv[1:])
         first = next(iter(sys.argv[1:]), None)
         known = {name.partition(" ")[0] for name in _COMMANDS}
-        application(first if first in known else None)(prog_name="loadgen")
+        # A shell that completes a line has it in its environment.
+        outline = known.isdisjoint(sys.argv) and "_LOADGEN_COMPLETE" not in os.environ
+        application(first if first in known else None, outline=outline)(prog_name="loadgen")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):
             # That nobody reads the report is not what the report says.

@@ -136,3 +136,14 @@ def test_no_interrupt_after_the_exit_code_is_certain(arguments: list[str], code:
     )
     assert ended.returncode == code
     assert "llm-loadgen" in ended.stdout or "nowhere" in ended.stderr
+
+
+def test_the_list_of_commands_needs_none_of_their_options() -> None:
+    """What is made quickly, for a list, says the same as the whole program."""
+    from typer.testing import CliRunner
+
+    from cli.app import application
+
+    for asked in (["--help"], ["no-command"]):
+        quick, whole = (CliRunner().invoke(application(outline=outline), asked) for outline in (True, False))
+        assert (quick.output, quick.exit_code) == (whole.output, whole.exit_code)
