@@ -33,6 +33,7 @@ class CompareSettings:
     metric: Annotated[
         list[str],
         typer.Option(
+            "--metric",
             metavar="METRIC",
             help="What decides, instead of the usual six, e.g. 'ttft:p(95)'; repeatable.",
             rich_help_panel=DECISION,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,9 @@ def test_complaints_about_conversations(tmp_path: Path) -> None:
         file.write_text(json.dumps(row), encoding="utf-8")
         with pytest.raises(WorkloadError) as caught:
             load_prompts(file, take=take)  # type: ignore[arg-type]  # a parametrized literal
-        said.append(f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", ""))
+        told = f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", "")
+        # What the parser says of JSON that is none differs from one of its versions to the next.
+        said.append(re.sub(r"not JSON \([^)]+\)", "not JSON (…)", told))
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text("\n".join(said) + "\n", encoding="utf-8")
     assert said == GOLDEN.read_text(encoding="utf-8").splitlines()
