@@ -5,8 +5,8 @@ VENV ?= .venv
 FUZZ_SECONDS ?= 60
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# One test more at a time than there are cores: most of them wait for something.
-TESTS := -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 8 --dist worksteal
+# As many tests at once as there are cores: with more, a client under test is late for want of one.
+TESTS := -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 define LOWEST
 import tomllib
