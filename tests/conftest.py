@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # A test is no measurement: on a busy machine an example may take as long as it takes. Half of Hypothesis'
 # usual number of examples keeps the suite below five minutes; `make fuzz` tries millions.
@@ -20,6 +21,17 @@ settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
 ROOT = Path(__file__).parents[1]
+
+# Hundreds of processes are started, each of which would compile the whole program anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.fixture(autouse=True)
+def _broken_pipes() -> Iterator[None]:
+    """A command that prints lets its process end by SIGPIPE; called by a test it must not end the others."""
+    before = signal.getsignal(signal.SIGPIPE)
+    yield
+    signal.signal(signal.SIGPIPE, before)
 
 
 @pytest.fixture

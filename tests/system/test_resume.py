@@ -51,7 +51,7 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
 ) -> None:
     """`kill -9`, then Ctrl-C, then to the end: in each sitting the endpoint is asked what was left."""
     log = tmp_path / "run" / "events.db"
-    with start_mock(ttft="10ms", itl="1ms", tokens="4") as mock:
+    with start_mock(ttft="40ms", itl="1ms", tokens="4") as mock:
         load = ("-c", 8, "-n", REQUESTS, "--workers", 2)
         run = start_run(mock.url, *load, "--require", "error<1%", "-q")
         run.wait_for(EventType.COMPLETE, times=50)

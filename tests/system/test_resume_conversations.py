@@ -40,7 +40,7 @@ def test_conversations_are_finished_after_a_kill(
     ]
     file = tmp_path / "talks.jsonl"
     file.write_bytes(b"\n".join(orjson.dumps({"messages": row}) for row in rows))
-    with start_mock(ttft="10ms", itl="1ms", tokens="4") as mock:
+    with start_mock(ttft="40ms", itl="1ms", tokens="4") as mock:
         what = ("--prompts", file, "--conversations", "all", "--order", "shuffle", "--passes", PASSES)
         run = start_run(mock.url, *what, "-c", 6, "--think", "5ms", "--warmup", 3, "--workers", 2, "-q")
         run.wait_for(EventType.COMPLETE, times=60)
