@@ -33,6 +33,14 @@ class EventType(IntEnum):
     TELEMETRY = 7
     """A sensor reading; data: `source` and the readings, units in their names."""
 
+    QUESTION = 8
+    """What a benchmark asks with a prompt, and what answers are held against; data: `prompt_id`, `task`,
+    `id`, `tags`; texts: `reference`."""
+    SCORING_STARTED = 9
+    """A scoring pass began, or went on; data: `pass` (from 1), `scorers`, `options`, `versions`."""
+    SCORING_ENDED = 10
+    """A scoring pass is over; data: `pass`, `reason` (completed, interrupted)."""
+
     LOADGEN_ISSUE_CALLED = 20
     """The load generator turned to a request; data: `scheduled_ns`, `phase`, `prompt_id`, and where there are
     any `conversation`, `turn`, `turns`, `endpoint`, `tags`, `salt`."""
@@ -49,7 +57,8 @@ class EventType(IntEnum):
     RETRY = 26
     """An attempt at the request failed, and another follows; data: `attempt` (from 1), `error`, `wait_ms`."""
     SCORED = 30
-    """A grader judged the stored output."""
+    """A grader judged the stored output; data: `pass`, `scorer`, `value`, `status`, `extracted`, `reason`,
+    `metrics`."""
 
 
 class Event(NamedTuple):

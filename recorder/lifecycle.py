@@ -43,7 +43,7 @@ REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
         {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
     ),
     EventType.COMPLETE: frozenset({EventType.SCORED}),
-    EventType.ERROR: frozenset({EventType.SCORED}),
+    EventType.ERROR: frozenset(),
     EventType.CANCELLED: frozenset(),
     EventType.SCORED: frozenset({EventType.SCORED}),
 }
@@ -62,7 +62,15 @@ SITTINGS: Mapping[EventType | None, frozenset[EventType]] = {
 }
 """What may follow from one sitting to the next: a run is resumed wherever it was left."""
 
-ANYWHERE = frozenset({EventType.FINDING, EventType.TELEMETRY})
+ANYWHERE = frozenset(
+    {
+        EventType.FINDING,
+        EventType.TELEMETRY,
+        EventType.QUESTION,
+        EventType.SCORING_STARTED,
+        EventType.SCORING_ENDED,
+    }
+)
 """Session events that have no place in the order."""
 
 TERMINAL = frozenset({EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED})

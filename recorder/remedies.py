@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _INTACT: Final = "What was committed before is intact."
 _FULL: Final = (
-    f"{_INTACT} Make room on the disk and go on with `loadgen resume`, or run again with another --out"
+    f"{_INTACT} Make room on the disk and go on with `loadgen resume`, or run again with another --out "
+    "(a scoring goes on with `loadgen score`)"
 )
 _LOCKED: Final = f"{_INTACT} Another program has locked the log all the time: end it, and run again"
 _GONE: Final = "Somebody has changed the run's folder while it was written: leave it alone, and run again"

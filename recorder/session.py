@@ -11,6 +11,10 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+ASIDE: Final = frozenset({"scoring", "judging"})
+"""What the `kind` of a sitting's environment says where somebody sat down to judge what had been answered:
+it is no part of the run itself."""
+
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 

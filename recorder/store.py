@@ -21,6 +21,7 @@ from recorder.errors import (
     NotALogError,
     OldLogError,
 )
+from recorder.journal import roll_back
 from recorder.lock import Hold
 from recorder.session import Before, shift
 from recorder.soundness import require_plain_files, require_plain_tables
@@ -206,12 +207,7 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
 
 
 def _reopened(path: Path, sitting: Session, after_seq: int | None, undo: ExitStack) -> sqlite3.Connection:
-    version = verify(path)
-    if version < schema.VERSION:
-        raise OldLogError(
-            f"{path}: written with log format {version}; it can be read as ever, but only a log of format "
-            f"{schema.VERSION} can be gone on with: run it anew",
-        )
+    require_current(path)
     connection = _connection(path, undo)
     connection.execute("BEGIN IMMEDIATE")
     (last_seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
@@ -251,6 +247,21 @@ def log_path(run: Path) -> Path:
     return run / LOG_NAME if run.is_dir() else run
 
 
+def require_current(path: Path) -> None:
+    """Make sure that a file is a log that this version can go on with.
+
+    Raises:
+        NotALogError, NewerLogError: As for `verify`.
+        OldLogError: An earlier version wrote it.
+    """
+    version = verify(path)
+    if version < schema.VERSION:
+        raise OldLogError(
+            f"{path}: written with log format {version}; it can be read as ever, but only a log of format "
+            f"{schema.VERSION} can be gone on with: run it anew",
+        )
+
+
 def verify(path: Path) -> int:
     """Make sure that a file is a log that this version reads.
 
@@ -263,6 +274,7 @@ def verify(path: Path) -> int:
     """
     require_plain_files(path)
     try:
+        roll_back(path.resolve())
         connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True)
         try:
             (application_id,) = connection.execute("PRAGMA application_id").fetchone()

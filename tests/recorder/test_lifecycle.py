@@ -1,7 +1,7 @@
 """The tables of what may follow what."""
 
 from recorder.event import Event, EventType
-from recorder.lifecycle import REQUEST, SESSION, TERMINAL, diagram, violations
+from recorder.lifecycle import ANYWHERE, REQUEST, SESSION, TERMINAL, diagram, violations
 
 
 def events(*kinds: EventType, uuid: str | None = "r") -> list[Event]:
@@ -20,6 +20,16 @@ def test_an_orderly_request_is_lawful() -> None:
         (),
     ):
         assert violations(events(*start, *end)) == []
+
+
+def test_only_what_completed_is_scored() -> None:
+    """There is nothing to judge where no answer came."""
+    start = (EventType.LOADGEN_ISSUE_CALLED, EventType.REQUEST_SENT)
+    for end in (EventType.ERROR, EventType.CANCELLED):
+        assert violations(events(*start, end, EventType.SCORED)) == [
+            f"SCORED may not follow {end.name} in request r"
+        ]
+    assert violations(events(*start, EventType.COMPLETE, EventType.SCORED, EventType.SCORED)) == []
 
 
 def test_a_second_ending_names_event_request_and_state() -> None:
@@ -66,8 +76,7 @@ def test_interleaved_requests_do_not_disturb_each_other() -> None:
 
 def test_the_tables_know_every_event() -> None:
     """No event is forgotten, and only what is terminal ends a request."""
-    free = {EventType.FINDING, EventType.TELEMETRY}
-    assert set(EventType) == ({*REQUEST, *SESSION} - {None}) | free
+    assert set(EventType) == ({*REQUEST, *SESSION} - {None}) | ANYWHERE
     assert {kind for kind, after in REQUEST.items() if after <= {EventType.SCORED} and kind} == TERMINAL | {
         EventType.SCORED,
     }

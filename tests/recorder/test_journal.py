@@ -1,0 +1,92 @@
+"""A log that somebody was killed over while it was no write-ahead one: it is read as it was before."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recorder import schema
+from recorder.errors import NotALogError
+from recorder.event import Event, EventType
+from recorder.journal import roll_back
+from recorder.session import Session
+from recorder.store import Store, verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIES_IN_A_TRANSACTION = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size = 1")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE events SET at_ns = 7")
+connection.execute("UPDATE sittings SET first_seq = 7")
+os.kill(os.getpid(), 9)
+"""
+"""With a cache of a page, what is changed is in the file before the transaction is over."""
+
+
+@pytest.fixture
+def half_done(tmp_path: Path) -> Path:
+    """A log whose writer was killed in the middle of a change, with the journal that it left."""
+    log = tmp_path / "events.db"
+    store = Store.create(log, Session())
+    store.append([schema.row(Event(EventType.TELEMETRY, 1, None, {"x": "y" * 2000})) for _ in range(300)])
+    store.close()
+    died = subprocess.run([sys.executable, "-c", DIES_IN_A_TRANSACTION, str(log)], check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert (tmp_path / "events.db-journal").stat().st_size > 0
+    return log
+
+
+def moments(log: Path) -> set[int]:
+    """The times of its events, for who may only read."""
+    with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as connection:
+        return {at_ns for (at_ns,) in connection.execute("SELECT at_ns FROM events")}
+
+
+def test_what_was_half_done_is_undone(half_done: Path) -> None:
+    """Who only reads could not do it; and it is done once."""
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        moments(half_done)
+    assert verify(half_done) == schema.VERSION
+    assert moments(half_done) == {1}
+    assert [path.name for path in half_done.parent.iterdir()] == ["events.db"]
+    roll_back(half_done)
+    assert moments(half_done) == {1}
+
+
+def test_it_can_be_gone_on_with(half_done: Path) -> None:
+    """As if the one that was killed had never been there."""
+    store = Store.reopen(half_done, Session(), after_seq=300)
+    store.append([schema.row(Event(EventType.TELEMETRY, 2))])
+    store.close()
+    assert moments(half_done) == {1, 2}
+
+
+def test_a_journal_that_names_another_file_is_refused(half_done: Path) -> None:
+    """SQLite would look into that file, and remove it: no log has such a journal."""
+    journal = half_done.with_name("events.db-journal")
+    with journal.open("ab") as file:
+        file.write(bytes.fromhex("d9d505f920a163d7"))
+    with pytest.raises(NotALogError, match="names another file"):
+        verify(half_done)
+
+
+def test_what_somebody_is_doing_is_not_undone(tmp_path: Path) -> None:
+    """While a writer lives its journal is its own."""
+    log = tmp_path / "events.db"
+    Store.create(log, Session()).close()
+    with closing(sqlite3.connect(log, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE sittings SET boot_id = 'new'")
+        roll_back(log)
+        writer.execute("COMMIT")
+        assert writer.execute("SELECT boot_id FROM sittings").fetchall() == [("new",)]
