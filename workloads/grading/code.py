@@ -1,0 +1,54 @@
+"""Code in an answer: where it is, and what running it comes to."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from workloads.sandbox.job import Limits, SandboxError
+from workloads.sandbox.local import run
+from workloads.score import Score, failed, graded
+
+if TYPE_CHECKING:
+    from workloads.sandbox.job import Job
+
+_PYTHON: Final = re.compile(r"```python\n(.*?)```", re.DOTALL)
+_BODY: Final = ":\n    "
+_FENCE: Final = "```"
+_FENCES: Final = 2
+_START_S: Final = 3.0
+"""What a process may take until its program runs, on a machine with other work to do."""
+
+
+def function_body(text: str) -> str:
+    """The body of the function in an answer, as openai/simple-evals finds it (`humaneval_eval.py`).
+
+    Of the first block marked `python`, else of the whole text, what stands behind the first `:` that an
+    indented line follows; behind the first character where there is none.
+    """
+    found = _PYTHON.search(text)
+    code = found[1] if found else text
+    return code[code.find(_BODY) + 2 :]
+
+
+def last_block(text: str) -> str:
+    """What stands between the last two lines with a fence; empty where there are not two (LiveCodeBench)."""
+    lines = text.split("\n")
+    fences = [number for number, line in enumerate(lines) if _FENCE in line]
+    return "\n".join(lines[fences[-2] + 1 : fences[-1]]) if len(fences) >= _FENCES else ""
+
+
+def score_of(job: Job, extracted: str, wall_s: float) -> Score:
+    """1 where a job passes, 0 where it does not, with how it ended as the reason.
+
+    Args:
+        job: The program and its tests.
+        extracted: What the score is to show as the answer.
+        wall_s: How long all of it may take, once it runs.
+    """
+    try:
+        outcome = run(job, Limits(wall_s=wall_s + _START_S))
+    except SandboxError as error:
+        return failed(f"the sandbox failed: {error}")
+    reason = "" if outcome.ending == "passed" else f"{outcome.ending}: {outcome.reason}"
+    return graded(outcome.ending == "passed", extracted, reason, tests_passed=outcome.passed)

@@ -1,0 +1,355 @@
+"""What stands around a program in its process: reads a job, sets the limits, runs it, says how it ended.
+
+It is started as `python -I harness.py` with the job (`workloads.sandbox.job`) as JSON on its standard input,
+and imports the standard library alone. Its last word is a line that begins with the job's seal.
+
+The rules of the kinds are those of openai/human-eval (`execution.py`) for `program`, and of
+LiveCodeBench/LiveCodeBench (`lcb_runner/evaluation/testing_util.py`) for the other two.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import ctypes
+import io
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from decimal import Decimal, InvalidOperation
+from types import ModuleType
+from typing import Any
+
+CLONE_NEWNET = 0x40000000
+CLONE_NEWUSER = 0x10000000
+
+STARS = (
+    "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics",
+    "itertools", "functools", "operator", "io", "sys", "json", "builtins", "typing",
+)  # fmt: skip
+PRELUDE = "".join(f"from {name} import *\n" for name in STARS)
+PRELUDE += "".join(f"import {name}\n" for name in STARS if name not in {"builtins", "typing"})
+PRELUDE += "sys.setrecursionlimit(50000)\n"
+"""What LiveCodeBench puts before every program."""
+
+NETWORK = frozenset(
+    {
+        "socket.bind",
+        "socket.connect",
+        "socket.getaddrinfo",
+        "socket.gethostbyaddr",
+        "socket.gethostbyname",
+        "socket.getnameinfo",
+        "socket.sendmsg",
+        "socket.sendto",
+    }
+)
+"""What the interpreter tells of attempts to reach the network."""
+
+TAKEN_OF_OS = (
+    "kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty",
+    "killpg", "rename", "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod",
+    "chown", "chroot", "lchflags", "lchmod", "lchown", "getcwd", "chdir",
+)  # fmt: skip
+TAKEN_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
+
+
+class TimeUpError(Exception):
+    """The time of the program, or of one test, is up."""
+
+
+class Verdict(Exception):  # noqa: N818 (how a program ended, not an error of this one)
+    """How the program ended, where it did not simply pass."""
+
+    def __init__(self, ending: str, reason: str, passed: int = 0) -> None:
+        super().__init__(reason)
+        self.told = {"ending": ending, "reason": reason, "passed": passed}
+
+
+class Reached:
+    """Whether the program tried to reach the network."""
+
+    tried = ""
+
+
+def main() -> None:
+    """Run the job that standard input has."""
+    job = json.loads(sys.stdin.buffer.read())
+    seal, voice = job.pop("seal"), os.fdopen(os.dup(1), "w")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    try:
+        confine(job)
+        told = judged(job)
+    except OSError as error:
+        told = {"ending": "broken", "reason": f"the limits cannot be set ({error})", "passed": 0}
+    voice.write(f"\n{seal}{json.dumps(told)}\n")
+    voice.flush()
+    # Threads that the program has left do not keep the process alive.
+    os.kill = _KILL
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+_KILL = os.kill
+
+
+def judged(job: dict[str, Any]) -> dict[str, Any]:
+    """How the program ends. Whatever it raises is its own doing."""
+    try:
+        passed = KINDS[job["kind"]](job)
+    except Verdict as verdict:
+        told = verdict.told
+    except TimeUpError:
+        told = {"ending": "timed_out", "reason": f"more than {job['timeout_s']:g} s", "passed": 0}
+    except MemoryError:
+        told = {"ending": "out_of_memory", "reason": "more memory than it may have", "passed": 0}
+    except BaseException as error:  # noqa: BLE001 (SystemExit among them: it fails)
+        told = {"ending": "failed", "reason": said(error), "passed": 0}
+    else:
+        told = {"ending": "passed", "reason": "", "passed": passed}
+    if Reached.tried and told["ending"] != "passed":
+        told |= {"ending": "network", "reason": f"it tried to reach the network ({Reached.tried})"}
+    return told
+
+
+def said(error: BaseException) -> str:
+    """An exception in a line."""
+    try:
+        return f"{type(error).__name__}: {error}"[:300].encode(errors="replace").decode()
+    except Exception:  # noqa: BLE001 (its text is the program's too)
+        return type(error).__name__
+
+
+# Limits…
+
+
+def confine(job: dict[str, Any]) -> None:
+    """Set the limits, leave the network, take away what would harm the machine."""
+    for limit, most in (
+        (resource.RLIMIT_AS, job["memory_bytes"]),
+        (resource.RLIMIT_FSIZE, job["file_bytes"]),
+        (resource.RLIMIT_NOFILE, job["files"]),
+        (resource.RLIMIT_CPU, job["cpu_s"]),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(limit)
+        may = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        # macOS has no limit of address space to set.
+        if sys.platform != "darwin" or limit != resource.RLIMIT_AS:
+            resource.setrlimit(limit, (may, may))
+    leave_network()
+    for name in TAKEN_OF_OS:
+        setattr(os, name, None)
+    for name in ("rmtree", "move", "chown"):
+        setattr(shutil, name, None)
+    subprocess.Popen = None  # type: ignore[assignment,misc]  # this is the point
+    for name in ("exit", "quit", "help") if job["kind"] == "program" else ("quit", "help"):
+        setattr(builtins, name, None)
+    for name in TAKEN_MODULES:
+        sys.modules[name] = None  # type: ignore[assignment]  # an import of it fails
+
+
+def leave_network() -> None:
+    """Go where there is none, if the kernel lets us, and name every attempt to reach it."""
+    if sys.platform == "linux":
+        library = ctypes.CDLL(None)
+        if library.unshare(CLONE_NEWNET) != 0:
+            library.unshare(CLONE_NEWUSER | CLONE_NEWNET)
+
+    def notice(event: str, _: object) -> None:
+        if event in NETWORK:
+            Reached.tried = Reached.tried or event
+            raise PermissionError(f"{event}: there is no network here")
+
+    sys.addaudithook(notice)
+
+
+def within(seconds: float) -> None:
+    """Raise `TimeUpError` in the program after a time; 0 forgets it."""
+
+    def ring(*_: object) -> None:
+        raise TimeUpError
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+# Kinds…
+
+
+class Silent(io.StringIO):
+    """What a program's streams are: nothing can be read of it."""
+
+    def read(self, *_: Any, **__: Any) -> str:
+        """Refuse."""
+        raise OSError
+
+    readline = readlines = read  # type: ignore[assignment]  # all alike
+
+    def readable(self) -> bool:
+        """Tell that it is not."""
+        return False
+
+
+def run_program(job: dict[str, Any]) -> int:
+    """A program that checks itself: it passes when it comes to its end."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = sys.stdout = sys.stderr = Silent()
+    try:
+        within(job["timeout_s"])
+        exec(job["source"], {})  # noqa: S102 (what all this is for)
+    finally:
+        within(0)
+        sys.stdin, sys.stdout, sys.stderr = streams
+    return 1
+
+
+def run_calls(job: dict[str, Any]) -> int:
+    """A function that gives what it should: JSON in, JSON out."""
+    whole = PRELUDE + "\n\n" + job["source"]
+    module = ModuleType("tmp_sol", "")
+    within(job["timeout_s"])
+    exec(whole, module.__dict__)  # noqa: S102 (what all this is for)
+    within(0)
+    holder = module.Solution() if "class Solution" in whole else module
+    function = getattr(holder, job["name"], None)
+    if function is None:
+        raise Verdict("failed", f"there is no function {job['name']}")
+    arguments = [[json.loads(line) for line in text.split("\n")] for text in job["inputs"]]
+    wanted = [json.loads(text) for text in job["outputs"]]
+    passed = 0
+    for given, right in zip(arguments, wanted, strict=False):
+        with Test(job, passed):
+            answer = function(*given)
+            within(0)
+            if not (list(answer) if isinstance(answer, tuple) else answer) == right:
+                raise Verdict("failed", f"test {passed + 1}: another answer", passed)
+        passed += 1
+    return passed
+
+
+def run_inputs(job: dict[str, Any]) -> int:
+    """A program that prints what it should."""
+    module = ModuleType("tmp_sol", "")
+    within(job["timeout_s"])
+    exec(as_function(without_guard(job["source"])), module.__dict__)  # noqa: S102 (what all this is for)
+    within(0)
+    function = getattr(module, "wrapped_function", None)
+    if function is None:
+        raise Verdict("failed", "the source is not Python")
+    passed = 0
+    for given, right in zip(job["inputs"], job["outputs"], strict=False):
+        with Test(job, passed):
+            require_alike(printed(function, given), right, passed)
+        passed += 1
+    return passed
+
+
+KINDS = {"program": run_program, "functional": run_calls, "standard_input": run_inputs}
+
+
+class Test:
+    """The time of one test, and what an exception in it comes to.
+
+    Args:
+        job: Says how long it may take.
+        passed: How many have passed before it.
+    """
+
+    def __init__(self, job: dict[str, Any], passed: int) -> None:
+        self._job = job
+        self._passed = passed
+
+    def __enter__(self) -> None:
+        within(self._job["timeout_s"])
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        within(0)
+        if error is None or isinstance(error, Verdict):
+            return
+        where = f"test {self._passed + 1}: "
+        if isinstance(error, TimeUpError):
+            raise Verdict("timed_out", f"{where}more than {self._job['timeout_s']:g} s", self._passed)
+        if isinstance(error, MemoryError):
+            raise Verdict("out_of_memory", f"{where}more memory than it may have", self._passed)
+        raise Verdict("failed", where + said(error), self._passed)
+
+
+def printed(function: Any, given: str) -> str:
+    """What a program prints for an input. It may end by `SystemExit`."""
+    lines = iter(given.split("\n"))
+    stdin: Any = io.StringIO(given)
+    # A line that is read alone has no end of line, and so an empty one looks like the end of the file.
+    stdin.readline = lambda *_: next(lines)
+    stdin.readlines = lambda *_: given.split("\n")
+    stdin.read = lambda *_: given
+    stdin.buffer = io.BytesIO(given.encode())
+    stdout = io.StringIO()
+    stdout.close = lambda: None  # type: ignore[method-assign]  # a program may close it
+    streams = sys.stdin, sys.stdout
+    sys.stdin, sys.stdout = stdin, stdout
+    try:
+        function()
+    except SystemExit:
+        pass
+    finally:
+        sys.stdin, sys.stdout = streams
+    return stdout.getvalue()
+
+
+def without_guard(source: str) -> str:
+    """The source with what its last `if __name__ == '__main__'` guards in the open."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source
+    last = body[-1] if body else None
+    if not isinstance(last, ast.If) or ast.unparse(last.test).strip() != "__name__ == '__main__'":
+        return source
+    return _text(body[:-1]) + "\n" + _text(last.body)
+
+
+def as_function(source: str) -> str:
+    """The source as the body of a function, its imports before it; as it is where it is no Python."""
+    try:
+        body = ast.parse(source).body
+        imports = [one for one in body if isinstance(one, ast.Import | ast.ImportFrom)]
+        others = [one for one in body if not isinstance(one, ast.Import | ast.ImportFrom)]
+        nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        function = ast.FunctionDef(
+            name="wrapped_function", args=nothing, body=others, decorator_list=[], lineno=-1
+        )
+        return PRELUDE + "\n" + _text([*imports]) + "\n" + ast.unparse(function)
+    except Exception:  # noqa: BLE001 (whatever cannot be read is compiled as it is, and fails there)
+        return source
+
+
+def _text(body: list[ast.stmt]) -> str:
+    return ast.unparse(ast.Module(body=body, type_ignores=[]))
+
+
+def require_alike(answer: str, right: str, passed: int) -> None:
+    """Hold what was printed against what should have been: line by line, numbers as decimals."""
+    lines, wanted = ([line.strip() for line in text.strip().split("\n")] for text in (answer, right))
+    if len(lines) != len(wanted):
+        raise Verdict("failed", f"test {passed + 1}: {len(lines)} lines instead of {len(wanted)}", passed)
+    for number, (line, want) in enumerate(zip(lines, wanted, strict=True), start=1):
+        if line != want and (decimals(line) is None or decimals(line) != decimals(want)):
+            raise Verdict("failed", f"test {passed + 1}: line {number} is another", passed)
+
+
+def decimals(line: str) -> list[Decimal] | None:
+    """The numbers of a line; None where something else is in it."""
+    try:
+        return [Decimal(word) for word in line.split()]
+    except (InvalidOperation, ValueError):
+        return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""HumanEval: 164 Python functions to be written from their docstrings (Chen et al., arXiv:2107.03374).
+
+A solution passes when prompt, completion and tests run to their end within 3 s (openai/human-eval,
+`execution.py`). pass@k over several attempts is the unbiased estimator: `--repeats n`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from workloads.cells import tag, text
+from workloads.errors import TaskError, did_you_mean
+from workloads.grading.code import function_body, score_of
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.sandbox.job import Job
+from workloads.scorer import Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+    from workloads.score import Score
+
+TIMEOUT_S: Final = 3.0
+
+_PROMPTS: Final = ("chat", "completion")
+_INSTRUCTION: Final = (
+    "Read the following function signature and docstring, and fully implement the function described. "
+    "Your response should only contain the code for this function.\n"
+)
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row; what is asked is the prompt alone where completions are wanted.
+
+    Raises:
+        TaskError: There is no such prompt.
+        ColumnError: A row is not as the benchmark has it.
+    """
+    prompt = inputs.options["prompt"]
+    if prompt not in _PROMPTS:
+        near = did_you_mean(prompt, _PROMPTS)
+        raise TaskError(f"humaneval:prompt={prompt}: must be one of {', '.join(_PROMPTS)}{near}")
+    instruction = _INSTRUCTION if prompt == "chat" else ""
+    for index, row in enumerate(inputs.rows):
+        reference = {name: text(row, name) for name in ("prompt", "test", "entry_point")}
+        yield Question(tag(row, "task_id"), Sample(index, instruction + reference["prompt"]), reference)
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Judge a chat's answer: the body of its function completes the prompt."""
+    return grade_completion(reference, function_body(answer.text))
+
+
+def grade_raw(reference: Reference, answer: Answer) -> Score:
+    """Judge a completion as it is."""
+    return grade_completion(reference, answer.text)
+
+
+def grade_completion(reference: Reference, completion: str) -> Score:
+    """Run the tests."""
+    source = f"{reference['prompt']}{completion}\n{reference['test']}\ncheck({reference['entry_point']})"
+    return score_of(Job("program", source, TIMEOUT_S), completion, TIMEOUT_S + 1)
+
+
+WORKLOAD: Final = Workload(
+    name="humaneval",
+    title="Python functions from their docstrings",
+    version=1,
+    source=Source(
+        files=("HumanEval.jsonl*", "test*.parquet"),
+        hub="openai/openai_humaneval",
+        split="test",
+        columns=("task_id", "prompt", "test", "entry_point"),
+        rows=164,
+        licence="MIT",
+    ),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "openai/human-eval@6d43fb98, execution.py; the answer of a chat read as by openai/simple-evals",
+            runs_code=True,
+        ),
+        Scorer(
+            "completion",
+            1,
+            grade_raw,
+            "openai/human-eval@6d43fb98, execution.py: the answer completes the prompt as it is",
+            runs_code=True,
+        ),
+    ),
+    options={"prompt": "chat"},
+)
