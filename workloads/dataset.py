@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from workloads.question import Question
     from workloads.sample import Sample
 
 
@@ -25,6 +26,9 @@ class Dataset:
         weights: How often each is asked beside the others, where the dataset says.
         offsets_ns: When each is asked, from the first on, where the dataset is a trace. Never decreasing.
         facts: What else the log is to keep of it, as JSON: how lengths were counted, for one.
+        questions: Of benchmarks, the questions whose samples these are, in the same order; empty where nobody
+            judges the answers.
+        tasks: Of benchmarks, their facts in order, each with `first`, the index of its first question.
     """
 
     name: str
@@ -34,3 +38,5 @@ class Dataset:
     weights: tuple[float, ...] | None = None
     offsets_ns: Sequence[int] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    questions: Sequence[Question] = ()
+    tasks: tuple[Mapping[str, Any], ...] = ()

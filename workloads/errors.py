@@ -7,7 +7,10 @@ WorkloadError
 │                    like the prompt
 ├── PromptError      there is a prompt, but it is empty or none that can be asked
 ├── TraceError       a trace of no known format, or with a line that cannot be replayed
-└── DistributionError  a distribution that cannot be read, or cannot give its mean
+├── DistributionError  a distribution that cannot be read, or cannot give its mean
+├── TaskError        a benchmark that there is not, or an option that it does not have
+├── EvalError        an eval function that cannot be imported, or is none
+└── ExtraError       a benchmark that takes a package which is not installed
 """
 
 from __future__ import annotations
@@ -45,6 +48,18 @@ class TraceError(WorkloadError):
 
 class DistributionError(WorkloadError, ValueError):
     """A distribution cannot be read, is none, or cannot give its mean."""
+
+
+class TaskError(WorkloadError):
+    """There is no benchmark of this name, or it has no such option or scorer."""
+
+
+class EvalError(WorkloadError):
+    """An eval function cannot be imported, is not there, or takes other arguments than it is given."""
+
+
+class ExtraError(WorkloadError):
+    """A benchmark takes a package that is not installed; the message says which `pip install` brings it."""
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ import logging
 import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,12 +50,16 @@ class Reference:
         name: Of a dataset of the hub, or the path of a folder.
         config: One of its configurations; None for the only one.
         split: One of its splits; None for the only one, or `train`.
+        revision: One of its commits; None for the newest.
+        instead: What to do where there is no hub, for messages.
     """
 
     text: str
     name: str
     config: str | None = None
     split: str | None = None
+    revision: str | None = None
+    instead: str = "download it where there is a network, and name its folder: hf:./FOLDER"
 
 
 def parse(text: str) -> Reference:
@@ -94,33 +99,58 @@ def load_hub(text: str, columns: Columns = Columns(), take: Take | None = None) 
     return replace(read, facts={"config": reference.config, "split": split, "revision": _revision(found)})
 
 
+def save(reference: Reference, path: Path) -> str | None:
+    """Write the rows of a dataset to a Parquet file.
+
+    Returns:
+        The commit that they are of, where it is known.
+
+    Raises:
+        SourceError: See `load_hub`.
+    """
+    from pyarrow import parquet
+
+    found, split = _one_split(reference, _load(reference))
+    if not len(found):
+        raise SourceError(f"{reference.text}: there are no rows in the split {split}")
+    tables = found.with_format("arrow").iter(_BATCH_ROWS)
+    first = next(tables)
+    with parquet.ParquetWriter(path, first.schema) as file:
+        for table in chain([first], tables):
+            file.write_table(table)
+    return reference.revision or _revision(found)
+
+
 def _load(reference: Reference) -> Any:
     """Have it loaded: a dataset, or several by the names of their splits."""
     try:
         import datasets
     except ImportError as error:
         raise SourceError(
-            f"{reference.text}: datasets of Hugging Face take another package: pip install 'llm-loadgen[hf]'"
+            f"{reference.text}: datasets of Hugging Face take another package: "
+            f"pip install 'llm-loadgen[hf]'; or {reference.instead}"
         ) from error
     _quieten(datasets)
     folder = Path(reference.name)
     try:
         if any((folder / saved).is_file() for saved in _SAVED):
             return datasets.load_from_disk(reference.name)
-        return datasets.load_dataset(reference.name, reference.config, split=reference.split)
+        return datasets.load_dataset(
+            reference.name, reference.config, split=reference.split, revision=reference.revision
+        )
     except ConnectionError as error:
         raise SourceError(
             f"{reference.text}: the hub of Hugging Face cannot be reached, and the dataset is not in this "
-            "machine's cache; download it where there is a network, and name its folder: hf:./FOLDER"
+            f"machine's cache; {reference.instead}"
         ) from error
     except datasets.exceptions.DatasetNotFoundError as error:
         raise SourceError(
             f"{reference.text}: there is no such dataset, or it is not open to everybody; look the name up, "
-            "and log in with `hf auth login` if it needs that"
+            f"and log in with `hf auth login` if it needs that; or {reference.instead}"
         ) from error
     except Exception as error:
         said = " ".join(str(error.__cause__ or error).split())[:_LONGEST] or type(error).__name__
-        raise SourceError(f"{reference.text}: cannot be loaded ({said})") from error
+        raise SourceError(f"{reference.text}: cannot be loaded ({said}); {reference.instead}") from error
 
 
 def _quieten(datasets: Any) -> None:

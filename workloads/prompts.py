@@ -62,7 +62,7 @@ def read_questions(
     column = columns.prompt or usual_column(first, chats_first=take is not None)
     samples, weights = [], []
     for index, row in enumerate(chain([first], rows)):
-        samples.append(_sample(index, row, column, columns, take))
+        samples.append(sample(index, row, column, columns, take))
         if columns.weight is not None:
             weights.append(weight(row, columns.weight))
     if columns.weight is not None:
@@ -70,7 +70,19 @@ def read_questions(
     return Dataset(name, tuple(samples), checksum(), synthetic=False, weights=tuple(weights) or None)
 
 
-def _sample(index: int, row: Row, column: str | None, columns: Columns, take: Take | None) -> Sample:
+def sample(index: int, row: Row, column: str | None, columns: Columns, take: Take | None) -> Sample:
+    """Make a question of a row.
+
+    Args:
+        index: Its number.
+        row: The row.
+        column: Where its prompt is; None for a row that is a plain string.
+        columns: Where everything else is.
+        take: Which turns of a conversation are asked.
+
+    Raises:
+        ColumnError, PromptError: As in `load_prompts`.
+    """
     value, place = cell(row, column)
     system, tags = _system(row, columns.system), read_tags(row, columns.tags)
     most = most_tokens(row, columns.output)

@@ -1,4 +1,4 @@
-"""Rows of a file: JSON Lines, JSON, CSV or Parquet, plain or gzipped.
+"""Rows of a file: JSON Lines, JSON, CSV (with commas or tabs) or Parquet, plain or gzipped.
 
 The suffix names the format; a `.gz` after it is passed over, because the first bytes tell whether a file is
 gzipped. Text is UTF-8, with or without a byte order mark. Every error names the file and the place in it.
@@ -15,18 +15,19 @@ import stat
 import zlib
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from workloads.errors import MalformedError, SourceError, did_you_mean
+from workloads.errors import ColumnError, MalformedError, SourceError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 MOST_BYTES: Final = 2**30
-"""A file of more bytes, as it is stored or decompressed, is not read."""
+"""A file of more bytes, as it is stored or decompressed, is not read unless more are allowed."""
 
 MOST_TIMES: Final = 200
 """gzip makes text a tenth of its size at best: what grows to more than so many times its size is no text."""
@@ -61,9 +62,25 @@ class Row:
     place: str
     value: Mapping[str, Any] | str
 
+    def __getitem__(self, column: str) -> Any:
+        """What it holds in a column.
 
-def read_stored(path: Path) -> bytes:
-    """Read the bytes of a file as they are stored.
+        Raises:
+            ColumnError: There is no such column.
+        """
+        if isinstance(self.value, str):
+            raise ColumnError(f"{self.place}: a plain string, where an object with {column!r} should be")
+        if column not in self.value:
+            names = ", ".join(map(repr, self.value)) or "none"
+            raise ColumnError(
+                f"{self.place}: there is no column {column!r}; the columns are {names}"
+                f"{did_you_mean(column, self.value)}"
+            )
+        return self.value[column]
+
+
+def read_stored(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """Read the bytes of a file as they are stored, where they are no more than so many.
 
     Raises:
         SourceError: It is missing, a folder, empty, too large, or may not be read.
@@ -73,26 +90,27 @@ def read_stored(path: Path) -> bytes:
         if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
             raise SourceError(f"{path}: not a file with an end; write the prompts to one and name that")
         with path.open("rb") as file:
-            stored = b"" if about.st_size > MOST_BYTES else file.read(MOST_BYTES + 1)
+            stored = b"" if about.st_size > most_bytes else file.read(most_bytes + 1)
     except FileNotFoundError as error:
         raise SourceError(f"{path}: there is no such file{_nearest_file(path)}") from error
     except IsADirectoryError as error:
         raise SourceError(f"{path}: a folder; name one of the files in it") from error
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror})") from error
-    if max(about.st_size, len(stored)) > MOST_BYTES:
-        raise SourceError(f"{path}: more than {MOST_BYTES} bytes, which is too large; name a part of it")
+    if max(about.st_size, len(stored)) > most_bytes:
+        raise SourceError(f"{path}: more than {most_bytes} bytes, which is too large; name a part of it")
     if not stored:
         raise SourceError(f"{path}: the file is empty")
     return stored
 
 
-def read_rows(path: Path, stored: bytes) -> Iterator[Row]:
+def read_rows(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> Iterator[Row]:
     """Decode the rows of a file.
 
     Args:
         path: The file's name, for its suffix and for messages.
         stored: Its bytes (see `read_stored`).
+        most_bytes: To how many it may be decompressed.
 
     Yields:
         At least one row. Blank lines of JSON Lines and CSV files are no rows.
@@ -101,16 +119,24 @@ def read_rows(path: Path, stored: bytes) -> Iterator[Row]:
         SourceError: The suffix is of no known format, or there are no rows.
         MalformedError: The content does not fit the suffix; what came before the bad row has been yielded.
     """
-    decode = _DECODERS.get(_suffix(path))
-    if decode is None:
-        known = ", ".join(_DECODERS)
+    suffix = format_of(path)
+    if suffix is None:
+        known = ", ".join(_FORMATS)
         raise SourceError(f"{path}: unknown format; the name must end in one of {known} (.gz may follow)")
-    rows = decode(path, _plain(path, stored))
+    content = _plain(path, stored, most_bytes)
+    decode = _TEXTS.get(suffix)
+    rows = _parquet(path, content, most_bytes) if decode is None else decode(path, content)
     first = next(rows, None)
     if first is None:
         raise SourceError(f"{path}: there are no rows in the file")
     yield first
     yield from rows
+
+
+def format_of(path: Path) -> str | None:
+    """The suffix that names the format of a file; None where it is of none that is known."""
+    suffix = _suffix(path)
+    return suffix if suffix in _FORMATS else None
 
 
 def kind(value: object) -> str:
@@ -132,10 +158,10 @@ def _nearest_file(path: Path) -> str:
 # Bytes…
 
 
-def _plain(path: Path, stored: bytes) -> bytes:
+def _plain(path: Path, stored: bytes, most_bytes: int) -> bytes:
     if not stored.startswith(_GZIP_MAGIC):
         return stored
-    most = min(MOST_BYTES, max(ALWAYS_BYTES, MOST_TIMES * len(stored)))
+    most = min(most_bytes, max(ALWAYS_BYTES, MOST_TIMES * len(stored)))
     pieces, count = [], 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(stored)) as file:
@@ -234,9 +260,9 @@ def _row(place: str, value: object) -> Row:
     return Row(place, value)
 
 
-def _csv(path: Path, content: bytes) -> Iterator[Row]:
+def _csv(path: Path, content: bytes, delimiter: str = ",") -> Iterator[Row]:
     csv.field_size_limit(_LONGEST_CELL)  # the default of 128 KiB is shorter than long-context prompts
-    reader = csv.reader(io.StringIO(_text(path, content), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(_text(path, content), newline=""), strict=True, delimiter=delimiter)
     header: list[str] | None = None
     number = 1
     try:
@@ -269,7 +295,7 @@ def _named(place: str, header: list[str], cells: list[str]) -> dict[str, str]:
     return dict(zip(header, cells, strict=True))
 
 
-def _parquet(path: Path, content: bytes) -> Iterator[Row]:
+def _parquet(path: Path, content: bytes, most_bytes: int) -> Iterator[Row]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -277,11 +303,11 @@ def _parquet(path: Path, content: bytes) -> Iterator[Row]:
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-        if sum(group.total_byte_size for group in groups) > MOST_BYTES:
-            raise SourceError(f"{path}: more than {MOST_BYTES} bytes when decompressed")
+        if sum(group.total_byte_size for group in groups) > most_bytes:
+            raise SourceError(f"{path}: more than {most_bytes} bytes when decompressed")
         for batch in file.iter_batches(_BATCH_ROWS):
-            if (size := size + batch.nbytes) > MOST_BYTES:
-                raise SourceError(f"{path}: more than {MOST_BYTES} bytes when decompressed")
+            if (size := size + batch.nbytes) > most_bytes:
+                raise SourceError(f"{path}: more than {most_bytes} bytes when decompressed")
             for value in batch.to_pylist():
                 number += 1
                 yield Row(f"{path}, row {number}", value)
@@ -289,10 +315,11 @@ def _parquet(path: Path, content: bytes) -> Iterator[Row]:
         raise MalformedError(f"{path}: not a Parquet file that can be read ({error})") from error
 
 
-_DECODERS: Final[Mapping[str, Callable[[Path, bytes], Iterator[Row]]]] = {
+_TEXTS: Final[Mapping[str, Callable[[Path, bytes], Iterator[Row]]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json,
     ".csv": _csv,
-    ".parquet": _parquet,
+    ".tsv": partial(_csv, delimiter="\t"),
 }
+_FORMATS: Final = (*_TEXTS, ".parquet")

@@ -7,14 +7,22 @@ import sys
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from workloads.columns import Columns
 from workloads.errors import SourceError
 from workloads.hugging_face import load_hub, parse
+from workloads.loading import load
+from workloads.question import Question
 from workloads.sample import Sample
+from workloads.task import Task
+from workloads.tasks.own import SCORERS
+from workloads.workload import Inputs, Source, Workload
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -90,6 +98,28 @@ def test_a_folder_of_files(datasets: Any, tmp_path: Path) -> None:
     assert read.facts == {"config": None, "split": "test", "revision": None}
     with pytest.raises(SourceError, match=r"folder:tst: cannot be loaded \(Unknown split \"tst\""):
         load_hub(f"hf:{folder}:tst")
+
+
+def test_kept_for_a_benchmark(datasets: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of a split are kept in the cache, and read from there when the dataset is gone."""
+    assert datasets is not None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    rows = [{"question": "a", "choices": ["x", "y"]}, {"question": "b", "choices": []}]
+    parquet.write_table(pa.Table.from_pylist(rows), folder / "test.parquet")
+    source = Source(("test.parquet",), hub=str(folder), split="test", columns=("question", "choices"), rows=2)
+
+    def asked(inputs: Inputs) -> Iterator[Question]:
+        for index, row in enumerate(inputs.rows):
+            yield Question(str(index), Sample(index, row["question"]), {"choices": row["choices"]})
+
+    task = Task("quiz", Workload("quiz", "", 1, source, asked, SCORERS), {})
+    read = load(task)
+    assert [question.reference["choices"] for question in read.questions] == [["x", "y"], []]
+    assert (list(read.facts["files"]), read.facts["rows"]) == (["rows.parquet"], 2)
+    (folder / "test.parquet").unlink()
+    assert load(task) == read
 
 
 def test_several_splits(datasets: Any, tmp_path: Path) -> None:

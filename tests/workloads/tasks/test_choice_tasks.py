@@ -1,0 +1,328 @@
+"""Multiple choice: mmlu, mmlu_pro, gpqa, supergpqa."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+import pytest
+
+from workloads.answer import Answer
+from workloads.catalog import workload
+from workloads.errors import ColumnError, SourceError, TaskError
+from workloads.loading import load
+from workloads.score import Status
+from workloads.task import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from workloads.question import Question
+    from workloads.score import Score
+
+MMLU: Final = {
+    "subject": "astronomy",
+    "question": "Which is nearest?",
+    "choices": ["Sun", "Moon", "Mars", "M31"],
+    "answer": 1,
+}
+PRO: Final = {
+    "question_id": 70,
+    "question": "Which is {odd}?",
+    "options": ["two", "three", "N/A", "four"],
+    "answer": "B",
+    "category": "math",
+}
+EXAMPLE: Final = PRO | {
+    "question": "Which is even?",
+    "answer": "A",
+    "cot_content": "A: Let's think step by step. Two is. The answer is (A).",
+}
+GPQA: Final = {
+    "Question": "What is it?",
+    "Correct Answer": "right",
+    "Incorrect Answer 1": "wrong 1",
+    "Incorrect Answer 2": "wrong 2",
+    "Incorrect Answer 3": "wrong 3",
+    "High-level domain": "Physics",
+}
+SUPER: Final = {
+    "uuid": "u1",
+    "question": "Which colour?",
+    "options": ["red", "blue"],
+    "answer_letter": "A",
+    "discipline": "Science",
+    "field": "Physics",
+    "subfield": "Optics",
+    "difficulty": "hard",
+}
+
+
+def asked(
+    folder: Path, task: str, *rows: dict[str, Any], file: str = "test", **more: Any
+) -> Sequence[Question]:
+    """The questions of a task, of rows that are written to a folder; `more` are further files."""
+    for name, content in {file: rows, **more}.items():
+        lines = (json.dumps(row) for row in content)
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return load(parse(task), folder).questions
+
+
+def judged(task: str, scorer: str, reference: dict[str, Any], text: str) -> Score:
+    """The score of an answer by one of a task's scorers."""
+    found = next(one for one in workload(task).scorers if one.name == scorer)
+    return found.grade(reference, Answer(text))
+
+
+# mmlu…
+
+
+def test_mmlu_asks_as_simple_evals_does(tmp_path: Path) -> None:
+    """No examples, and a last line to be read; the tags are the subject and its category."""
+    (question,) = asked(tmp_path, "mmlu", MMLU)
+    assert question.sample.prompt == (
+        "Answer the following multiple choice question. The last line of your response should be of the "
+        "following format: 'Answer: $LETTER' (without quotes) where LETTER is one of ABCD. Think step by "
+        "step before answering.\n\nWhich is nearest?\n\nA) Sun\nB) Moon\nC) Mars\nD) M31"
+    )
+    assert question.sample.tags == {"subject": "astronomy", "category": "stem"}
+    assert question.reference == {"answer": "B"}
+
+
+@pytest.mark.parametrize(("subject", "category"), [("virology", "other"), ("sociology", "social_sciences")])
+def test_mmlu_has_four_categories(tmp_path: Path, subject: str, category: str) -> None:
+    """What is in none of three is in the fourth."""
+    (question,) = asked(tmp_path, "mmlu", MMLU | {"subject": subject, "answer": "D"})
+    assert (question.sample.tags["category"], question.reference["answer"]) == (category, "D")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("answer", 4, "column 'answer': 4, where 0 to 3 or A to D should be"),
+        ("answer", None, "column 'answer': None, where"),
+        ("choices", ["a", "b"], "column 'choices': 2 texts, where 4 should be"),
+        ("choices", "abcd", "column 'choices': text, where a list of texts should be"),
+        ("question", " ", "column 'question': it is empty"),
+        ("question", 5, "column 'question': a number, where a text should be"),
+    ],
+)
+def test_a_row_that_is_no_question_is_an_error_with_its_place(
+    tmp_path: Path, column: str, value: object, said: str
+) -> None:
+    """The file, the line and the column are told."""
+    with pytest.raises(ColumnError) as error:
+        asked(tmp_path, "mmlu", MMLU, MMLU | {column: value})
+    assert "test.jsonl, line 2" in str(error.value)
+    assert said in str(error.value)
+
+
+def test_mmlu_judges_the_letter_as_a_capital() -> None:
+    """A small letter is read and wrong, as in the official code; what is no letter is unparsed and wrong."""
+    reference = {"answer": "B"}
+    assert judged("mmlu", "official", reference, "**Answer:** B").value == 1
+    small = judged("mmlu", "official", reference, "Answer: b")
+    assert (small.value, small.status, small.extracted) == (0, Status.SCORED, "b")
+    assert judged("mmlu", "official", reference, "It is B").status is Status.UNPARSED
+
+
+# mmlu_pro…
+
+
+def test_mmlu_pro_shows_examples_of_the_same_category(tmp_path: Path) -> None:
+    """As `evaluate_from_local.py` does; options that are `N/A` are none."""
+    other = EXAMPLE | {"category": "law"}
+    (question,) = asked(tmp_path, "mmlu_pro", PRO, validation=[EXAMPLE, other, EXAMPLE])
+    listed = "Options:\nA. two\nB. three\nC. four\n"
+    shown = (
+        f"Question:\nWhich is even?\n{listed}Answer: Let's think step by step. Two is. The answer is (A).\n\n"
+    )
+    assert question.sample.prompt == (
+        "The following are multiple choice questions (with answers) about math. Think step by step and then "
+        'finish your answer with "the answer is (X)" where X is the correct letter choice.\n\n\n\n'
+        f"{shown}{shown}Question:\nWhich is {{odd}}?\n{listed}Answer: Let's think step by step."
+    )
+    assert (question.id, question.sample.max_tokens) == ("70", 2048)
+    assert question.reference == {"answer": "B", "options": 3, "id": "70"}
+
+
+def test_mmlu_pro_asks_as_the_other_script_where_it_is_told_to(tmp_path: Path) -> None:
+    """As `evaluate_from_api.py` does, with fewer examples."""
+    (question,) = asked(tmp_path, "mmlu_pro:shots=1,prompt=api", PRO, validation=[EXAMPLE, EXAMPLE])
+    listed = "Options: A. two\nB. three\nC. four\n"
+    assert question.sample.prompt == (
+        "The following are multiple choice questions (with answers) about math. Think step by step and then "
+        'output the answer in the format of "The answer is (X)" at the end.\n\n'
+        f"Question: Which is even?\n{listed}"
+        "Answer: Let's think step by step. Two is. The answer is (A).\n\n"
+        f"Question: Which is {{odd}}?\n{listed}Answer: Let's think step by step.\n\n"
+    )
+    assert question.sample.max_tokens == 4000
+
+
+def test_mmlu_pro_without_examples_needs_no_more_data(tmp_path: Path) -> None:
+    """With them and without their file, the message says so."""
+    assert asked(tmp_path, "mmlu_pro:shots=0", PRO)[0].sample.prompt.count("Question:") == 1
+    with pytest.raises(SourceError, match=r"validation\*.*mmlu_pro:shots=0"):
+        asked(tmp_path, "mmlu_pro", PRO)
+    with pytest.raises(SourceError, match=r"line 1: there are no examples of the category 'math'"):
+        asked(tmp_path, "mmlu_pro", PRO, validation=[EXAMPLE | {"category": "law"}])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [("shots=6", "must be 0 to 5"), ("shots=few", "must be like 5"), ("prompt=mine", "one of local, api")],
+)
+def test_mmlu_pro_refuses_other_options(tmp_path: Path, options: str, said: str) -> None:
+    """There are five examples of a category, and two official scripts."""
+    with pytest.raises(TaskError, match=said):
+        asked(tmp_path, f"mmlu_pro:{options}", PRO)
+
+
+def test_mmlu_pro_refuses_a_letter_that_is_none_and_options_that_are_none(tmp_path: Path) -> None:
+    """With their place."""
+    with pytest.raises(ColumnError, match=r"line 1, column 'answer': 'K', where one of the letters"):
+        asked(tmp_path, "mmlu_pro:shots=0", PRO | {"answer": "K"})
+    with pytest.raises(ColumnError, match=r"line 1, column 'options': there are none"):
+        asked(tmp_path, "mmlu_pro:shots=0", PRO | {"options": ["N/A"]})
+
+
+@pytest.mark.parametrize(
+    ("scorer", "text", "value", "status"),
+    [
+        ("official", "The answer is (B).", 1, "scored"),
+        ("official", "**Answer:** B", 1, "scored"),
+        ("official", "No idea.", 0, "unparsed"),
+        ("official", "", 0, "unparsed"),
+        ("official", "answer is **B**. A", 0, "scored"),
+        ("api", "answer is **B**. A", 1, "scored"),
+        ("first_rule", "Answer: B", 0, "unparsed"),
+        ("first_rule", "answer is B", 1, "scored"),
+        ("official_random", "Answer: B", 1, "scored"),
+        ("official_random", "Answer: C", 0, "scored"),
+    ],
+)
+def test_mmlu_pro_scorers(scorer: str, text: str, value: float, status: str) -> None:
+    """The official one has three rules; the others are what parts of the official code do."""
+    score = judged("mmlu_pro", scorer, {"answer": "B", "options": 3, "id": "70"}, text)
+    assert (score.value, score.status) == (value, status)
+
+
+@pytest.mark.parametrize(("scorer", "letters"), [("official_random", 10), ("official_random_option", 3)])
+def test_mmlu_pro_guesses_are_of_the_question_alone(scorer: str, letters: int) -> None:
+    """The same question gets the same letter each time; all letters are drawn, and none too often."""
+    references = [{"answer": "B", "options": 3, "id": str(number)} for number in range(900)]
+    first, second = (
+        [judged("mmlu_pro", scorer, reference, "?") for reference in references] for _ in range(2)
+    )
+    assert first == second
+    drawn = [score.reason.split("; ")[1][0] for score in first]
+    assert len(set(drawn)) == letters
+    right = sum(score.value or 0 for score in first)
+    assert abs(right - 900 / letters) < 60
+    assert {score.status for score in first} == {Status.UNPARSED}
+
+
+# gpqa…
+
+
+def test_gpqa_puts_answers_in_the_official_order(tmp_path: Path) -> None:
+    """`random.Random(0).sample(range(4), 4)` once a row: its first draws are 3 1 0 2 and 3 2 0 1."""
+    rows = [GPQA | {"Question": f"What is {number}?"} for number in range(2)]
+    questions = asked(tmp_path, "gpqa", *rows, file="gpqa_diamond")
+    orders = [[line[3:] for line in question.sample.prompt.splitlines()[-4:]] for question in questions]
+    assert orders[0] == ["wrong 3", "wrong 1", "right", "wrong 2"]
+    assert [question.reference["answer"] for question in questions] == [
+        "ABCD"[order.index("right")] for order in orders
+    ]
+    assert questions[0].sample.tags == {"domain": "Physics"}
+
+
+def test_gpqa_goes_on_drawing_where_rows_are_asked_again(tmp_path: Path) -> None:
+    """The second time around the orders are others, and the questions have names of their own."""
+    once = asked(tmp_path, "gpqa", GPQA, GPQA, file="gpqa_diamond")
+    twice = asked(tmp_path, "gpqa:orders=2", GPQA, GPQA, file="gpqa_diamond")
+    assert [question.id for question in twice] == ["0", "1", "0#2", "1#2"]
+    assert [one.sample.prompt for one in twice[:2]] == [one.sample.prompt for one in once]
+    assert len({one.sample.prompt for one in twice}) > 2
+    with pytest.raises(TaskError, match="gpqa:orders=0: must be 1 or more"):
+        asked(tmp_path, "gpqa:orders=0", GPQA, file="gpqa_diamond")
+
+
+def test_gpqa_judges_the_first_letter() -> None:
+    """The first `Answer:` with a letter counts, and nothing else."""
+    assert judged("gpqa", "official", {"answer": "C"}, "So.\nAnswer: C").value == 1
+    assert judged("gpqa", "official", {"answer": "C"}, "Answer: D. Wait, Answer: C").value == 0
+    assert judged("gpqa", "official", {"answer": "C"}, "(C)").status is Status.UNPARSED
+
+
+# supergpqa…
+
+
+def test_supergpqa_asks_with_and_without_the_subfield(tmp_path: Path) -> None:
+    """The two prompts differ in a line break at the end, too."""
+    (plain,) = asked(tmp_path, "supergpqa", SUPER, file="SuperGPQA-all")
+    (named,) = asked(tmp_path, "supergpqa:subfield=true", SUPER, file="SuperGPQA-all")
+    assert plain.sample.prompt == (
+        "Answer the following multiple choice question. There is only one correct answer. The last line of "
+        "your response should be in the format 'Answer: $LETTER' (without quotes), where LETTER is one of A, "
+        "B, C, D, E, F, G, H, I, or J.\n\nWhich colour?\nA) red\nB) blue\n"
+    )
+    assert named.sample.prompt == plain.sample.prompt.replace("question.", "question about Optics.", 1)[:-1]
+    assert plain.id == "u1"
+    assert plain.sample.tags == {
+        "discipline": "Science",
+        "field": "Science/Physics",
+        "subfield": "Science/Physics/Optics",
+        "difficulty": "hard",
+    }
+
+
+def test_supergpqa_judges_letters_and_texts() -> None:
+    """What is neither is a miss."""
+    reference = {"answer": "A", "options": ["red", "blue"]}
+    assert judged("supergpqa", "official", reference, "Answer: A").value == 1
+    assert judged("supergpqa", "official", reference, "The answer is blue").value == 0
+    assert judged("supergpqa", "official", reference, "The answer is red").value == 1
+    missed = judged("supergpqa", "official", reference, "Who knows?")
+    assert (missed.status, missed.metrics) == (Status.UNPARSED, {"miss": 1.0})
+
+
+# Headlines…
+
+ROWS: Final = """
+CREATE TABLE scores AS
+SELECT value, metrics, MAP {'discipline': discipline, 'difficulty': difficulty, 'category': category} AS tags
+FROM (VALUES
+    (1.0, MAP {'miss': 0.0, 'guess': 1.0}, 'a', 'hard', 'stem'),
+    (0.0, MAP {'miss': 1.0, 'guess': 0.5}, 'a', 'easy', 'other'),
+    (0.0, MAP {}, 'a', 'easy', 'stem'),
+    (0.0, MAP {}, 'a', 'easy', 'stem'),
+    (1.0, MAP {'miss': 0.0}, 'b', 'easy', 'stem')
+) AS rows(value, metrics, discipline, difficulty, category)
+"""
+
+
+@pytest.mark.parametrize(
+    ("task", "headline", "figure"),
+    [
+        ("supergpqa", "accuracy", 2 / 5),
+        ("supergpqa", "by_discipline", (1 / 4 + 1) / 2),
+        ("supergpqa", "hard", 1.0),
+        ("supergpqa", "easy", 1 / 4),
+        ("supergpqa", "middle", None),
+        ("supergpqa", "miss_rate", 3 / 5),
+        ("mmlu", "stem", 2 / 4),
+        ("mmlu", "humanities", None),
+        ("mmlu_pro", "with_guesses", (1.0 + 0.5 + 0 + 0 + 1) / 5),
+    ],
+)
+def test_headlines_are_aggregates_over_the_scores(task: str, headline: str, figure: float | None) -> None:
+    """Of the four rows of one discipline and the one of another; two have no metrics, for no answer came."""
+    (found,) = (one for one in workload(task).scorers[0].headlines if one.name == headline)
+    with duckdb.connect() as connection:
+        connection.execute(ROWS)
+        row = connection.execute(f"SELECT {found.sql} FROM scores").fetchone()  # noqa: S608 (of our own)
+    assert row == (figure if figure is None else pytest.approx(figure),)

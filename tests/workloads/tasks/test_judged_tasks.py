@@ -1,0 +1,340 @@
+"""Benchmarks that a judge scores: what is asked, what the judge is asked, and how its words are read."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from workloads.answer import Answer
+from workloads.catalog import workload
+from workloads.errors import ColumnError, TaskError
+from workloads.judging.prompts import judge_prompts
+from workloads.loading import load
+from workloads.score import Status
+from workloads.task import parse
+
+if TYPE_CHECKING:
+    from workloads.question import Question
+    from workloads.scorer import Inquiry
+
+CASES = [
+    orjson.loads(line) for line in Path(__file__).with_name("judgements.jsonl").read_bytes().splitlines()
+]
+KEYS = {"mt_bench": ("turn_1", "turn_2")}
+VERSIONS = {
+    "frames": (1, "94ac66c7e3ef32b5"),
+    "hle": (1, "0ee1a1479eb8bd8d"),
+    "mt_bench": (1, "6c087bd09fa005f4"),
+    "simpleqa": (1, "6f9a0099b4065062"),
+}
+"""Of each judge's prompts the version, and the beginning of the SHA-256 of their words."""
+
+
+def questions(task: str, folder: Path, **files: list[dict[str, Any]]) -> list[Question]:
+    """The questions of a task, made of the rows of files."""
+    for name, rows in files.items():
+        (folder / f"{name}.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    return list(load(parse(task), folder).questions)
+
+
+def inquiries(task: str, question: Question, answer: Answer, scorer: int = 0) -> list[Inquiry]:
+    """What a judge is asked about an answer."""
+    ask = workload(task).scorers[scorer].ask
+    assert ask is not None
+    return list(ask(question.reference, answer))
+
+
+def test_a_changed_prompt_has_a_new_version() -> None:
+    """What was said to other words is another judgement: a new word is a new version, here as well."""
+    found = {}
+    for name in VERSIONS:
+        told = judge_prompts(name)
+        words = {key: [prompt.system, prompt.user] for key, prompt in told.prompts.items()}
+        digest = sha256(orjson.dumps(words, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        found[name] = (told.version, digest[:16])
+    assert found == VERSIONS
+
+
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case['task']}: {case['why'] or case['said']}"[:60]
+)
+def test_what_a_judge_said_is_read_by_the_published_rule(case: dict[str, Any]) -> None:
+    """The value, how far it could be judged, and what was taken out of the judge's words."""
+    keys = KEYS.get(case["task"], ("verdict",))
+    answer = Answer("", judged=dict.fromkeys(keys, case["said"]))
+    score = workload(case["task"]).scorers[0].grade({}, answer)
+    extracted = case["extracted"] and ", ".join([case["extracted"]] * len(keys))
+    assert (score.value, score.status, score.extracted) == (case["value"], case["status"], extracted)
+
+
+@pytest.mark.parametrize("task", ["frames", "hle", "hle_text_only", "mt_bench", "simpleqa", "wildchat"])
+def test_without_a_judge_there_is_no_score(task: str) -> None:
+    """No proxy: not even for an answer that is the right one to the letter."""
+    reference = {"answer": "42", "baseline": ["a", "b"]}
+    for scorer in workload(task).scorers:
+        score = scorer.grade(reference, Answer("42"))
+        assert (score.value, score.status) == (None, Status.JUDGE_PENDING)
+
+
+@pytest.mark.parametrize("task", ["frames", "hle", "mt_bench", "wildchat"])
+@pytest.mark.parametrize(
+    "piece", ["decision: ", "correct ", "[[1", "\n\n ** ", '{"a": ', "confidence:", "a "]
+)
+def test_a_judge_that_never_stops_is_read_all_the_same(task: str, piece: str) -> None:
+    """Half a million characters of what a judgement begins with are none, and are read in good time."""
+    keys = (*KEYS.get(task, ("verdict",)), "ab", "ba")
+    answer = Answer("", judged=dict.fromkeys(keys, piece * (500_000 // len(piece))))
+    assert workload(task).scorers[0].grade({}, answer).status is Status.INFRA_ERROR
+
+
+def test_simpleqa_asks_the_problem_alone(tmp_path: Path) -> None:
+    """Tags are in the Python literal of `metadata`; the judge sees question, gold target and answer."""
+    metadata = "{'topic': 'Art', 'answer_type': 'Person', 'urls': ['https://a.org']}"
+    row = {"metadata": metadata, "problem": "Who {painted} it?", "answer": "Ada “A.” O'Hara"}
+    (one,) = questions("simpleqa", tmp_path, simpleqa=[row])
+    assert one.sample.messages() == [{"role": "user", "content": "Who {painted} it?"}]
+    assert one.sample.tags == {"topic": "Art", "answer_type": "Person"}
+    (asked,) = inquiries("simpleqa", one, Answer("perhaps {Bob}"))
+    assert (
+        "Question: Who {painted} it?\nGold target: Ada “A.” O'Hara\nPredicted answer: perhaps {Bob}\n"
+        in (asked.messages[1]["content"])
+    )
+    assert (asked.max_tokens, asked.temperature) == (2048, 0.0)
+
+
+def test_simpleqa_names_metadata_that_is_none(tmp_path: Path) -> None:
+    """A file that is not as published is no reason to guess."""
+    row = {"metadata": "{'topic': ", "problem": "Who?", "answer": "Ada"}
+    with pytest.raises(ColumnError, match=r"simpleqa\.jsonl, line 1: `metadata` is not a Python literal"):
+        questions("simpleqa", tmp_path, simpleqa=[row])
+
+
+def test_simpleqas_figures_are_the_published_ones() -> None:
+    """Of 6 right, 3 wrong and 1 not attempted: 2/3 right of those attempted, and F1 of that and 6/10."""
+    import duckdb
+
+    rows = [("A", 6), ("B", 3), ("C", 1)]
+    scorer = workload("simpleqa").scorers[0]
+    scores = [
+        scorer.grade({}, Answer("", judged={"verdict": letter}))
+        for letter, count in rows
+        for _ in range(count)
+    ]
+    told = [{"value": score.value, "metrics": dict(score.metrics)} for score in scores]
+    figures = ", ".join(f"({one.sql})" for one in scorer.headlines)
+    query = (
+        f"SELECT {figures} FROM (SELECT unnest(from_json(?, "  # noqa: S608 (our own expressions)
+        """'[{"value": "DOUBLE", "metrics": "MAP(VARCHAR, DOUBLE)"}]'), recursive := true))"""
+    )
+    found = duckdb.connect().execute(query, [orjson.dumps(told).decode()]).fetchall()[0]
+    given = 6 / 9
+    f1 = 2 * given * 0.6 / (given + 0.6)
+    assert [one.name for one in scorer.headlines][:3] == ["correct", "f1", "accuracy_given_attempted"]
+    assert found == pytest.approx((0.6, f1, given, 0.3, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "message"),
+    [
+        ("simpleqa", {"problem": None, "answer": "x"}, "column 'problem': null, where a text should be"),
+        ("simpleqa", {"problem": "Who?", "answer": ["x"]}, "column 'answer': a list, where a text or"),
+        ("frames", {"Prompt": 1, "Answer": "x", "reasoning_types": ""}, "column 'Prompt': a number, where"),
+    ],
+)
+def test_a_question_that_is_no_text(tmp_path: Path, task: str, row: dict[str, Any], message: str) -> None:
+    """The line and the column are named."""
+    with pytest.raises(ColumnError, match=f"line 1, {message}"):
+        questions(task, tmp_path, **{task: [row]})
+
+
+def test_frames_asks_the_question_alone(tmp_path: Path) -> None:
+    """The paper's naive prompt; the judge sees question, answer and ground truth."""
+    row = {"Prompt": "How old?", "Answer": 37, "reasoning_types": "Numerical reasoning | Temporal reasoning"}
+    (one,) = questions("frames", tmp_path, frames=[row])
+    assert one.sample.prompt == "How old?"
+    assert one.sample.tags == {"reasoning_types": "Numerical reasoning | Temporal reasoning"}
+    (asked,) = inquiries("frames", one, Answer("thirty"))
+    user = asked.messages[-1]["content"]
+    assert "- Question: How old?\n- Predicted Answer: thirty\n- Ground Truth Answer: 37\n" in user
+
+
+HLE: list[dict[str, Any]] = [
+    {"id": "a", "question": "What is seen?", "image": "data:image/png;base64,AAAA", "answer": "a cat"},
+    {"id": "b", "question": "What is 6 times 7?", "image": "", "answer": "42"},
+    {"id": "c", "question": "And 6 times 8?", "image": None, "answer": "48"},
+]
+
+
+def test_hle_shows_images_and_its_text_only_part_leaves_those_questions_out(tmp_path: Path) -> None:
+    """Made-up rows: a question with an image has two parts; `hle_text_only` has the others, as texts."""
+    rows = [{**row, "answer_type": "exactMatch", "category": "Math"} for row in HLE]
+    seen, *_ = found = questions("hle", tmp_path, hle=rows)
+    assert [one.id for one in found] == ["a", "b", "c"]
+    system, user = seen.sample.messages()
+    assert system["content"].startswith("Your response should be in the following format:\nExplanation: {")
+    assert [part["type"] for part in user["content"]] == ["text", "image_url"]
+    assert user["content"][1] == {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    texts = list(load(parse("hle_text_only"), tmp_path).questions)
+    assert [one.id for one in texts] == ["b", "c"]
+    assert texts[0].sample.messages() == [system, {"role": "user", "content": "What is 6 times 7?"}]
+
+
+def test_hles_judge_is_asked_for_a_schema(tmp_path: Path) -> None:
+    """Structured output with yes or no and a confidence; no `max_tokens`, which reasoning models refuse."""
+    rows = [{**row, "answer_type": "exactMatch", "category": "Math"} for row in HLE]
+    one = questions("hle", tmp_path, hle=rows)[1]
+    (asked,) = inquiries("hle", one, Answer("Answer: 42\nConfidence: 90%"))
+    schema = asked.extra_body["response_format"]["json_schema"]
+    assert schema["strict"] is True
+    assert schema["schema"]["properties"]["correct"] == {"type": "string", "enum": ["yes", "no"]}
+    assert schema["schema"]["required"] == list(schema["schema"]["properties"])
+    assert (asked.max_tokens, asked.temperature) == (None, None)
+    (user,) = asked.messages
+    assert "[response]: Answer: 42\nConfidence: 90%\n" in user["content"]
+    assert "0|\\%| and 100|\\%|" in user["content"]
+
+
+def test_hles_confidence_is_a_share() -> None:
+    """The calibration error is made of it."""
+    said = (
+        '{"extracted_final_answer": "4", "reasoning": "", "correct": "no", "confidence": 35, "strict": true}'
+    )
+    score = workload("hle").scorers[0].grade({}, Answer("", judged={"verdict": said}))
+    assert (score.value, score.metrics) == (0.0, {"confidence": 0.35})
+
+
+WILD: list[dict[str, Any]] = [
+    {"conversation_hash": "one", "language": "English", "toxic": False, "said": ["Hi?", "Hello."]},
+    {"conversation_hash": "two", "language": "German", "toxic": False, "said": ["Na?", "Hallo."]},
+    {"conversation_hash": "three", "language": "English", "toxic": True, "said": ["Bad?", "No."]},
+    {"conversation_hash": "four", "language": "English", "toxic": False, "said": ["Nothing?", " "]},
+    {"conversation_hash": "five", "language": "English", "toxic": False, "said": ["More?", "Yes.", "And?"]},
+    {"conversation_hash": "one", "language": "English", "toxic": False, "said": ["Hi?", "Hello."]},
+]
+
+
+def wild_rows() -> list[dict[str, Any]]:
+    """Rows as they are published."""
+    roles = ("user", "assistant", "user")
+    return [
+        {**row, "conversation": [{"role": r, "content": t} for r, t in zip(roles, row["said"], strict=False)]}
+        for row in WILD
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "ids"),
+    [
+        ("wildchat", ["one", "five", "one/2"]),
+        ("wildchat:language=German", ["two"]),
+        ("wildchat:language=any,toxic=yes", ["one", "two", "three", "five", "one/2"]),
+    ],
+)
+def test_wildchat_asks_what_began_a_conversation(tmp_path: Path, task: str, ids: list[str]) -> None:
+    """Those that were answered, in English and not toxic unless asked for; each with an id of its own."""
+    found = questions(task, tmp_path, wildchat=wild_rows())
+    assert [one.id for one in found] == ids
+    assert [one.sample.index for one in found] == list(range(len(ids)))
+
+
+def test_wildchat_shows_both_answers_in_both_orders(tmp_path: Path) -> None:
+    """The answer that is judged stands first, then second; a judge of the order alone gives it a half."""
+    one = questions("wildchat", tmp_path, wildchat=wild_rows())[0]
+    first, second = inquiries("wildchat", one, Answer("Ahoy."))
+    assert (first.key, second.key) == ("ab", "ba")
+    for inquiry, answers in ((first, ("Ahoy.", "Hello.")), (second, ("Hello.", "Ahoy."))):
+        user = inquiry.messages[-1]["content"]
+        assert f"Assistant A's Answer]\n{answers[0]}\n" in user
+        assert f"Assistant B's Answer]\n{answers[1]}\n" in user
+    both, either = workload("wildchat").scorers
+    always_first = Answer("Ahoy.", judged={"ab": "[[A]]", "ba": "[[A]]"})
+    assert (both.grade({}, always_first).value, either.grade({}, always_first).value) == (0.5, 1.0)
+    assert both.grade({}, always_first).metrics == {"consistent": 0.0, "first_place": 1.0}
+
+
+def test_one_order_is_no_comparison() -> None:
+    """While one is missing the score is pending; one without a verdict is a judge that failed."""
+    grade = workload("wildchat").scorers[0].grade
+    assert grade({}, Answer("", judged={"ab": "[[A]]"})).status is Status.JUDGE_PENDING
+    assert grade({}, Answer("", judged={"ab": "nobody"})).status is Status.JUDGE_PENDING
+    assert grade({}, Answer("", judged={"ab": "nobody", "ba": "[[B]]"})).status is Status.INFRA_ERROR
+
+
+MT = [
+    {"question_id": 81, "category": "writing", "turns": ["Write.", "Again."]},
+    {"question_id": 111, "category": "math", "turns": ["1 + 1?", "2 + 2?"]},
+]
+
+
+def answers_of(model: str, **turns: list[str]) -> list[dict[str, Any]]:
+    """Answers as FastChat keeps them, by the numbers of their questions."""
+    return [
+        {"question_id": int(name[1:]), "model_id": model, "choices": [{"index": 0, "turns": said}]}
+        for name, said in turns.items()
+    ]
+
+
+def test_mt_bench_asks_two_turns_and_has_both_rated(tmp_path: Path) -> None:
+    """Mathematics beside a reference answer, the second turn with the first; the score is the mean."""
+    files = {"question": MT, "gpt-4": answers_of("gpt-4", q111=["2", "4"])}
+    writing, maths = questions("mt_bench", tmp_path, **files)
+    assert [message["content"] for message in writing.sample.follow_ups[0].messages] == ["Again."]
+    assert writing.reference == {"turns": ["Write.", "Again."]}
+    first, second = inquiries("mt_bench", maths, Answer("four", earlier=("two",)))
+    assert (first.key, second.key) == ("turn_1", "turn_2")
+    assert "[The Start of Reference Answer]\n2\n" in first.messages[1]["content"]
+    assert "[The Start of Assistant's Answer]\ntwo\n" in first.messages[1]["content"]
+    assert "### Reference answer:\n4\n" in second.messages[1]["content"]
+    assert (
+        "### Assistant A:\ntwo\n\n### User:\n2 + 2?\n\n### Assistant A:\nfour\n"
+        in (second.messages[1]["content"])
+    )
+    plain, _ = inquiries("mt_bench", writing, Answer("b", earlier=("a",)))
+    assert "Reference" not in plain.messages[1]["content"]
+    judged = {"turn_1": "Rating: [[9]]", "turn_2": "Rating: [[4]]"}
+    score = workload("mt_bench").scorers[0].grade({}, Answer("", judged=judged))
+    assert (score.value, score.metrics) == (6.5, {"turn_1": 9.0, "turn_2": 4.0})
+
+
+def test_mt_bench_compares_with_a_baseline(tmp_path: Path) -> None:
+    """Four comparisons; a win in both orders is 1, and what the orders disagree about is a tie."""
+    baseline = answers_of("base", q81=["x", "y"], q111=["3", "5"]) + answers_of("other", q81=["p", "q"])
+    files = {"question": MT, "gpt-4": answers_of("gpt-4", q111=["2", "4"]), "baseline": baseline}
+    writing, _ = questions("mt_bench:baseline=base", tmp_path, **files)
+    assert writing.reference["baseline"] == ["x", "y"]
+    asked = inquiries("mt_bench", writing, Answer("b", earlier=("a",)), scorer=1)
+    assert [one.key for one in asked] == ["turn_1_ab", "turn_1_ba", "turn_2_ab", "turn_2_ba"]
+    assert "Assistant A's Answer]\nx\n" in asked[1].messages[1]["content"]
+    assert "### Assistant B:\nb\n\n<|The End of Assistant B's" in asked[3].messages[1]["content"]
+    judged = dict(zip((one.key for one in asked), ("[[A]]", "[[B]]", "[[A]]", "[[C]]"), strict=True))
+    score = workload("mt_bench").scorers[1].grade(writing.reference, Answer("", judged=judged))
+    assert (score.value, score.extracted) == (0.75, "AB, AC")
+
+
+def test_mt_bench_cannot_compare_with_nothing() -> None:
+    """Nobody is asked, and the score says what to do."""
+    pairwise = workload("mt_bench").scorers[1]
+    assert pairwise.ask is not None
+    assert not pairwise.ask({"turns": ["a", "b"]}, Answer(""))
+    score = pairwise.grade({"turns": ["a", "b"]}, Answer(""))
+    assert (score.status, score.reason) == (
+        Status.INFRA_ERROR,
+        "no answers to compare with: ask mt_bench:baseline=MODEL",
+    )
+
+
+def test_mt_bench_says_what_its_data_lacks(tmp_path: Path) -> None:
+    """A question without a reference answer, or without one of the baseline; a baseline that is none."""
+    with pytest.raises(ColumnError, match="line 2: there is no reference answer to question 111"):
+        questions("mt_bench", tmp_path, question=MT, **{"gpt-4": answers_of("gpt-4", q101=["2", "4"])})
+    files = {"gpt-4": answers_of("gpt-4", q111=["2", "4"]), "baseline": answers_of("base", q111=["3", "5"])}
+    with pytest.raises(ColumnError, match="line 1: there is no answer of base to question 81"):
+        questions("mt_bench:baseline=base", tmp_path, question=MT, **files)
+    with pytest.raises(TaskError, match=r"baseline=bass: no answers of this model; did you mean 'base'\?"):
+        questions("mt_bench:baseline=bass", tmp_path, question=MT, **files)
+    with pytest.raises(ColumnError, match="`turns` is not a list of two texts"):
+        questions("mt_bench", tmp_path, question=[{**MT[0], "turns": ["one"]}])

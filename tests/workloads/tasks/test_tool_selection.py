@@ -1,0 +1,290 @@
+"""Selection of tools: sets and descriptions in YAML, name matches step by step, scores of variants."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+from workloads.answer import Answer
+from workloads.benchmark import dataset
+from workloads.errors import ColumnError, MalformedError, SourceError, TaskError
+from workloads.loading import load
+from workloads.score import Status
+from workloads.task import parse
+from workloads.tasks.tool_selection import HEADLINES, LEVELS, grade, grade_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+
+SETS = ("2-tool", "4-tool", "8-tool")
+SQL = {one.name: one.sql for one in HEADLINES}
+TOOLS = """\
+name: mine
+tools:
+  - {name: look, what: Look something up., parameters: {word: string, 'deep?': boolean}}
+  - {name: save, what: Keep a text., when: To keep it., parameters: {text: string, where: [here, there]}}
+tool_mapping: {find: look}
+"""
+
+
+def calls(*names: str) -> Answer:
+    """An answer that calls tools."""
+    return Answer("", tool_calls=tuple({"function": {"name": name, "arguments": "{}"}} for name in names))
+
+
+def steps(*right: Sequence[str] | str, **more: Any) -> dict[str, Any]:
+    """A reference of steps, each with one tool that is right or several."""
+    told = [[one] if isinstance(one, str) else list(one) for one in right]
+    return {"steps": told, "mode": "fc", "known": ["a", "b", "c"], **more}
+
+
+def figures(rows: Sequence[tuple[float, float | None, float | None]]) -> Mapping[str, Any]:
+    """All headlines over samples: their value, input tokens, output tokens."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE scores (value DOUBLE, input_tokens BIGINT, output_tokens BIGINT, "
+            "metrics MAP(VARCHAR, DOUBLE))"
+        )
+        for row in rows:
+            connection.execute(
+                "INSERT INTO scores VALUES "
+                "(?, ?, ?, MAP {'steps': 1.0, 'input_cost': 1.0, 'output_cost': 4.0})",
+                list(row),
+            )
+        asked = ", ".join(SQL.values())
+        found = connection.execute(f"SELECT {asked} FROM scores").fetchall()  # noqa: S608 (SQL of the scorer)
+        return dict(zip(SQL, found[0], strict=True))
+
+
+def test_the_scenarios_are_of_all_levels_and_fit_all_tool_sets() -> None:
+    """The same ones are asked of each tool set, with the tools that it has for them, in any words."""
+    asked = []
+    for tools, style in product(SETS, ("own", "minimal", "verbose")):
+        questions = load(parse(f"tool_selection:tools={tools},descriptions={style}")).questions
+        names = [tool["function"]["name"] for tool in questions[0].sample.tools]
+        assert len(names) == int(tools[0])
+        assert {name for one in questions for step in one.reference["steps"] for name in step} <= set(names)
+        asked.append([(one.id, one.sample.prompt, one.sample.tags) for one in questions])
+    assert all(one == asked[0] for one in asked)
+    levels = Counter(tags["level"] for _, _, tags in asked[0])
+    assert tuple(levels) == LEVELS
+    assert min(levels.values()) >= 4
+    assert sum(levels.values()) >= 24
+
+
+@pytest.mark.parametrize("tools", SETS)
+def test_right_answers(tools: str) -> None:
+    """Every scenario has one, as calls and as text; no tool alone is right half of the time."""
+    for mode, judge in (("fc", grade), ("prompt", grade_text)):
+        questions = load(parse(f"tool_selection:tools={tools},mode={mode}")).questions
+        for one in questions:
+            right = [step[-1] for step in one.reference["steps"]]
+            answer = calls(*right) if right else Answer("None of my tools does that.")
+            answer = answer if mode == "fc" else Answer(json.dumps(right))
+            assert (judge(one.reference, answer).value, judge(one.reference, answer).reason) == (1, "")
+        for name in questions[0].reference["known"] if tools != "2-tool" else ():
+            same = calls(name) if mode == "fc" else Answer(name)
+            assert sum(judge(one.reference, same).value or 0 for one in questions) < len(questions) / 2
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "value", "share"),
+    [
+        (steps("a"), calls("a"), 1, 1),
+        (steps("a"), calls("A"), 0, 0),
+        (steps("a"), calls("a", "a"), 0, 0.5),
+        (steps("a"), Answer("I would call a."), 0, 0),
+        (steps("a", "b"), calls("a", "b"), 1, 1),
+        (steps("a", "b"), calls("b", "a"), 0, 0),
+        (steps("a", "b"), calls("a"), 0, 0.5),
+        (steps("a", "a"), calls("a", "a"), 1, 1),
+        (steps(("a", "b")), calls("b"), 1, 1),
+        (steps(("a", "b")), calls("a", "b"), 0, 0.5),
+        (steps(("a", "b")), calls("c"), 0, 0),
+        (steps(), Answer("There is no tool for that."), 1, 1),
+        (steps(), calls("a"), 0, 0),
+        (steps("a"), Answer("", tool_calls=({"function": None},)), 0, 0),
+    ],
+)
+def test_names_match_step_by_step(
+    reference: Mapping[str, Any], answer: Answer, value: float, share: float
+) -> None:
+    """All of them, in order, and no call more; of several that are valid any."""
+    score = grade(reference, answer)
+    assert (score.value, score.status, score.metrics["steps"]) == (value, Status.SCORED, share)
+    assert bool(score.reason) == (value == 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('["a", "b"]', "a, b"),
+        ('I think:\n```json\n[{"name": "a"}, {"tool": "b", "arguments": {}}]\n```', "a, b"),
+        ('{"tool": "a"}', "a"),
+        ("a", "a"),
+        ("a,\r\nb", "a, b"),
+        ("`a` -> `b`", "a, b"),
+        ("[]", "no call"),
+        ('["z"]', "z"),
+        ("", None),
+        ("I call a", None),
+        ("[1]", None),
+        ('{"steps": 1}', None),
+    ],
+)
+def test_names_in_a_text(text: str, names: str | None) -> None:
+    """A list in JSON, or nothing but names of tools that there are."""
+    score = grade_text(steps("a", "b", mode="prompt"), Answer(text))
+    assert score.extracted == names
+    assert score.status == (Status.UNPARSED if names is None else Status.SCORED)
+    assert score.value == (names == "a, b")
+
+
+def test_an_empty_answer_is_none() -> None:
+    """It says nothing where saying something would be right."""
+    score = grade(steps(), Answer(" \n"))
+    assert (score.value, score.status) == (0, Status.UNPARSED)
+
+
+def test_text_needs_its_scorer() -> None:
+    """The official one would count every answer as wrong."""
+    question = load(parse("tool_selection:mode=prompt")).questions[0]
+    assert not question.sample.tools
+    with pytest.raises(TaskError, match="--scorer tool_selection=text"):
+        grade(question.reference, Answer("[]"))
+
+
+def test_the_published_scores() -> None:
+    """0.853 of 54 of 55 with 704 and 81 tokens; 1.000 of all of them with 1,065 and 80."""
+    cheap = figures([(float(n < 54), 704, 81) for n in range(55)])
+    assert round(cheap["cost_optimized"], 3) == 0.853
+    assert cheap["maximum_accuracy"] == cheap["accuracy"] == pytest.approx(54 / 55)
+    assert cheap["composite"] == pytest.approx(0.6 * 54 / 55 + 0.25 / 1.704 + 0.15 / 1.162)
+    assert figures([(1, 1065, 80)] * 55)["accuracy_balanced"] == 1
+    assert figures([(1, 2800, 200)] * 2)["accuracy_balanced"] == 0.5
+    assert (cheap["input_tokens"], cheap["output_tokens"], cheap["steps"]) == (704, 81, 1)
+    assert cheap["cost_of_1000"] == pytest.approx((704 + 4 * 81) / 1000)
+    assert cheap["cost_of_1000_correct"] == pytest.approx(55 / 54 * (704 + 4 * 81) / 1000)
+
+
+def test_scores_of_nothing() -> None:
+    """No examples are 0; where nobody has counted tokens, what takes them is not defined."""
+    names = ("cost_optimized", "accuracy_balanced", "maximum_accuracy", "composite")
+    assert [figures([])[name] for name in names] == [0, 0, 0, 0]
+    uncounted = figures([(1, None, None)])
+    assert [uncounted[name] for name in names] == [None, None, 1, None]
+
+
+def test_files_of_ones_own(tmp_path: Path) -> None:
+    """Tool sets, descriptions, models and scenarios are found by their names in a folder of data."""
+    (tmp_path / "tool_sets").mkdir()
+    (tmp_path / "tool_sets" / "mine.yaml").write_text(TOOLS)
+    (tmp_path / "descriptions__short.yml").write_text("tools: [{name: look, what: Look.}]")
+    (tmp_path / "models__cheap.yaml").write_text("input_cost: 0.5\noutput_cost: 2")
+    row = {"id": "1", "level": "simple", "ask": "Find 'tea', then keep it.", "expect": ["find", "save"]}
+    (tmp_path / "scenarios.jsonl").write_text(json.dumps(row))
+    loaded = load(parse("tool_selection:tools=mine,descriptions=short,model=cheap"), tmp_path)
+    (question,) = loaded.questions
+    assert loaded.facts["source"] == "data"
+    assert question.reference["steps"] == [["look"], ["save"]]
+    assert grade(question.reference, calls("look", "save")).metrics == {
+        "steps": 1,
+        "input_cost": 0.5,
+        "output_cost": 2,
+    }
+    look, save = (tool["function"] for tool in question.sample.tools)
+    assert (look["description"], save["description"]) == ("Look.", "Keep a text. To keep it.")
+    assert look["parameters"]["required"] == ["word"]
+    assert save["parameters"]["properties"]["where"] == {"type": "string", "enum": ["here", "there"]}
+    assert load(parse("tool_selection:tools=8-tool,descriptions=minimal"), None).facts["source"] == "package"
+
+
+@pytest.mark.parametrize(
+    ("options", "file", "content", "told"),
+    [
+        ("tools=mne", "tool_sets__mine.yaml", TOOLS, "no file mne.yaml; did you mean 'mine'"),
+        ("descriptions=x", "descriptions__y.yaml", "a: b", "descriptions has no file x.yaml"),
+        ("model=x", "models__y.yaml", "a: b", "models has no file x.yaml"),
+        ("mode=promt", "x", "", "mode=promt: must be fc or prompt; did you mean 'prompt'"),
+        ("tools=mine", "tool_sets__mine.yaml", "- a", "must hold keys and values"),
+        ("tools=mine", "tool_sets__mine.yaml", "tools: [", "is not YAML"),
+        ("tools=mine", "tool_sets__mine.yaml", "a: 1\na: 2", "line 1: the key 'a' stands twice"),
+        ("tools=mine", "tool_sets__mine.yaml", "tools: &x [*x]", "has an alias"),
+        ("tools=mine", "tool_sets__mine.yaml", "tools: []", "tools: must be a list of tools"),
+        ("tools=mine", "tool_sets__mine.yaml", "tool: []", "no key 'tool' here; did you mean 'tools'"),
+        (
+            "tools=mine",
+            "tool_sets__mine.yaml",
+            "tools: [{name: a}]",
+            r"tools\[0\]: the key 'what' is missing",
+        ),
+        ("tools=mine", "tool_sets__mine.yaml", "tools: [{name: 1, what: b}]", r"\[0\].name: must be text"),
+        ("tools=mine", "tool_sets__mine.yaml", f"{TOOLS}tool_count: 3", "says 3, and there are 2 tools"),
+        (
+            "tools=mine",
+            "tool_sets__mine.yaml",
+            f"{TOOLS[:-2]}, get: lok}}",
+            "tool_mapping.get: 'lok' is none",
+        ),
+        (
+            "tools=mine",
+            "tool_sets__mine.yaml",
+            "tools: [{name: a, what: b, parameters: {c: text}}]",
+            r"tools\[0\].parameters.c: must be one of string, integer",
+        ),
+        ("tools=mine", "tool_sets__mine.yaml", TOOLS, "line 1: 'expect': the tool set mine has no tool for"),
+        (
+            "descriptions=x",
+            "descriptions__x.yaml",
+            "tools: [{name: a, what: b}]",
+            "describes none of the tools",
+        ),
+        ("model=x", "models__x.yaml", "input_cost: -1", "input_cost: must be dollars per million tokens"),
+        (
+            "tools=4-tool",
+            "scenarios.jsonl",
+            '{"id":"1","level":"hard","ask":"a","expect":[]}',
+            "'level' must be",
+        ),
+        (
+            "tools=4-tool",
+            "scenarios.jsonl",
+            '{"id":"1","level":"edge","ask":"a","expect":"b"}',
+            "list of steps",
+        ),
+        (
+            "tools=4-tool",
+            "scenarios.jsonl",
+            '{"id":"1","level":"edge","ask":"","expect":[]}',
+            "'ask' must be text",
+        ),
+        (
+            "tools=4-tool",
+            "scenarios.jsonl",
+            '{"id":"1","level":"edge","ask":"a","expect":[[]]}',
+            "no tool for",
+        ),
+    ],
+)
+def test_bad_files(tmp_path: Path, options: str, file: str, content: str, told: str) -> None:
+    """Each says which file, which key, and what would be right."""
+    (tmp_path / file).write_text(content)
+    with pytest.raises((SourceError, MalformedError, ColumnError, TaskError), match=told):
+        load(parse(f"tool_selection:{options}"), tmp_path)
+
+
+def test_tool_sets_side_by_side() -> None:
+    """Several are asked in one run, each a task of its own with the same scenarios."""
+    both = dataset([parse("tool_selection:tools=2-tool"), parse("tool_selection:tools=8-tool")])
+    first, second = both.tasks
+    assert (first["count"], second["first"]) == (second["count"], first["count"])
+    assert [one.id for one in both.questions[: first["count"]]] == [
+        one.id for one in both.questions[first["count"] :]
+    ]

@@ -1,0 +1,239 @@
+"""The use cases with data of our own: the data is sound, right answers pass, and near ones fail by name."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from workloads.answer import Answer
+from workloads.grading.json_answer import json_in, plain
+from workloads.loading import load
+from workloads.sandbox.job import Job, Limits
+from workloads.sandbox.local import run
+from workloads.score import Status
+from workloads.sources import read_rows, read_stored
+from workloads.task import parse
+from workloads.tasks import coding_assistant, daily_digest
+from workloads.tasks.daily_digest import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workloads.question import Question
+    from workloads.score import Score
+
+NAMES = (
+    "coding_assistant",
+    "daily_digest",
+    "document_qa",
+    "email_triage",
+    "knowledge_base",
+    "security_scanner",
+)
+
+
+def asked(name: str) -> Mapping[str, Question]:
+    """The questions of a use case by their ids."""
+    return {one.id: one for one in load(parse(name)).questions}
+
+
+def judged(name: str, which: str, text: str) -> Score:
+    """The score of an answer to one of its questions."""
+    task = parse(name)
+    return task.workload.scorers[0].grade(asked(name)[which].reference, Answer(text))
+
+
+def right(name: str, question: Question) -> str:
+    """A right answer to a question."""
+    told = question.reference
+    match name:
+        case "email_triage":
+            return json.dumps(dict(told))
+        case "security_scanner":
+            return json.dumps([{"cwe": one["cwe"][-1], "line": one["lines"][1]} for one in told["findings"]])
+        case "document_qa":
+            return json.dumps({"answer": (told["answers"] or [None])[-1], "citations": told["required"]})
+        case "knowledge_base":
+            return f"Let me see.\n**Answer:** {(told['answers'] or ['Unknown'])[-1]}."
+        case "daily_digest":
+            return "\n".join(f"[{one}] do it" for one in told["expected"]) or "Nothing today."
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "coding_assistant"])
+def test_right_answers(name: str) -> None:
+    """Every question has one, and no other question's is one everywhere."""
+    questions = asked(name)
+    assert len(questions) >= 10
+    grade = parse(name).workload.scorers[0].grade
+    for question in questions.values():
+        score = grade(question.reference, Answer(right(name, question)))
+        assert (score.value, score.status, score.reason) == (1, Status.SCORED, ""), question.id
+    fixed = [right(name, one) for one in questions.values()]
+    for text in fixed:
+        assert (
+            sum(grade(one.reference, Answer(text)).value or 0 for one in questions.values())
+            < len(questions) / 2
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "text", ["", "I cannot help with that.", "[]", "{}", "null", "```\n\n```", "\x00" * 9]
+)
+def test_what_is_no_answer(name: str, text: str) -> None:
+    """It scores nothing, and what was wrong has a name; only where nothing is right, [] may be."""
+    grade = parse(name).workload.scorers[0].grade
+    for question in asked(name).values():
+        score = grade(question.reference, Answer(text))
+        if not (name == "security_scanner" and text == "[]"):
+            assert score.value == 0
+            assert score.reason
+
+
+def test_the_answers_of_the_digest_follow_from_its_rules() -> None:
+    """Tasks until today and meetings of today, open ones, by time."""
+    for row in rows(daily_digest.WORKLOAD.source.files[0]):
+        until = f"{row['today']} 23:59"
+        wanted = [
+            (item["when"], item["id"])
+            for item in row["items"]
+            if item["state"] == "open"
+            and (
+                (item["kind"] == "task" and item["when"] <= until)
+                or (item["kind"] == "meeting" and item["when"].startswith(row["today"]))
+            )
+        ]
+        assert [name for _, name in sorted(wanted)] == row["expected"], row["id"]
+
+
+def rows(name: str) -> list[Any]:
+    """The rows of a file of the package."""
+    path = Path(str(files("workloads"))) / "tasks" / "data" / name
+    return [row.value for row in read_rows(path, read_stored(path))]
+
+
+def test_the_solutions_of_the_coding_assistant_pass() -> None:
+    """Each is right, and without its body it is wrong: the tests can fail."""
+    for row in rows("coding_assistant.jsonl"):
+        task = {"entry_point": row["entry_point"], "tests": row["tests"]}
+        said = f"Here it is:\n```python\n{row['solution']}```\nand how to call it:\n```python\nprint(1)\n```"
+        assert coding_assistant.grade(task, Answer(said)).value == 1, row["id"]
+        empty = f"def {row['entry_point']}(*a, **k): return None\n{row['tests']}"
+        assert run(Job("program", empty, 5), Limits(wall_s=10)).ending == "failed", row["id"]
+
+
+@pytest.mark.parametrize(
+    ("which", "text", "value", "reason"),
+    [
+        ("s01", '[{"cwe": "89", "line": 5}]', 1, ""),
+        ("s01", '[{"cwe": "CWE-89", "line": 1}]', 0, "CWE-89 in line 4 missed; 1 false or repeated"),
+        ("s01", '[{"cwe": "CWE-89", "line": 4}, {"cwe": "CWE-89", "line": 5}]', 2 / 3, "1 false or repeated"),
+        ("s08", '[{"cwe": "CWE-798", "line": 3}]', 2 / 3, "CWE-295 in line 6 missed"),
+        ("s02", '[{"cwe": "CWE-89", "line": 4}]', 0, "1 false or repeated"),
+        ("s01", '[{"cwe": "CWE-89", "line": "4"}]', 0, "CWE-89 in line 4 missed; 1 false or repeated"),
+    ],
+)
+def test_findings_of_a_scanner(which: str, text: str, value: float, reason: str) -> None:
+    """F1 of (CWE, line); each weakness counts once, and clean code is kept clean."""
+    score = judged("security_scanner", which, text)
+    assert score.value == pytest.approx(value)
+    assert score.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("which", "said", "reason"),
+    [
+        ("d01", {"answer": "22 litres", "citations": [1, 2]}, "cites [1, 2]"),
+        ("d01", {"answer": "40", "citations": [2]}, "another answer"),
+        ("d01", {"answer": "22", "citations": []}, "cites []"),
+        ("d01", {"answer": None, "citations": [2]}, "another answer"),
+        ("d03", {"answer": "12 euros", "citations": [5]}, "invented; cites [5]"),
+        ("d10", {"answer": "4.3", "citations": ["4", "[3]"]}, ""),
+        ("d10", {"answer": "4.3", "citations": [4, 99]}, "cites [4, 99]"),
+        ("d10", {"answer": "4.3", "citations": True}, "cites True"),
+        ("d10", {"answer": "4.3", "citations": ["9" * 5000]}, f"cites ['{'9' * 5000}']"),
+    ],
+)
+def test_citations(which: str, said: Any, reason: str) -> None:
+    """All that the answer rests on, and none beside; what is not in the document is not answered."""
+    score = judged("document_qa", which, json.dumps(said))
+    assert (score.value, score.reason) == (float(not reason), reason)
+
+
+@pytest.mark.parametrize(
+    ("which", "text", "reason"),
+    [
+        ("g01", "[A2] a\n[A1] b\n[A5] c", ""),
+        ("g01", "- [A2] a\n- [A1] b\n- [A5] c", ""),
+        ("g01", "[A1] a\n[A2] b\n[A5] c", "another order"),
+        ("g01", "[A2] a\n[A1] b", "another selection"),
+        ("g01", "[A2] a\n[A1] b\n[A5] c\n[A5] c", "another selection"),
+        ("g01", "Here it is:\n[A2] a\n[A1] b\n[A5] c", "1 other lines"),
+        ("g01", "[A2]\n[A1] b\n[A5] c", "a line without words, or with more than 12"),
+        ("g01", "[Z9] a", "another selection; ids that are not in the list: Z9"),
+        ("g02", f"{NOTHING}.", ""),
+        ("g02", "[B1] a", "another selection"),
+        ("g01", NOTHING, "another selection"),
+    ],
+)
+def test_lines_of_a_digest(which: str, text: str, reason: str) -> None:
+    """Exactly those that belong there, in order, short, and no other words."""
+    score = judged("daily_digest", which, text)
+    assert (score.value, score.reason) == (float(not reason), reason)
+
+
+@pytest.mark.parametrize(
+    ("which", "text", "reason"),
+    [
+        ("k02", "Answer: 5", ""),
+        ("k02", "Answer: 3\nNo, it moved.\nanswer: Floor 5.", ""),
+        ("k02", "Answer: floor 3", "outdated"),
+        ("k02", "It is on floor 5.", "no line with `Answer:`"),
+        ("k05", "Answer: 10 euros", "invented"),
+        ("k05", "Answer: unknown", ""),
+        ("k13", "Answer: 2027-06-30", "outdated"),
+        ("k03", "Answer: unknown", "another answer"),
+    ],
+)
+def test_what_a_knowledge_base_says(which: str, text: str, reason: str) -> None:
+    """The last line counts; an old truth and an invention have names of their own."""
+    score = judged("knowledge_base", which, text)
+    assert (score.value, score.reason) == (float(not reason), reason)
+
+
+def test_a_mail_is_sorted_field_by_field() -> None:
+    """One wrong field is a wrong mail, and the others keep their figures; "true" is no truth value."""
+    said = {"category": "Billing", "priority": "normal", "needs_reply": "true"}
+    score = judged("email_triage", "e01", f"```json\n{json.dumps(said)}\n```")
+    assert (score.value, score.reason) == (0, "needs_reply is True")
+    assert score.metrics == {"category": 1, "priority": 1, "needs_reply": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Sure!\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
+        ('```\n{"a": 0}\n```\n```\n{"a": 1}\n```', {"a": 1}),
+        ('I think:\n{"a": [1,\n 2]}', {"a": [1, 2]}),
+        ('{"a": 1} and so on', None),
+        ("[1]", None),
+        ('{"a": 1', None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_json_in_an_answer(text: str, found: Any) -> None:
+    """Alone, in the last block that has some, or at the end; a part of it is none."""
+    assert json_in(text, dict) == found
+
+
+def test_plain_answers() -> None:
+    """Case, spaces, quotes and a last stop do not matter."""
+    assert plain("  \u201c22  Litres.\u201d ".replace("\u201c", '"').replace("\u201d", '"')) == "22 litres"
+    assert plain(22) == plain("22.") == "22"
+    assert plain("1\u00a0pm!") == "1 pm"

@@ -1,0 +1,33 @@
+"""What an endpoint answered to one question, as the log has it: what a grader judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer.
+
+    Attributes:
+        text: The output without the reasoning; empty where there is none.
+        reasoning: What the server told apart from it as reasoning.
+        tool_calls: The calls of tools, in OpenAI's format: `{"function": {"name", "arguments"}}`, where the
+            arguments are JSON text.
+        finish_reason: As the server told it: `length` for a truncated answer.
+        messages: The question, as chat messages.
+        earlier: In a conversation, the answers to the turns before this one, the last.
+        judged: What judges said, by the keys of the inquiries (`Inquiry.key`); empty until they are asked.
+    """
+
+    text: str
+    reasoning: str | None = None
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    finish_reason: str | None = None
+    messages: tuple[Mapping[str, Any], ...] = ()
+    earlier: tuple[str, ...] = ()
+    judged: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,106 @@
+"""What was fetched, kept in the user's cache: folders of files with their checksums.
+
+A folder is `$XDG_CACHE_HOME/loadgen/data/KEY`, by default under `~/.cache`. Its `.manifest.json` has the
+SHA-256 of each file, and the commit that the files are of. It appears whole or not at all, and nothing in it
+is changed afterwards: to have data fetched again, delete its folder.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from workloads.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_MANIFEST: Final = ".manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A folder of files that were fetched.
+
+    Attributes:
+        folder: Where they are.
+        files: The SHA-256 of each in hexadecimal, by its path in the folder; at least one.
+        revision: The commit that they are of, where the publisher told.
+    """
+
+    folder: Path
+    files: Mapping[str, str]
+    revision: str | None = None
+
+
+def folder_of(key: str) -> Path:
+    """The folder of a key, whether it is there or not.
+
+    Raises:
+        RuntimeError: The user has no home.
+    """
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loadgen" / "data" / key
+
+
+def kept(folder: Path) -> Kept | None:
+    """What a folder has; None where it is not there.
+
+    Raises:
+        SourceError: It has no manifest that can be read.
+    """
+    try:
+        said = orjson.loads((folder / _MANIFEST).read_bytes())
+        return Kept(folder, dict(said["files"]), said["revision"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if not folder.exists():
+            return None
+        raise SourceError(
+            f"{folder}: no data that was kept whole; delete the folder, and it is fetched again"
+        ) from error
+
+
+def keep(folder: Path, fetch: Callable[[Path], str | None]) -> Kept:
+    """Fetch files and keep them.
+
+    Args:
+        folder: Where they will be.
+        fetch: Writes the files to the folder that it is given; returns the commit that they are of.
+
+    Raises:
+        OSError: They cannot be written.
+        Exception: What `fetch` raises; nothing is kept then.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=".unfinished-") as place:
+        made = Path(place, "data")
+        made.mkdir()
+        revision = fetch(made)
+        files = {str(path.relative_to(made)): _sha256(path) for path in _files(made)}
+        manifest = {"files": files, "revision": revision}
+        (made / _MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        try:
+            made.rename(folder)
+        except OSError:
+            if (other := kept(folder)) is not None:  # another process was quicker
+                return other
+            raise
+    return Kept(folder, files, revision)
+
+
+def _files(folder: Path) -> list[Path]:
+    """All files of a folder but hidden ones, which are those of a downloader."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(
+        path for path in found if not any(p.startswith(".") for p in path.relative_to(folder).parts)
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

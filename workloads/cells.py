@@ -1,0 +1,90 @@
+"""What benchmarks take from the columns of a row: texts, lists of texts, letters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workloads.errors import ColumnError
+from workloads.sources import kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workloads.sources import Row
+
+
+def text(row: Row, column: str) -> str:
+    """A text that is not empty.
+
+    Raises:
+        ColumnError: There is none in that column.
+    """
+    value = row[column]
+    if not isinstance(value, str):
+        raise _odd(row, column, value, "a text")
+    if not value.strip():
+        raise ColumnError(f"{row.place}, column {column!r}: it is empty, where a text should be")
+    return value
+
+
+def texts(row: Row, column: str, *, least: int = 1, most: int | None = None) -> Sequence[str]:
+    """A list of texts.
+
+    Raises:
+        ColumnError: There is none in that column, or it has fewer than `least` or more than `most`.
+    """
+    value = row[column]
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise _odd(row, column, value, "a list of texts")
+    if len(value) < least or (most is not None and len(value) > most):
+        wanted = str(least) if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+        raise ColumnError(f"{row.place}, column {column!r}: {len(value)} texts, where {wanted} should be")
+    return value
+
+
+def letter(row: Row, column: str, letters: str) -> str:
+    """One of some letters.
+
+    Raises:
+        ColumnError: It is none of them.
+    """
+    value = row[column]
+    if not isinstance(value, str) or len(value) != 1 or value not in letters:
+        raise ColumnError(
+            f"{row.place}, column {column!r}: {value!r}, where one of the letters {letters} should be"
+        )
+    return value
+
+
+def whole(row: Row, column: str, *, least: int = 0) -> int:
+    """A whole number, also in the text of a cell.
+
+    Raises:
+        ColumnError: It is none, or less than `least`.
+    """
+    value = row[column]
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _odd(row, column, value, "a whole number") from error
+    if isinstance(value, bool) or number != float(value) or number < least:
+        raise ColumnError(
+            f"{row.place}, column {column!r}: {value!r}, where a whole number from {least} on should be"
+        )
+    return number
+
+
+def tag(row: Row, column: str) -> str:
+    """What figures are told apart by: a text or a number, as text.
+
+    Raises:
+        ColumnError: It is something else.
+    """
+    value = row[column]
+    if not isinstance(value, str | int | float):
+        raise _odd(row, column, value, "a text or a number")
+    return str(value)
+
+
+def _odd(row: Row, column: str, value: Any, wanted: str) -> ColumnError:
+    return ColumnError(f"{row.place}, column {column!r}: {kind(value)}, where {wanted} should be")

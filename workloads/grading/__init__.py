@@ -1,0 +1,1 @@
+"""How answers are judged: pure functions, one definition a file."""

@@ -1,0 +1,78 @@
+"""Whether a value is one of those that are allowed, which differ by its type.
+
+A list of allowed values may have `""` in it, which says that the argument may be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from workloads.grading.bfcl.fault import Fault, shown
+
+ObjectRule = Callable[[Mapping[str, Any], Sequence[Any]], Fault | None]
+"""What is wrong with an object, held against the objects that are allowed, whose members are lists again."""
+
+_DROPPED: Final = str.maketrans("", "", " ,./-_*^")
+
+
+def standard(value: Any) -> Any:
+    """Text without what does not matter: blanks, some punctuation, case, the kind of quotes."""
+    return value.translate(_DROPPED).lower().replace("'", '"') if type(value) is str else value
+
+
+def text_fault(value: str, allowed: Sequence[Any]) -> Fault | None:
+    """What is wrong with a text."""
+    if standard(value) in [standard(one) for one in allowed if type(one) is str]:
+        return None
+    return Fault("value_error:string", f"{shown(value)} is not one of {shown(allowed)}")
+
+
+def list_fault(value: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
+    """What is wrong with a list; texts in lists inside of it must be equal as they are."""
+    if [standard(item) for item in value] in [[standard(item) for item in one] for one in allowed]:
+        return None
+    return Fault("value_error:list/tuple", f"{shown(value)} is not one of {shown(allowed)}")
+
+
+def object_fault(value: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
+    """What is wrong with an object, held against the last of those that are allowed."""
+    fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
+    for members in allowed:
+        if members != "":
+            fault = _missing_member(value, members) or _wrong_member(value, members)
+            if fault is None:
+                return None
+    return fault
+
+
+def _wrong_member(value: Mapping[str, Any], members: Mapping[str, Any]) -> Fault | None:
+    for name, member in value.items():
+        if name not in members:
+            return Fault("value_error:dict_key", f"no member {name!r} is expected")
+        if standard(member) not in [standard(one) for one in members[name]]:
+            return Fault(
+                "value_error:dict_value", f"{name}: {shown(member)} is not one of {shown(members[name])}"
+            )
+    return None
+
+
+def _missing_member(value: Mapping[str, Any], members: Mapping[str, Any]) -> Fault | None:
+    for name, allowed in members.items():
+        if name not in value and "" not in allowed:
+            return Fault("value_error:dict_key", f"the member {name!r} is missing")
+    return None
+
+
+def objects_fault(value: Sequence[Any], allowed: Sequence[Any], rule: ObjectRule) -> Fault | None:
+    """What is wrong with a list of objects, in their order, held against the last that is allowed."""
+    fault: Fault | None = Fault("list_dict_checker:unclear", "no list of objects is allowed")
+    for objects in allowed:
+        if len(value) != len(objects):
+            fault = Fault("value_error:list_dict_count", f"{len(value)} objects, not {len(objects)}")
+            continue
+        faults = (rule(one, [expected]) for one, expected in zip(value, objects, strict=True))
+        fault = next(filter(None, faults), None)
+        if fault is None:
+            return None
+    return fault

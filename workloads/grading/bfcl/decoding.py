@@ -1,0 +1,85 @@
+"""Calls out of an answer: what the endpoint gave as calls of tools, or what stands in the text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.errors import ExtraError
+from workloads.grading.bfcl.calls import UndecodableError
+from workloads.grading.bfcl.java_text import java_calls
+from workloads.grading.bfcl.javascript_text import javascript_calls
+from workloads.grading.bfcl.python_text import python_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from workloads.answer import Answer
+
+_SOURCES: Final[Mapping[str, Callable[[str], Any]]] = {
+    "java": java_calls,
+    "javascript": javascript_calls,
+}
+
+
+def decoded(answer: Answer, mode: str, language: str) -> Any:
+    """Decode an answer.
+
+    Args:
+        answer: The answer.
+        mode: `fc` for calls of tools, `prompt` for calls in the text.
+        language: `python`, `java` or `javascript`.
+
+    Returns:
+        Mostly calls, see `are_calls`, but maybe something else that could be decoded.
+
+    Raises:
+        UndecodableError: There is nothing that can be decoded.
+        ExtraError: The grammar of the language is not installed.
+    """
+    if mode == "fc":
+        return guarded(_tool_calls, answer)
+    return guarded(calls_in, bracketed(answer.text), language)
+
+
+def bracketed(text: str) -> str:
+    """A text without blanks and code marks around it, in brackets."""
+    text = text.strip("`\n ")
+    text = text if text.startswith("[") else f"[{text}"
+    return text if text.endswith("]") else f"{text}]"
+
+
+def calls_in(text: str, language: str) -> Any:
+    """The calls of a bracketed text; of source code in other languages than Python, the first.
+
+    Raises:
+        UndecodableError: There is nothing that can be decoded.
+        ExtraError: The grammar of the language is not installed.
+        Exception: What reading it raises.
+    """
+    source = _SOURCES.get(language)
+    return source(text[1:-1]) if source else python_calls(text)
+
+
+def guarded(decode: Callable[..., Any], *arguments: Any) -> Any:
+    """Decode something that may break whatever reads it.
+
+    Raises:
+        UndecodableError: It does.
+        ExtraError: The grammar of the language is not installed.
+    """
+    try:
+        return decode(*arguments)
+    except (UndecodableError, ExtraError):
+        raise
+    except Exception as error:
+        raise UndecodableError(f"{type(error).__name__}: {error}"[:200]) from error
+
+
+def _tool_calls(answer: Answer) -> Any:
+    if not answer.tool_calls:
+        if answer.text:
+            raise UndecodableError("no call of a tool, but text")
+        return []
+    functions = [call["function"] for call in answer.tool_calls]
+    return [{function["name"]: json.loads(function["arguments"])} for function in functions]

@@ -1,0 +1,48 @@
+"""GAIA's comparison of an answer with the right one: as a number, a list or a text (arXiv:2311.12983).
+
+The definition is `scorer.py` of the benchmark's leaderboard, `question_scorer`.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import Final
+
+_UNITS: Final = str.maketrans("", "", "$%,")
+_MARKS: Final = str.maketrans("", "", string.punctuation)
+_SEPARATOR: Final = re.compile("[,;]")
+
+
+def is_right(said: str, wanted: str) -> bool:
+    """Whether an answer is the right one; what the right one is decides how both are read."""
+    if _number(wanted) is not None:
+        return _same_number(said, wanted)
+    if not _SEPARATOR.search(wanted):
+        return _plain(said).translate(_MARKS) == _plain(wanted).translate(_MARKS)
+    ours, theirs = _SEPARATOR.split(said), _SEPARATOR.split(wanted)
+    return len(ours) == len(theirs) and all(map(_same_part, ours, theirs))
+
+
+def _same_part(said: str, wanted: str) -> bool:
+    """Of lists, in which punctuation counts."""
+    if _number(wanted) is not None:
+        return _same_number(said, wanted)
+    return _plain(said) == _plain(wanted)
+
+
+def _same_number(said: str, wanted: str) -> bool:
+    """What is no number is infinite officially, and so it is here."""
+    number = _number(said.translate(_UNITS))
+    return (float("inf") if number is None else number) == float(wanted)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s", "", text).lower()

@@ -1,0 +1,106 @@
+"""What the judge of Humanity's Last Exam said: whether the answer is right, and how sure it was of itself.
+
+The judge is asked for JSON of a schema. One that cannot keep to a schema may put the JSON between other text,
+or write the members a line each; what is neither is no judgement (centerforaisafety/hle,
+`hle_eval/run_judge_results.py`, where it is left out of everything but the number of questions).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "extracted_final_answer": {"type": "string"},
+        "reasoning": {"type": "string"},
+        "correct": {"type": "string", "enum": ["yes", "no"]},
+        "confidence": {"type": "integer"},
+        "strict": {"type": "boolean", "enum": [True]},
+    },
+    "required": ["extracted_final_answer", "reasoning", "correct", "confidence", "strict"],
+    "additionalProperties": False,
+}
+"""The form of a judgement; `strict` is the published one's, and says nothing."""
+
+_CERTAIN: Final = 100
+"""The confidence of an answer that names none, by the prompt."""
+
+_PERCENT: Final = re.compile(r"\s*(-?\d{1,9})(?:\.0*)?\s*%?\s*", re.ASCII)
+_LINE: Final = r"(?im)^[^\w\n{{\"]*{}[^\w\n:]*:(.*)$"
+"""A member of JSON is none: JSON that cannot be read has no members."""
+_LINES: Final = {
+    name: re.compile(_LINE.format(name)) for name in ("extracted_final_answer", "correct", "confidence")
+}
+_YES_OR_NO: Final = re.compile(r"[^\w\n]*(yes|no)\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[^\w\n]*(\d{1,9})(?:\.0+)?(?!\.?\d)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge said of one answer.
+
+    Attributes:
+        correct: Whether the answer is right.
+        confidence: How sure the answer was of itself, in percent.
+        extracted: What the judge took for the answer.
+    """
+
+    correct: bool
+    confidence: int
+    extracted: str
+
+
+def judgement_in(text: str) -> Judgement | None:
+    """Read what a judge said; None where that is no judgement."""
+    told = _object_in(text)
+    return _from_lines(text) if told is None else _from_object(told)
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is, or has in it from its first brace to its last."""
+    for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):
+        try:
+            told = orjson.loads(candidate)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(told, dict):
+            return told
+    return None
+
+
+def _from_object(told: dict[str, Any]) -> Judgement | None:
+    correct, confidence = told.get("correct"), _percent(told.get("confidence", _CERTAIN))
+    if not isinstance(correct, str) or correct.strip().lower() not in {"yes", "no"} or confidence is None:
+        return None
+    return Judgement(
+        correct.strip().lower() == "yes", confidence, str(told.get("extracted_final_answer", ""))
+    )
+
+
+def _percent(value: Any) -> int | None:
+    """A whole number of percent, as a number or as text; None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value) if float(value).is_integer() else None
+    found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None else int(found[1])
+
+
+def _from_lines(text: str) -> Judgement | None:
+    """A judgement of a line a member; of several of a name, the last."""
+    found = {name: line.findall(text) for name, line in _LINES.items()}
+    correct = _YES_OR_NO.match(found["correct"][-1]) if found["correct"] else None
+    if correct is None:
+        return None
+    confidence: int | None = _CERTAIN
+    if found["confidence"]:
+        number = _NUMBER.match(found["confidence"][-1])
+        confidence = None if number is None else int(number[1])
+    if confidence is None:
+        return None
+    extracted = found["extracted_final_answer"][-1] if found["extracted_final_answer"] else ""
+    return Judgement(correct[1].lower() == "yes", confidence, extracted.strip("* \t\r"))

@@ -1,0 +1,115 @@
+"""Two answers side by side: which one does a judge prefer, whichever stands first?
+
+A judge that is asked once prefers what stands first, or last, more often than it should. So it is asked in
+both orders, and both verdicts count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from workloads.scorer import Headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Verdict(StrEnum):
+    """What a judge says of two answers, by the places at which they stood."""
+
+    FIRST = "A"
+    SECOND = "B"
+    TIE = "C"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Both verdicts about an answer and the one that it is held against.
+
+    Attributes:
+        shown_first: The verdict where the answer stood first.
+        shown_second: The verdict where it stood second.
+    """
+
+    shown_first: Verdict
+    shown_second: Verdict
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """What the answer gets of each order: 1 for a win, .5 for a tie, 0."""
+        return _FOR_FIRST[self.shown_first], 1 - _FOR_FIRST[self.shown_second]
+
+    @property
+    def mean(self) -> float:
+        """What it gets of both orders."""
+        return fmean(self.points)
+
+    @property
+    def agreed(self) -> float:
+        """What it gets where a win must be one in both orders, and what differs is a tie.
+
+        FastChat, fastchat/llm_judge/show_result.py: `win_rate_adjusted`.
+        """
+        first, second = self.points
+        return first if first == second else 0.5
+
+    @property
+    def either(self) -> float:
+        """1 for a win or a tie in at least one order: a judge that sees only the order gives it to all."""
+        return float(max(self.points) > 0)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the verdict is the same in both orders."""
+        first, second = self.points
+        return first == second
+
+    def figures(self) -> Mapping[str, float]:
+        """What headlines are made of."""
+        said = (self.shown_first, self.shown_second)
+        return {
+            "consistent": float(self.consistent),
+            "first_place": fmean(_FOR_FIRST[verdict] for verdict in said),
+        }
+
+
+_FOR_FIRST: Final = {Verdict.FIRST: 1.0, Verdict.TIE: 0.5, Verdict.SECOND: 0.0}
+
+
+def verdict_in(text: str) -> Verdict | None:
+    """The verdict of a judge that was asked for `[[A]]`, `[[B]]` or `[[C]]`; None where it gave none.
+
+    Should there be several, A goes before B and B before C, wherever they stand (FastChat,
+    fastchat/llm_judge/common.py: `run_judge_pair`).
+    """
+    return next((verdict for verdict in Verdict if f"[[{verdict}]]" in text), None)
+
+
+def mean_of(comparisons: Iterable[Comparison]) -> Mapping[str, float]:
+    """The figures of several comparisons about one answer, each on average."""
+    figures = [comparison.figures() for comparison in comparisons]
+    return {name: fmean(one[name] for one in figures) for name in figures[0]}
+
+
+WIN_RATE: Final = Headline("win_rate")
+"""A tie is half a win. Of preferences on a scale it is their mean (AlpacaEval's win rate)."""
+
+DISCRETE_WIN_RATE: Final = Headline(
+    "discrete_win_rate",
+    "(count(*) FILTER (value > .5) + .5 * count(*) FILTER (value = .5)) / count(*)",
+)
+"""Of preferences on a scale, each counted as a win, a tie or a loss (AlpacaEval's discrete win rate)."""
+
+WIN_RATE_ERROR: Final = Headline("win_rate_error", "stddev_samp(value) / sqrt(count(value))", better="lower")
+"""The standard error of the win rate (AlpacaEval's `standard_error`)."""
+
+ORDER_CONSISTENCY: Final = Headline("order_consistency", "avg(metrics['consistent'])")
+"""How often the judge says the same in both orders."""
+
+FIRST_PLACE: Final = Headline("first_place", "avg(metrics['first_place'])")
+"""How much of all verdicts went to the answer that stood first: .5 from a judge that is not biased."""
+
+HEADLINES: Final = (WIN_RATE, DISCRETE_WIN_RATE, WIN_RATE_ERROR, ORDER_CONSISTENCY, FIRST_PLACE)

@@ -1,0 +1,190 @@
+r"""Sentences by punkt (Kiss & Strunk, Computational Linguistics 32, 2006), with a model trained before.
+
+What benchmarks mean by a number of sentences is what NLTK up to 3.9 tells, whose rules these are; NLTK 3.10
+also takes curly quotes for marks at the end of a sentence, and counts differently.
+
+A `.`, `?` or `!` may end a sentence where a mark or a blank follows. Whether it does is decided by the words
+around it: an abbreviation, an initial, a number and an ellipsis end one only where the model knows the next
+word as one that begins sentences.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_ENDS: Final = (".", "?", "!")
+_NUMBER: Final = "##number##"
+
+# What the model knows of a word: how it was seen written, bit by bit.
+_MIDDLE_UPPER: Final = 1 << 2
+_UPPER: Final = 1 << 1 | _MIDDLE_UPPER | 1 << 3
+_BEGIN_LOWER: Final = 1 << 4
+_LOWER: Final = _BEGIN_LOWER | 1 << 5 | 1 << 6
+
+_NO_WORD: Final = r"""[?!)";}\]*:@'({\[]"""
+_MARKS: Final = r"(?:-{2,}|\.{2,}|(?:\.\s){2,}\.)"
+_WORD: Final = re.compile(
+    rf"""{_MARKS}|(?=[^("`{{\[:;&#*@)}}\]\-,])\S+?(?=\s|$|{_NO_WORD}|{_MARKS}|,(?=$|\s|{_NO_WORD}|{_MARKS}))|\S"""
+)
+_MAYBE_END: Final = re.compile(rf"[.?!](?=(?P<after>{_NO_WORD}|\s+(?P<next>\S+)))")
+_CLOSING: Final = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
+_IS_NUMBER: Final = re.compile(r"-?[.,]?\d[\d,.-]*\.?")
+_IS_INITIAL: Final = re.compile(r"[^\W\d]\.")
+_IS_ELLIPSIS: Final = re.compile(r"\.\.+")
+
+_Span = tuple[int, int]
+"""From where to where a sentence is in its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What was learnt of a language; words are in lower case.
+
+    Attributes:
+        abbreviations: Without their last full stop.
+        collocations: Pairs of words that no sentence ends between.
+        starters: Words that often begin a sentence.
+        spellings: How words were seen written.
+    """
+
+    abbreviations: frozenset[str]
+    collocations: frozenset[tuple[str, ...]]
+    starters: frozenset[str]
+    spellings: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a text, with what it is taken for at first."""
+
+    text: str
+    kind: str
+    abbreviation: bool
+    ends: bool
+
+
+def read(folder: Path) -> Model:
+    """Read a model as NLTK publishes it: the folder of a language in `punkt_tab`.
+
+    Raises:
+        OSError: A file of it is missing.
+    """
+
+    def lines(name: str) -> list[str]:
+        return (folder / name).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+    pairs = (line.split("\t") for line in lines("ortho_context.tab"))
+    return Model(
+        frozenset(lines("abbrev_types.txt")),
+        frozenset(tuple(line.split("\t")) for line in lines("collocations.tab")),
+        frozenset(lines("sent_starters.txt")),
+        {word: int(seen) for word, seen in pairs},
+    )
+
+
+def sentences(model: Model, text: str) -> list[str]:
+    """The sentences of a text, without the blanks between them."""
+    return [text[start:end] for start, end in _closed(text, _split(model, text))]
+
+
+def _split(model: Model, text: str) -> Iterator[_Span]:
+    """Cut a text after every mark that ends a sentence."""
+    begin = 0
+    for found, context in _contexts(text):
+        if _has_end(model, context):
+            yield begin, found.end()
+            begin = found.end() if found["next"] is None else found.start("next")
+    yield begin, len(text.rstrip())
+
+
+def _contexts(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Each last mark of a word that may end a sentence, with the word before it and what follows it."""
+    start = end = 0
+    before = None
+    for found in _MAYBE_END.finditer(text):
+        blank = max(text.rfind(one, end, found.start()) for one in string.whitespace)
+        # A blank right after the last mark counts as none, which makes `? !` one context: as in NLTK.
+        next_start = blank + 1 if blank > end else start
+        if before is not None and end <= next_start:
+            yield before, text[start:end] + before[0] + before["after"]
+        before, start, end = found, next_start, found.start()
+    if before is not None:
+        yield before, text[start:end] + before[0] + before["after"]
+
+
+def _closed(text: str, spans: Iterator[_Span]) -> Iterator[_Span]:
+    """Give quotes and brackets that a sentence begins with to the sentence before, which they close."""
+    moved, behind = 0, (len(text), len(text))
+    for (start, end), following in pairwise(chain(spans, [behind])):
+        begin = start + moved
+        closing = _CLOSING.match(text[slice(*following)])
+        if closing:
+            yield begin, following[0] + len(closing[0].rstrip())
+        elif text[begin:end]:
+            yield begin, end
+        moved = closing.end() if closing else 0
+
+
+def _has_end(model: Model, context: str) -> bool:
+    """Whether a sentence ends within a few words: after any of them but the last."""
+    words = [_word(model, text) for line in context.split("\n") for text in _WORD.findall(line)]
+    return any(_ends(model, one, following) for one, following in pairwise(words))
+
+
+def _word(model: Model, text: str) -> _Word:
+    """What a word is taken for without the one that follows."""
+    lower = text.lower()
+    kind = _NUMBER if _IS_NUMBER.fullmatch(lower) else lower
+    if text in _ENDS:
+        return _Word(text, kind, abbreviation=False, ends=True)
+    if not text.endswith(".") or text.endswith(".."):
+        return _Word(text, kind, abbreviation=False, ends=False)
+    stem = text[:-1].lower()
+    known = stem in model.abbreviations or stem.split("-")[-1] in model.abbreviations
+    return _Word(text, kind, abbreviation=known, ends=not known)
+
+
+def _ends(model: Model, word: _Word, following: _Word) -> bool:
+    """Whether a sentence ends between two words."""
+    if not word.text.endswith("."):
+        return word.ends
+    kind = _without_stop(word.kind)
+    next_kind = _without_stop(following.kind) if following.ends else following.kind
+    if (kind, next_kind) in model.collocations:
+        return False
+    initial = _IS_INITIAL.fullmatch(word.text) is not None
+    if (word.abbreviation or _IS_ELLIPSIS.fullmatch(word.text)) and not initial:
+        starts = next_kind in model.starters and following.text[0].isupper()
+        if starts or _begins(model, following, next_kind):
+            return True
+    if initial or kind == _NUMBER:
+        begins = _begins(model, following, next_kind)
+        seen_lower = model.spellings.get(next_kind, 0) & _LOWER
+        unseen = begins is None and initial and following.text[0].isupper() and not seen_lower
+        if begins is False or unseen:
+            return False
+    return word.ends
+
+
+def _without_stop(kind: str) -> str:
+    return kind[:-1] if len(kind) > 1 and kind.endswith(".") else kind
+
+
+def _begins(model: Model, word: _Word, kind: str) -> bool | None:
+    """Whether a word begins a sentence, going by how it is written; None where that does not tell."""
+    if word.text in ";:,.!?":
+        return False
+    seen = model.spellings.get(kind, 0)
+    if word.text[0].isupper() and seen & _LOWER and not seen & _MIDDLE_UPPER:
+        return True
+    if word.text[0].islower() and (seen & _UPPER or not seen & _BEGIN_LOWER):
+        return False
+    return None

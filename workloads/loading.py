@@ -1,0 +1,187 @@
+"""The questions of a benchmark: found in a folder of data, or fetched, checked, and made of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.errors import SourceError, did_you_mean
+from workloads.sources import MOST_BYTES, Row, read_rows, read_stored
+from workloads.workload import Inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from workloads.question import Question
+    from workloads.task import Task
+    from workloads.workload import Source
+
+_PACKAGED: Final = Path(__file__).with_name("tasks") / "data"
+_OWN: Final = "own"
+
+_MOST_BYTES: Final = 4 * MOST_BYTES
+"""Benchmarks of long contexts, or with the tests of programs, have files of more than a gigabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The questions of a task.
+
+    Attributes:
+        task: As the user named it.
+        questions: In the order of the rows; never empty.
+        facts: What the log is to keep of the data, as JSON: the SHA-256 of the `files` that were read, by
+            name; of its rows the `source` (`data`, `own`, `package`, or where they were fetched from), the
+            `revision`, how many `rows` there are (null where not all were read) and how many are `published`.
+    """
+
+    task: Task
+    questions: Sequence[Question]
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The files of a source.
+
+    Attributes:
+        source: See `Loaded.facts`.
+        files: Where they are, by the names that the log keeps; in the order in which they are read.
+        checksums: The SHA-256 that they must have, where it is known.
+        revision: The commit that they are of, where it is known.
+    """
+
+    source: str
+    files: Mapping[str, Path]
+    checksums: Mapping[str, str]
+    revision: str | None = None
+
+
+def load(task: Task, data: Path | None = None, *, offset: int = 0, count: int | None = None) -> Loaded:
+    """Load the questions of a task.
+
+    Args:
+        task: Which benchmark, and its options.
+        data: A folder to look in; None fetches the data from where it is published.
+        offset: How many questions to leave out at the beginning.
+        count: How many to take then; None takes all.
+
+    Raises:
+        SourceError: The data is not there, or cannot be fetched; the message says how to use a folder. Or two
+            questions have one id.
+        ColumnError, MalformedError: It is not what it should be, and where.
+    """
+    source, further = task.workload.source, task.workload.further
+    found = _find(task, source, data)
+    files: dict[str, str] = {}
+    facts: dict[str, Any] = {
+        "files": files,
+        "source": found.source,
+        "revision": found.revision,
+        "rows": None,
+        "published": source.rows,
+    }
+
+    def rows() -> Iterator[Row]:
+        read = 0
+        for row in _rows(found, source.columns, files):
+            read += 1
+            yield row
+        facts["rows"] = read
+
+    def more(name: str) -> Sequence[Row]:
+        return list(_rows(_find(task, further[name], data), further[name].columns, files))
+
+    made = task.workload.questions(Inputs(rows(), more, task.options, data))
+    questions = tuple(islice(made, offset, None if count is None else offset + count))
+    if not questions:
+        raise SourceError(
+            f"{task.text}: no question is left from number {offset} on; give a smaller --offset"
+        )
+    _require_unique(task, questions)
+    return Loaded(task, questions, facts)
+
+
+def _require_unique(task: Task, questions: Iterable[Question]) -> None:
+    """Ids tell questions apart in the log."""
+    seen: dict[str, int] = {}
+    for number, question in enumerate(questions, 1):
+        if question.id in seen:
+            raise SourceError(
+                f"{task.text}: two questions have the id {question.id!r}, number {seen[question.id]} and "
+                f"{number} of those asked; give each its own"
+            )
+        seen[question.id] = number
+
+
+def _rows(found: _Found, columns: Sequence[str], files: dict[str, str]) -> Iterator[Row]:
+    """The rows of a source, each with all columns that it must have; notes the checksums of what is read."""
+    most_bytes = MOST_BYTES if found.source == _OWN else _MOST_BYTES
+    for name, path in found.files.items():
+        stored = read_stored(path, most_bytes)
+        files[name] = sha256(stored).hexdigest()
+        if found.checksums.get(name, files[name]) != files[name]:
+            raise SourceError(
+                f"{path}: not what was fetched, for its checksum is another; delete the folder "
+                f"{path.parent}, and it is fetched again"
+            )
+        for row in read_rows(path, stored, most_bytes):
+            for column in columns:
+                row[column]
+            yield row
+
+
+def _find(task: Task, source: Source, data: Path | None) -> _Found:
+    """The files of a source: the user's own, those in a folder of data, or what is published."""
+    if source.own is not None:
+        path = Path(source.own)
+        return _Found(_OWN, {path.name: path}, {})
+    if source.packaged and not _is_in(task, source, data):
+        return _Found("package", {path.name: path for path in _matching(source, _PACKAGED)}, {})
+    if data is not None:
+        return _Found("data", _in_folder(task, source, data), {})
+    from workloads.fetching import ROWS, fetched
+
+    kept = fetched(task.text, source)
+    listed = source.repository or source.urls
+    paths = _matching(source, kept.folder, "**/") if listed else [kept.folder / ROWS]
+    if not paths:
+        raise SourceError(
+            f"{task.text}: no {' or '.join(source.files)} among what was fetched: {kept.folder}"
+        )
+    files = {str(path.relative_to(kept.folder)): path for path in paths}
+    return _Found(source.hub or "urls", files, kept.files, kept.revision)
+
+
+def _is_in(task: Task, source: Source, data: Path | None) -> bool:
+    """Whether a folder of data has files that could come with the package as well."""
+    return data is not None and any(_matching(source, folder) for folder in (data / task.workload.name, data))
+
+
+def _in_folder(task: Task, source: Source, data: Path) -> Mapping[str, Path]:
+    """The files of a source in a folder of data."""
+    if not data.is_dir():
+        near = (
+            did_you_mean(data.name, (one.name for one in data.parent.iterdir()))
+            if data.parent.is_dir()
+            else ""
+        )
+        raise SourceError(f"--data {data}: there is no such folder{near}")
+    for folder in (data / task.workload.name, data):
+        if paths := _matching(source, folder):
+            return {str(path.relative_to(data)): path for path in paths}
+    wanted = " or ".join(source.files)
+    raise SourceError(
+        f"{task.text}: no file {wanted} in {data} or {data / task.workload.name}: put the data there"
+    )
+
+
+def _matching(source: Source, folder: Path, below: str = "") -> list[Path]:
+    """The files in a folder, or anywhere below it, that the first glob finds which finds any."""
+    for pattern in source.files:
+        if paths := sorted(path for path in folder.glob(below + pattern) if path.is_file()):
+            return paths
+    return []

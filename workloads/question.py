@@ -1,0 +1,28 @@
+"""One question of a benchmark: what is asked, and what the answer is held against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workloads.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question.
+
+    Attributes:
+        id: The benchmark's own name for it, unique in the task: a row's id, else its number.
+        sample: What is asked. Its tags (subject, level, …) tell scores apart; its `max_tokens` is the
+            benchmark's own limit, where it has one.
+        reference: All that a grader needs beside the answer, as JSON: the log keeps it, so that an answer can
+            be scored again without the dataset.
+    """
+
+    id: str
+    sample: Sample
+    reference: Mapping[str, Any]

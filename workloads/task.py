@@ -1,0 +1,77 @@
+"""A benchmark as a user names it: `mmlu_pro`, `mmlu_pro:shots=0,choices=all`, or a file of own data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.catalog import workload
+from workloads.errors import TaskError, did_you_mean
+from workloads.tasks.own import is_own
+from workloads.tasks.own import workload as own_data
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from workloads.workload import Workload
+
+NO_COLUMNS: Final[Mapping[str, str]] = MappingProxyType({})
+"""Those that are called as they should be."""
+
+_BOOLEANS: Final[Mapping[str, bool]] = {"true": True, "yes": True, "false": False, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A benchmark and what was said about it.
+
+    Attributes:
+        text: As the user wrote it.
+        workload: The benchmark.
+        options: Every option of it, as given or by default.
+    """
+
+    text: str
+    workload: Workload
+    options: Mapping[str, Any]
+
+
+def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str] = ()) -> Task:
+    """Read a task. Of a file of own data only the name is read here.
+
+    Args:
+        text: What the user wrote.
+        columns: Of own data, the columns by what they hold: see `workloads.tasks.own`.
+        tags: Of own data, the columns that scores are told apart by.
+
+    Raises:
+        TaskError: There is no such benchmark, or it has no such option, or not with such a value; or own data
+            has no column of that kind.
+    """
+    if is_own(text):
+        own = own_data(text, columns, tags)
+        return Task(text, own, own.options)
+    name, _, said = text.partition(":")
+    found = workload(name)
+    options = dict(found.options)
+    for part in filter(None, said.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or key not in options:
+            known = ", ".join(f"{name}={default}" for name, default in found.options.items()) or "none"
+            raise TaskError(
+                f"{text}: no option {part!r}{did_you_mean(key, options)}; the options of {name} are: {known}"
+            )
+        options[key] = _read(text, key, value, options[key])
+    return Task(text, found, options)
+
+
+def _read(text: str, key: str, value: str, default: Any) -> Any:
+    """A value of the type that the default has."""
+    try:
+        if isinstance(default, bool):
+            return _BOOLEANS[value.lower()]
+        return type(default)(value)
+    except (KeyError, ValueError) as error:
+        wanted = "true or false" if isinstance(default, bool) else f"like {default!r}"
+        raise TaskError(f"{text}: {key}={value}: must be {wanted}") from error

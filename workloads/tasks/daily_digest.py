@@ -1,0 +1,97 @@
+"""Daily digest: what of a list belongs into today's digest, in its order, a line each. Data of our own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+MOST_WORDS: Final = 12
+NOTHING: Final = "nothing today"
+
+_SYSTEM: Final = f"""\
+Write today's digest from a list of items. Into it belong
+- tasks that are open and due today or earlier,
+- meetings of today that are open,
+and nothing else. The earliest comes first. Write one line for each, with at most {MOST_WORDS} words after the
+id, like
+[X1] a few words
+and no other text. Where nothing belongs into it, write: Nothing today"""
+
+_LINE: Final = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*\[(\w+)\]\s*(.*)")
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """The day and the items of a question."""
+    for index, row in enumerate(inputs.rows):
+        items = "\n".join(
+            f"[{item['id']}] {item['kind']}, {item['when']}, {item['state']}: {item['text']}"
+            for item in row["items"]
+        )
+        asked = f"Today is {row['today']}.\n\n{items}"
+        known = [item["id"] for item in row["items"]]
+        yield Question(
+            row["id"], Sample(index, asked, _SYSTEM), {"expected": row["expected"], "known": known}
+        )
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the lines are exactly those that belong there, in order, short, and nothing beside them."""
+    lines = [line for line in answer.text.strip().split("\n") if line.strip()]
+    found = [_LINE.fullmatch(line) for line in lines]
+    ids = [one[1] for one in found if one]
+    empty = len(lines) == 1 and lines[0].strip().rstrip(".").casefold() == NOTHING
+    chatter = 0 if empty else sum(one is None for one in found)
+    expected = reference["expected"]
+    hits = len(set(ids) & set(expected))
+    selection = 2 * hits / (len(ids) + len(expected)) if ids or expected else float(empty)
+    short = all(0 < len(one[2].split()) <= MOST_WORDS for one in found if one)
+    wrong = [
+        *(["another selection"] if sorted(ids) != sorted(expected) or (not ids and not empty) else []),
+        *(["another order"] if sorted(ids) == sorted(expected) != [] and ids != expected else []),
+        *(
+            [f"ids that are not in the list: {', '.join(invented)}"]
+            if (invented := _unknown(reference, ids))
+            else []
+        ),
+        *([] if short else [f"a line without words, or with more than {MOST_WORDS}"]),
+        *([f"{chatter} other lines"] if chatter else []),
+    ]
+    figures = {"selection_f1": selection, "in_order": float(ids == expected), "short": float(short)}
+    return graded(not wrong, " ".join(ids), "; ".join(wrong), **figures)
+
+
+def _unknown(reference: Reference, ids: list[str]) -> list[str]:
+    return [one for one in ids if one not in reference["known"]]
+
+
+WORKLOAD: Final = Workload(
+    name="daily_digest",
+    title="what belongs into today's digest, in order (own data)",
+    version=1,
+    source=Source(files=("daily_digest.jsonl",), packaged=True, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: exactly the lines that belong there, in order, within the limit",
+            headlines=(
+                Headline("accuracy"),
+                Headline("selection_f1", "coalesce(sum(metrics['selection_f1']), 0) / count(*)"),
+                Headline("in_order", "coalesce(sum(metrics['in_order']), 0) / count(*)"),
+            ),
+        ),
+    ),
+)

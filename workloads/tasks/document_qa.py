@@ -1,0 +1,96 @@
+"""Questions about a document, answered with citations; some have no answer in it. Data of our own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.grading.json_answer import json_in, plain
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+_SYSTEM: Final = """\
+Answer from the document alone. Answer with one JSON object and nothing else:
+{"answer": "a few words or a number, no sentence", "citations": [the numbers of the paragraphs that say so]}
+Cite every paragraph that the answer rests on and no other. Where the document does not say, answer
+{"answer": null, "citations": []}."""
+
+_NUMBER: Final = re.compile("[0-9]{1,9}")
+_FIGURES: Final = ("answer_right", "citations_right", "invented")
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """The document with numbered paragraphs, and the question behind it."""
+    for index, row in enumerate(inputs.rows):
+        paragraphs = "\n".join(f"[{number}] {text}" for number, text in enumerate(row["paragraphs"], start=1))
+        asked = f"Document:\n{paragraphs}\n\nQuestion: {row['question']}"
+        tags = {"answerable": "no" if row["answers"] is None else "yes"}
+        reference = {name: row[name] for name in ("answers", "required", "allowed")}
+        yield Question(row["id"], Sample(index, asked, _SYSTEM, tags=tags), reference)
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the answer is one of the accepted ones, and cited are all it rests on and none beside."""
+    said = json_in(answer.text, dict)
+    if said is None or "answer" not in said:
+        return unparsed("no JSON object with an answer", **dict.fromkeys(_FIGURES, 0.0))
+    answers, given = reference["answers"], said["answer"]
+    if answers is None:
+        right, invented = given is None, given is not None
+    else:
+        right, invented = given is not None and plain(given) in map(plain, answers), False
+    cited = _numbers(said.get("citations", []))
+    required, allowed = set(reference["required"]), {*reference["required"], *reference["allowed"]}
+    well = cited is not None and required <= cited <= allowed
+    reason = "invented" if invented else "" if right else "another answer"
+    if not well:
+        reason = f"{reason}; cites {said.get('citations')}".removeprefix("; ")
+    figures = {"answer_right": float(right), "citations_right": float(well), "invented": float(invented)}
+    return graded(right and well, None if given is None else str(given), reason, **figures)
+
+
+def _numbers(said: Any) -> set[int] | None:
+    """Citations as numbers, also where they are texts; None where something else is among them."""
+    if not isinstance(said, list):
+        return None
+    numbers = [str(one).strip("[] ") for one in said if not isinstance(one, bool)]
+    if len(numbers) < len(said) or not all(map(_NUMBER.fullmatch, numbers)):
+        return None
+    return set(map(int, numbers))
+
+
+WORKLOAD: Final = Workload(
+    name="document_qa",
+    title="questions about a document, with citations (own data)",
+    version=1,
+    source=Source(files=("document_qa.jsonl",), packaged=True, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: an accepted answer, and exactly the paragraphs that it rests on",
+            headlines=(
+                Headline("accuracy"),
+                Headline("answer_right", "coalesce(sum(metrics['answer_right']), 0) / count(*)"),
+                Headline("citations_right", "coalesce(sum(metrics['citations_right']), 0) / count(*)"),
+                Headline(
+                    "invented",
+                    "coalesce(sum(metrics['invented']) FILTER (tags['answerable'] = 'no'), 0) "
+                    "/ nullif(count(*) FILTER (tags['answerable'] = 'no'), 0)",
+                    better="lower",
+                ),
+            ),
+        ),
+    ),
+    groups=("answerable",),
+)

@@ -1,0 +1,86 @@
+"""E-mail triage: category, priority, and whether a person waits for an answer. Data of our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from workloads.grading.json_answer import json_in, plain
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+_SYSTEM: Final = """\
+You sort the mail of a software company. Answer with one JSON object and nothing else:
+{"category": "...", "priority": "...", "needs_reply": true or false}
+
+category, the first that fits:
+  spam          fraud or advertising that nobody asked for
+  newsletter    sent to many, with news
+  notification  written by a machine about the state of something
+  security      a weakness in our product
+  legal         from an authority or a lawyer, or about a duty by law
+  outage        something of ours does not work for many customers
+  billing       payments, invoices, subscriptions
+  question      a customer needs help
+  feedback      thanks, praise, ideas
+
+priority: urgent where harm grows by the hour, or an answer is needed today; low where nobody waits for
+anything; else normal.
+
+needs_reply: whether a person expects an answer from us."""
+
+_FIELDS: Final = ("category", "priority", "needs_reply")
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One mail a question."""
+    for index, row in enumerate(inputs.rows):
+        mail = f"From: {row['sender']}\nSubject: {row['subject']}\n\n{row['body']}"
+        tags = {name: row[name] for name in ("category", "priority")}
+        reference = {name: row[name] for name in _FIELDS}
+        yield Question(row["id"], Sample(index, mail, _SYSTEM, tags=tags), reference)
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where all three fields are; each has a figure of its own."""
+    said = json_in(answer.text, dict)
+    if said is None:
+        return unparsed("no JSON object", **dict.fromkeys(_FIELDS, 0.0))
+    right = {name: _alike(said.get(name), reference[name]) for name in _FIELDS}
+    wrong = ", ".join(f"{name} is {reference[name]}" for name, is_right in right.items() if not is_right)
+    taken = ", ".join(f"{name}={said.get(name)}" for name in _FIELDS)
+    return graded(not wrong, taken, wrong, **{name: float(is_right) for name, is_right in right.items()})
+
+
+def _alike(said: object, right: object) -> bool:
+    """A truth value is one, and no text that looks like it."""
+    return said is right if isinstance(right, bool) else isinstance(said, str) and plain(said) == right
+
+
+WORKLOAD: Final = Workload(
+    name="email_triage",
+    title="category, priority and need of a reply of e-mails (own data)",
+    version=1,
+    source=Source(files=("email_triage.jsonl",), packaged=True, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: all three fields are right",
+            headlines=(
+                Headline("accuracy"),
+                *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in _FIELDS),
+            ),
+        ),
+    ),
+    groups=("category", "priority"),
+)

@@ -1,0 +1,123 @@
+"""GAIA: questions for assistants with one short answer each, 165 for validation (arXiv:2311.12983).
+
+Officially an assistant with tools answers, and hands in its final answer alone; the benchmark says in which
+form it is to be given: `FINAL ANSWER: …`. Here a model is asked without tools. Files that a question comes
+with are not sent: the tag `file` tells those questions apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from workloads.cells import tag, text, whole
+from workloads.errors import ColumnError, TaskError
+from workloads.grading.gaia_answer import is_right
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+_SYSTEM: Final = (
+    "You are a general AI assistant. I will ask you a question. Report your thoughts, and finish your "
+    "answer with the following template: FINAL ANSWER: [YOUR FINAL ANSWER]. YOUR FINAL ANSWER should be a "
+    "number OR as few words as possible OR a comma separated list of numbers and/or strings. If you are "
+    "asked for a number, don't use comma to write your number neither use units such as $ or percent sign "
+    "unless specified otherwise. If you are asked for a string, don't use articles, neither abbreviations "
+    "(e.g. for cities), and write the digits in plain text unless specified otherwise. If you are asked "
+    "for a comma separated list, apply the above rules depending of whether the element to be put in the "
+    "list is a number or a string."
+)
+_MARKER: Final = "FINAL ANSWER:"
+_LEVELS: Final = (1, 2, 3)
+_UNKNOWN: Final = "?"
+_DEFINITION: Final = "gaia-benchmark/leaderboard: scorer.py, question_scorer"
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row of the level that the option says; 0 takes all."""
+    level = inputs.options["level"]
+    if level not in {0, *_LEVELS}:
+        raise TaskError(f"gaia:level={level}: must be one of {_LEVELS}, or 0 for all of them")
+    for index, row in enumerate(inputs.rows):
+        wanted = tag(row, "Final answer")
+        if wanted == _UNKNOWN:
+            raise ColumnError(
+                f"{row.place}: no answer is published for this row; use the part for validation"
+            )
+        if level and whole(row, "Level") != level:
+            continue
+        tags = {"level": str(whole(row, "Level")), "file": "yes" if row["file_name"] else "no"}
+        sample = Sample(index, text(row, "Question"), system=_SYSTEM, tags=tags)
+        yield Question(tag(row, "task_id"), sample, {"answer": wanted})
+
+
+def final_answer(said: str) -> str | None:
+    """What an answer ends with: the first line that says something after its last `FINAL ANSWER:`."""
+    _, marker, rest = said.rpartition(_MARKER)
+    if not marker:
+        return None
+    return next((line.strip() for line in rest.split("\n") if line.strip()), "")
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the final answer is, as a number, a list or a text."""
+    found = final_answer(answer.text)
+    return unparsed(f"no `{_MARKER}`") if found is None else _compared(reference, found)
+
+
+def grade_whole(reference: Reference, answer: Answer) -> Score:
+    """Right where all that was said is the final answer."""
+    return _compared(reference, answer.text)
+
+
+def _compared(reference: Reference, said: str) -> Score:
+    right = is_right(said, reference["answer"])
+    return graded(right, said, "" if right else "another answer")
+
+
+_HEADLINES: Final = (
+    Headline("accuracy"),
+    *(Headline(f"level_{level}", f"avg(value) FILTER (tags['level'] = '{level}')") for level in _LEVELS),
+)
+
+WORKLOAD: Final = Workload(
+    name="gaia",
+    title="questions for assistants, asked without tools",
+    version=1,
+    source=Source(
+        files=(
+            "2023/validation/metadata*.parquet",
+            "2023/validation/metadata.jsonl",
+            "validation/metadata*",
+            "validation*.jsonl*",
+            "validation*.parquet",
+            "metadata.jsonl*",
+        ),
+        hub="gaia-benchmark/GAIA",
+        config="2023_all",
+        split="validation",
+        columns=("task_id", "Question", "Level", "Final answer", "file_name"),
+        rows=165,
+        licence="none stated; gated, and its answers must not be published",
+    ),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            f"{_DEFINITION}, of the text after the last `{_MARKER}`",
+            _HEADLINES,
+            note="asked without tools and files, unlike the entries of the leaderboard",
+        ),
+        Scorer("whole_text", 1, grade_whole, f"{_DEFINITION}, of all that was said", _HEADLINES),
+    ),
+    options={"level": 0},
+    groups=("level", "file"),
+)

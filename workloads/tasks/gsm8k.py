@@ -1,0 +1,135 @@
+"""GSM8K: grade-school mathematics, 1,319 questions whose answer is a number (Cobbe et al., arXiv:2110.14168).
+
+The data's own solutions end with `#### 72`, and answers are read as they are: the text after `####`, without
+commas, must be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from workloads.cells import text as text_in
+from workloads.errors import ColumnError
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+_PROMPT: Final = (
+    "{question}\n\nThink step by step. End with a line of the form `#### N`, where N is the number."
+)
+_MARKED: Final = re.compile(r"#### (\-?[0-9\.\,]+)")
+_PUBLISHED: Final = re.compile(r"A: (\-?[0-9\.\,]+)")
+_NUMBER: Final = re.compile(r"-?(?!(?<=,),)[\d,]*\.?\d+")
+"""Finds what `-?[\\d,]*\\.?\\d+` does, which looks through a row of commas once for each of them."""
+
+_DELIMITER: Final = "The answer is"
+_NEXT_QUESTION: Final = "\nQ:"
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row."""
+    for index, row in enumerate(inputs.rows):
+        number = answer_in(text_in(row, "answer"))
+        if number is None:
+            raise ColumnError(f"{row.place}, column 'answer': no `####` with a number after it")
+        sample = Sample(index, _PROMPT.format(question=text_in(row, "question")))
+        yield Question(str(index), sample, {"answer": number})
+
+
+def answer_in(solution: str) -> str | None:
+    """The number after the first `####` that a number follows, as text; None where there is none."""
+    found = _MARKED.search(solution)
+    return None if found is None else found[1].replace(",", "")
+
+
+def published_answer_in(solution: str) -> str | None:
+    """The number after the last `A:` that a number follows, as text; None where there is none."""
+    found = _PUBLISHED.findall(solution)
+    return found[-1].replace(",", "") if found else None
+
+
+def number_in(solution: str) -> str | None:
+    """The number that MLPerf takes: the first after the last `The answer is`, else the last of all.
+
+    None where there is none. What follows a further question is not read.
+    """
+    solution = solution.partition(_NEXT_QUESTION)[0]
+    after = solution.rpartition(_DELIMITER)[2]
+    numbers = _NUMBER.findall(after)[:1] if after != solution else []
+    numbers = numbers or _NUMBER.findall(solution)[-1:]
+    return numbers[0].replace(",", "") if numbers else None
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the number after `####` is the same text."""
+    return _compared(reference, answer_in(answer.text), "no `#### N`")
+
+
+def grade_published(reference: Reference, answer: Answer) -> Score:
+    """Right where the number after `A:` is the same text."""
+    return _compared(reference, published_answer_in(answer.text), "no `A: N`")
+
+
+def _compared(reference: Reference, found: str | None, otherwise: str) -> Score:
+    return unparsed(otherwise) if found is None else graded(found == reference["answer"], found)
+
+
+def grade_mlperf(reference: Reference, answer: Answer) -> Score:
+    """Right where the number is the same number."""
+    found = number_in(answer.text)
+    if found is None:
+        return unparsed("no number")
+    return graded(float(found) == _number(reference["answer"]), found)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+WORKLOAD: Final = Workload(
+    name="gsm8k",
+    title="grade-school mathematics",
+    version=1,
+    source=Source(
+        files=("test.jsonl*", "test*.parquet"),
+        hub="openai/gsm8k",
+        config="main",
+        split="test",
+        revision="cc7b047b6e5bb11b4f1af84efc572db110a51b3c",
+        columns=("question", "answer"),
+        rows=1319,
+        licence="MIT",
+    ),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "openai/grade-school-math at 3101c7d5, grade_school_math/dataset.py: is_correct",
+        ),
+        Scorer(
+            "published_format",
+            1,
+            grade_published,
+            "openai/grade-school-math at 3101c7d5, data/example_model_solutions.jsonl: `A: N` for `#### N`",
+        ),
+        Scorer(
+            "mlperf",
+            1,
+            grade_mlperf,
+            "mlcommons/inference at b66003e1, language/mixtral-8x7b/evaluate-accuracy.py: find_number",
+        ),
+    ),
+)

@@ -1,0 +1,226 @@
+"""IFEval: 541 prompts with 834 instructions that a program can check (Zhou et al., arXiv:2311.07911).
+
+Official are four figures of google-research's instruction_following_eval: of prompts, all of whose
+instructions are followed, and of instructions; each strict, as the answer is, and loose, with its first or
+last line or its asterisks left out. What an instruction asks for is in `workloads.grading.instructions`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import sha256
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.cells import tag, text
+from workloads.errors import ColumnError, TaskError
+from workloads.grading.english import offer
+from workloads.grading.instructions import INSTRUCTIONS, follows, is_plain
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from workloads.answer import Answer
+    from workloads.sources import Row
+
+_DEFINITION: Final = "google-research/google-research@3f357bd: instruction_following_eval/evaluation_lib.py"
+_SEPARATOR: Final = " "
+_DRAWS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What was found of one answer; each list has one entry an instruction, in their order.
+
+    Attributes:
+        strict: Whether the answer follows it as it is.
+        loose: Whether one of its eight variants does.
+    """
+
+    strict: Sequence[bool]
+    loose: Sequence[bool]
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row; its instructions are a tag, for the shares of each."""
+    if inputs.data is not None:
+        offer(inputs.data)
+    for index, row in enumerate(inputs.rows):
+        names, arguments = _instructions(row)
+        reference = {"instruction_id_list": names, "kwargs": arguments}
+        sample = Sample(index, text(row, "prompt"), tags={"instructions": _SEPARATOR.join(names)})
+        yield Question(tag(row, "key"), sample, reference)
+
+
+def _instructions(row: Row) -> tuple[list[str], list[dict[str, Any]]]:
+    """The instructions of a row and their arguments, those that are null left out.
+
+    Raises:
+        ColumnError: There are not as many arguments as instructions, or one of them is none.
+    """
+    names, given = row["instruction_id_list"], row["kwargs"]
+    if not isinstance(names, list) or not isinstance(given, list) or len(names) != len(given) or not names:
+        raise ColumnError(
+            f"{row.place}: 'instruction_id_list' and 'kwargs' must be lists of one length, from 1 on"
+        )
+    arguments = [{key: value for key, value in (one or {}).items() if value is not None} for one in given]
+    for name, one in zip(names, arguments, strict=True):
+        try:
+            follows(name, one)
+        except TaskError as error:
+            raise ColumnError(f"{row.place}: {error}") from error
+    return names, arguments
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """1 where every instruction is followed; the metrics have the rest."""
+    return _score(reference, verdicts(reference, answer.text))
+
+
+def grade_random(reference: Reference, answer: Answer) -> Score:
+    """As `grade`, with the official chance; the metrics have the lowest and the highest of ten draws.
+
+    Each draw has a seed made of the answer and its number, so that the same answer has the same score again.
+    """
+    if not any(map(draws, reference["instruction_id_list"], reference["kwargs"])):
+        drawn = [verdicts(reference, answer.text)]
+    else:
+        seed = sha256(answer.text.encode("utf-8", "surrogatepass")).hexdigest()
+        drawn = [verdicts(reference, answer.text, f"{seed}/{draw}") for draw in range(_DRAWS)]
+    strict, loose = [all(one.strict) for one in drawn], [all(one.loose) for one in drawn]
+    spread = {
+        "prompt_strict_lowest": min(strict),
+        "prompt_strict_highest": max(strict),
+        "prompt_loose_lowest": min(loose),
+        "prompt_loose_highest": max(loose),
+    }
+    return _score(reference, drawn[0], spread)
+
+
+def draws(name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether the official code draws something at random to tell whether an instruction is followed."""
+    return INSTRUCTIONS[name].by_chance and not is_plain(arguments.get("letter", ""))
+
+
+def verdicts(reference: Reference, said: str, seed: str | None = None) -> Verdicts:
+    """Hold an answer against its instructions.
+
+    Args:
+        reference: Has `instruction_id_list` and `kwargs`.
+        said: The answer; one of nothing but blanks follows nothing.
+        seed: Of what the official code draws; None draws nothing.
+
+    Raises:
+        TaskError: An instruction is none, or has the wrong arguments.
+        ExtraError, SourceError: A package, or its data, is missing.
+    """
+    given = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))
+    loosened = variants(said)
+
+    def followed(texts: Sequence[str], layer: str) -> list[bool]:
+        chance = None if seed is None else Random(f"{seed}/{layer}")  # noqa: S311 (no secret)
+        checks = [follows(name, arguments, chance) for name, arguments in given]
+        return [any(one.strip() and check(one) for one in texts) for check in checks]
+
+    return Verdicts(followed([said], "strict"), followed(loosened, "loose"))
+
+
+def variants(said: str) -> list[str]:
+    """The eight variants of the loose figures, those that are alike once: the answer itself is the first."""
+    lines = said.split("\n")
+    shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
+    kept = [said, *shorter]
+    return list(
+        dict.fromkeys([said, said.replace("*", ""), *shorter, *(one.replace("*", "") for one in kept)])
+    )
+
+
+def _score(reference: Reference, found: Verdicts, more: Mapping[str, float] | None = None) -> Score:
+    """The score of an answer, with how many instructions were followed: of all, each kind and each id."""
+    names = reference["instruction_id_list"]
+    metrics: dict[str, float] = {"prompt_loose": all(found.loose), **(more or {})}
+    for layer, followed in (("strict", found.strict), ("loose", found.loose)):
+        metrics[layer] = sum(followed)
+        done = [name for name, one in zip(names, followed, strict=True) if one]
+        for part, count in Counter([*done, *map(_kind, done)]).items():
+            metrics[f"{layer}:{part}"] = count
+    missed = [name for name, one in zip(names, found.strict, strict=True) if not one]
+    return graded(
+        not missed,
+        f"{sum(found.strict)} of {len(names)}, loosely {sum(found.loose)}",
+        f"not followed: {', '.join(missed)}" if missed else "",
+        **{name: float(value) for name, value in metrics.items()},
+    )
+
+
+def _kind(name: str) -> str:
+    return name.partition(":")[0] + ":"
+
+
+def _share(layer: str, part: str) -> str:
+    """Of the instructions whose id begins so, the share that was followed."""
+    followed = f"sum(coalesce(metrics['{layer}:{part}'], 0))"
+    return f"{followed} / nullif(sum(len(string_split(tags['instructions'], '{part}')) - 1), 0)"
+
+
+def _shares(layer: str) -> Iterator[Headline]:
+    """The shares of each kind and of each instruction, as the official report ends with them."""
+    kinds = sorted(set(map(_kind, INSTRUCTIONS)))
+    for part in [*kinds, *sorted(INSTRUCTIONS)]:
+        yield Headline(f"{layer}_{part.rstrip(':').replace(':', '_')}", _share(layer, part))
+
+
+def _headlines() -> tuple[Headline, ...]:
+    asked = f"sum(len(string_split(tags['instructions'], '{_SEPARATOR}')))"
+    return (
+        Headline("prompt_strict"),
+        Headline("inst_strict", f"sum(coalesce(metrics['strict'], 0)) / {asked}"),
+        Headline("prompt_loose", "avg(coalesce(metrics['prompt_loose'], 0))"),
+        Headline("inst_loose", f"sum(coalesce(metrics['loose'], 0)) / {asked}"),
+        *_shares("strict"),
+        *_shares("loose"),
+    )
+
+
+def _spread() -> Iterator[Headline]:
+    for name in (
+        "prompt_strict_lowest",
+        "prompt_strict_highest",
+        "prompt_loose_lowest",
+        "prompt_loose_highest",
+    ):
+        yield Headline(name, f"avg(coalesce(metrics['{name}'], 0))")
+
+
+WORKLOAD: Final = Workload(
+    name="ifeval",
+    title="instructions that a program can check",
+    version=1,
+    source=Source(
+        files=("input_data.jsonl*", "ifeval*.jsonl*", "train*.parquet", "train*.jsonl*"),
+        hub="google/IFEval",
+        split="train",
+        columns=("key", "prompt", "instruction_id_list", "kwargs"),
+        rows=541,
+        licence="Apache-2.0",
+    ),
+    questions=questions,
+    scorers=(
+        Scorer("official", 1, grade, _DEFINITION, _headlines()),
+        Scorer(
+            "official_random",
+            1,
+            grade_random,
+            f"{_DEFINITION}, with a letter outside of a to z replaced by a random one, as before 3f357bd, "
+            "and languages told without a seed",
+            (*_headlines(), *_spread()),
+            note="the lowest and the highest share of prompts are what ten draws could have made of it",
+        ),
+    ),
+)

@@ -1,0 +1,82 @@
+"""Questions to a knowledge base whose entries correct each other; some have no answer. Data of our own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from workloads.grading.json_answer import plain
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+UNKNOWN: Final = "unknown"
+
+_SYSTEM: Final = """\
+Answer from the entries alone. A later entry wins over an earlier one that it contradicts; the entries are
+not in order. Think as long as you like, and end with a line of the form
+Answer: a few words or a number, no sentence
+Where the entries do not say, end with
+Answer: unknown"""
+
+_ANSWER: Final = re.compile(
+    r"^[ \t*_#>-]*answer[*_]*:[*_]*[ \t]*(.*?)[ \t*_]*$", re.IGNORECASE | re.MULTILINE
+)
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """The entries, and the question behind them."""
+    for index, row in enumerate(inputs.rows):
+        entries = "\n".join(f"{entry['date']}: {entry['text']}" for entry in row["entries"])
+        asked = f"{entries}\n\nQuestion: {row['question']}"
+        kind = "unknown" if row["answers"] is None else "corrected" if row["outdated"] else "plain"
+        reference = {name: row[name] for name in ("answers", "outdated")}
+        yield Question(row["id"], Sample(index, asked, _SYSTEM, tags={"kind": kind}), reference)
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the last line with `Answer:` has an accepted answer, or says `unknown` where it is."""
+    said = _ANSWER.findall(answer.text)
+    if not said:
+        return unparsed("no line with `Answer:`", outdated=0.0, invented=0.0)
+    given, answers = plain(said[-1]), reference["answers"]
+    right = given == UNKNOWN if answers is None else given in map(plain, answers)
+    outdated = not right and given in map(plain, reference["outdated"])
+    invented = answers is None and not right and not outdated
+    reason = "" if right else "outdated" if outdated else "invented" if invented else "another answer"
+    return graded(right, said[-1], reason, outdated=float(outdated), invented=float(invented))
+
+
+def _share(figure: str, kind: str) -> str:
+    where = f"FILTER (tags['kind'] = '{kind}')"
+    return f"coalesce(sum(metrics['{figure}']) {where}, 0) / nullif(count(*) {where}, 0)"
+
+
+WORKLOAD: Final = Workload(
+    name="knowledge_base",
+    title="questions to entries that correct each other (own data)",
+    version=1,
+    source=Source(files=("knowledge_base.jsonl",), packaged=True, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: an accepted answer in the last line with `Answer:`",
+            headlines=(
+                Headline("accuracy"),
+                Headline("outdated", _share("outdated", "corrected"), better="lower"),
+                Headline("invented", _share("invented", "unknown"), better="lower"),
+            ),
+        ),
+    ),
+    groups=("kind",),
+)

@@ -1,0 +1,155 @@
+"""LongBench v2: 503 questions with four choices about texts of up to two million words (arXiv:2412.15204).
+
+Prompt, reading of the answer and figures are those of THUDM/LongBench at 2e00731. A prompt that is longer
+than the model's context is cut in the middle there, by the model's own tokenizer: options `tokenizer` and
+`max_len`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from workloads.cells import letter, tag, text
+from workloads.errors import TaskError
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, Status, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.tokenizer import tokenizer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from workloads.answer import Answer
+    from workloads.sources import Row
+
+_CHOICES: Final = "ABCD"
+_TEXT: Final = """Please read the following text and answer the question below.
+
+<text>
+$DOC$
+</text>
+
+"""
+_QUESTION: Final = """What is the correct answer to this question: $Q$
+Choices:
+(A) $C_A$
+(B) $C_B$
+(C) $C_C$
+(D) $C_D$
+
+"""
+_FORMAT: Final = 'Format your response as follows: "The correct answer is (insert answer here)".'
+_WITH_TEXT: Final = _TEXT + _QUESTION + _FORMAT
+_WITHOUT: Final = _QUESTION + "What is the single, most likely answer choice? " + _FORMAT
+_IN_BRACKETS: Final = re.compile(r"The correct answer is \(([A-D])\)")
+_BARE: Final = re.compile(r"The correct answer is ([A-D])")
+_DEFINITION: Final = "THUDM/LongBench@2e00731: pred.py, result.py, prompts/0shot.txt"
+_GUESS: Final = 0.25
+_PARTS: Final = {"difficulty": ("easy", "hard"), "length": ("short", "medium", "long")}
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row; the option `no_context` leaves the text out."""
+    fit = _fitting(inputs.options["tokenizer"], inputs.options["max_len"])
+    template = _WITHOUT if inputs.options["no_context"] else _WITH_TEXT
+    for index, row in enumerate(inputs.rows):
+        tags = {column: tag(row, column) for column in ("domain", "sub_domain", *_PARTS)}
+        sample = Sample(index, fit(_prompt(template, row)), tags=tags)
+        yield Question(text(row, "_id"), sample, {"answer": letter(row, "answer", _CHOICES)})
+
+
+def _prompt(template: str, row: Row) -> str:
+    """Fill in a template, column by column: a `$Q$` in the text is replaced, too, as officially."""
+    columns = {"$DOC$": "context", "$Q$": "question"}
+    columns |= {f"$C_{one}$": f"choice_{one}" for one in _CHOICES}
+    for mark, column in columns.items():
+        template = template.replace(mark, text(row, column).strip())
+    return template
+
+
+def _fitting(name: str, most: int) -> Callable[[str], str]:
+    """What cuts a prompt in the middle, to a number of tokens; nothing is cut where there is no tokenizer.
+
+    Raises:
+        TaskError: The number is none.
+        SourceError: There is no such tokenizer.
+    """
+    if most < 1:
+        raise TaskError(f"longbench_v2:max_len={most}: must be a number of tokens, from 1 on")
+    if not name:
+        return lambda prompt: prompt
+    tokens = tokenizer(name)
+
+    def fit(prompt: str) -> str:
+        ids = tokens.encode(prompt)
+        if len(ids) <= most:
+            return prompt
+        kept = ids[: most // 2] + ids[-most // 2 :]
+        return str(tokens.decode(kept, skip_special_tokens=True))
+
+    return fit
+
+
+def choice(said: str) -> str | None:
+    """The letter that an answer chooses; None where it does not say so in the words that were asked for."""
+    plain = said.strip().replace("*", "")
+    found = _IN_BRACKETS.search(plain) or _BARE.search(plain)
+    return None if found is None else found[1]
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the letter is."""
+    found = choice(answer.text)
+    if found is None:
+        return unparsed("no `The correct answer is (A)`")
+    return graded(found == reference["answer"], found, "" if found == reference["answer"] else "wrong")
+
+
+def grade_compensated(reference: Reference, answer: Answer) -> Score:
+    """As `grade`, but an answer without a letter counts as a quarter right: as if it had been guessed."""
+    score = grade(reference, answer)
+    return score if score.status is Status.SCORED else Score(_GUESS, score.status, None, score.reason)
+
+
+def _headlines() -> Iterator[Headline]:
+    yield Headline("overall")
+    for part, values in _PARTS.items():
+        for value in values:
+            yield Headline(value, f"avg(value) FILTER (tags['{part}'] = '{value}')")
+
+
+WORKLOAD: Final = Workload(
+    name="longbench_v2",
+    title="questions with choices about long texts",
+    version=1,
+    source=Source(
+        files=("data.json", "train*.parquet", "longbench*.json*", "train*.jsonl*"),
+        hub="zai-org/LongBench-v2",
+        split="train",
+        columns=(
+            *("_id", "domain", "sub_domain", "difficulty", "length", "question"),
+            *("choice_A", "choice_B", "choice_C", "choice_D", "answer", "context"),
+        ),
+        rows=503,
+        licence="Apache-2.0",
+    ),
+    questions=questions,
+    scorers=(
+        Scorer("official", 1, grade, _DEFINITION, tuple(_headlines())),
+        Scorer(
+            "compensated",
+            1,
+            grade_compensated,
+            f"{_DEFINITION}: `compensated`",
+            tuple(_headlines()),
+            note="an answer without a letter counts as 0.25",
+        ),
+    ),
+    options={"tokenizer": "", "max_len": 120_000, "no_context": False},
+    max_tokens=128,
+    temperature=0.1,
+    groups=("difficulty", "length", "domain"),
+)

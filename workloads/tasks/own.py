@@ -1,0 +1,210 @@
+"""Questions of the user's own: a file with the columns `user_prompt`, `ground_truth` and `system_prompt`.
+
+Upper and lower case do not matter, and other names can be mapped to these. A file has the formats of prompts
+(`workloads.sources`), and a question the kinds of prompts: a text, or a conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from workloads.catalog import TASKS
+from workloads.chats import read_tools
+from workloads.columns import Columns
+from workloads.errors import ColumnError, TaskError, did_you_mean
+from workloads.prompts import TOOLS_COLUMN, sample
+from workloads.question import Question
+from workloads.score import Score, failed, graded
+from workloads.scorer import Reference, Scorer
+from workloads.sources import Row, format_of, kind
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from workloads.answer import Answer
+    from workloads.sample import Sample
+
+USER: Final = "user_prompt"
+SYSTEM: Final = "system_prompt"
+TRUTH: Final = "ground_truth"
+ID: Final = "id"
+
+_TAGS: Final = "tags"
+
+
+def is_own(text: str) -> bool:
+    """Whether a task is a file: no benchmark, but with the suffix of a format, or in a folder."""
+    return text.partition(":")[0] not in TASKS and (format_of(Path(text)) is not None or "/" in text)
+
+
+def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Workload:
+    """The benchmark that a file is.
+
+    Args:
+        text: The file's name.
+        columns: The names of its columns by what they hold; an empty name says that there is none.
+        tags: Columns that scores are told apart by.
+
+    Raises:
+        TaskError: No column of that kind is read.
+    """
+    options = {USER: USER, SYSTEM: SYSTEM, TRUTH: TRUTH, ID: ID}
+    for meant in columns:
+        if meant not in options:
+            raise TaskError(
+                f"--map {meant}={columns[meant]}: nothing is called {meant!r}{did_you_mean(meant, options)}; "
+                f"there are {', '.join(options)}"
+            )
+    return Workload(
+        name=_name(text),
+        title="own data",
+        version=1,
+        source=Source(files=(), own=text),
+        questions=questions,
+        scorers=SCORERS,
+        options={**options, **columns, _TAGS: list(tags)},
+        groups=tuple(tags),
+    )
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row; its id is the row's, else its number."""
+    said = inputs.options
+    for index, row in enumerate(inputs.rows):
+        user, system, identity = _must(row, USER, said), _may(row, SYSTEM, said), _may(row, ID, said)
+        truth = _must(row, TRUTH, said) if said[TRUTH] else None
+        name = index if identity is None or row[identity] is None else row[identity]
+        reference = {
+            "id": str(name),
+            TRUTH: None if truth is None else _truth(row, truth),
+            "more": _without(row, {user, system, identity, truth}),
+        }
+        yield Question(str(name), _sample(index, row, user, system, said[_TAGS]), _json(reference))
+
+
+def _sample(index: int, row: Row, user: str, system: str | None, tags: Sequence[str]) -> Sample:
+    """The question of a row, made of these columns and no other that prompts of files have."""
+    if not isinstance(row[user], str | list):
+        raise ColumnError(
+            f"{row.place}, column {user!r}: {kind(row[user])}, where a text or a conversation should be; "
+            f"name the right column with --map {USER}=COLUMN"
+        )
+    named = Row(row.place, {column: row[column] for column in (user, *filter(None, (system,)), *tags)})
+    asked = sample(index, named, user, Columns(user, system, tags=tuple(tags)), take=None)
+    tools = _column(row, TOOLS_COLUMN)
+    if tools is None:
+        return asked
+    return replace(asked, tools=read_tools(f"{row.place}, column {tools!r}", row[tools]))
+
+
+def _without(row: Row, columns: Collection[str | None]) -> Mapping[str, Any]:
+    """What a row has in other columns."""
+    there = {} if isinstance(row.value, str) else row.value
+    return {column: value for column, value in there.items() if column not in columns}
+
+
+def _must(row: Row, meant: str, said: Mapping[str, str]) -> str:
+    """The column that a row has to have.
+
+    Raises:
+        ColumnError: It has none.
+    """
+    column = _column(row, said[meant])
+    if column is None:
+        names = _without(row, set())
+        there = f"the columns are {', '.join(map(repr, names))}" if names else "it has no columns"
+        none = f", or --map {meant}= where there is none" if meant == TRUTH else ""
+        raise ColumnError(
+            f"{row.place}: there is no column {said[meant]!r}; {there}{did_you_mean(said[meant], names)}; "
+            f"name the right one with --map {meant}=COLUMN{none}"
+        )
+    return column
+
+
+def _may(row: Row, meant: str, said: Mapping[str, str]) -> str | None:
+    """The column that a row may have; it has to, where it was named."""
+    if said[meant] in ("", meant):
+        return _column(row, said[meant])
+    return _must(row, meant, said)
+
+
+def _name(text: str) -> str:
+    """How rules and reports call it: the file's name without its suffixes."""
+    path = Path(text)
+    stem = path.name.removesuffix(".gz").removesuffix(".GZ")
+    stem = stem.removesuffix(Path(stem).suffix).lower()
+    name = re.sub(r"[^a-z0-9]+", "_", stem).strip("_") or "own"
+    return f"own_{name}" if name in TASKS else name
+
+
+def _column(row: Row, name: str) -> str | None:
+    """The column of a name as it is, else in another case; None where there is none."""
+    names = _without(row, set())
+    same = [name] if name in names else [one for one in names if one.lower() == name.lower()]
+    if len(same) > 1:
+        raise ColumnError(
+            f"{row.place}: {' and '.join(map(repr, same))} are one name in another case; rename one of them"
+        )
+    return same[0] if same else None
+
+
+def _truth(row: Row, column: str) -> Any:
+    """What an answer is held against: any JSON that says something."""
+    truth = row[column]
+    if truth is None or (isinstance(truth, str) and not truth.strip()):
+        said = kind(truth) if truth is None else "an empty text"
+        raise ColumnError(
+            f"{row.place}, column {column!r}: {said}, where the right answer should be; "
+            "fill it in or drop the row"
+        )
+    return truth
+
+
+def _json(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A value as JSON has it: times and bytes of a Parquet file become texts."""
+    read: Mapping[str, Any] = orjson.loads(orjson.dumps(value, str, orjson.OPT_NON_STR_KEYS))
+    return read
+
+
+# Scorers…
+
+
+def _held(reference: Reference) -> str | None:
+    truth = reference[TRUTH]
+    return (
+        truth.strip() if isinstance(truth, str) else None if truth is None else orjson.dumps(truth).decode()
+    )
+
+
+def _by(judge: Callable[[str, str], bool]) -> Callable[[Reference, Answer], Score]:
+    def grade(reference: Reference, answer: Answer) -> Score:
+        truth = _held(reference)
+        if truth is None:
+            return failed("the row has no ground_truth: give a function with --eval")
+        said = answer.text.strip()
+        return graded(judge(said, truth), said)
+
+    return grade
+
+
+SCORERS: Final = (
+    Scorer(
+        "exact",
+        1,
+        _by(lambda said, truth: said == truth),
+        "the answer is the ground_truth, but for white space at the ends of either",
+    ),
+    Scorer(
+        "contains",
+        1,
+        _by(lambda said, truth: truth in said),
+        "the ground_truth stands somewhere in the answer, in the same case",
+    ),
+)
+"""Of a `ground_truth` that is no text its JSON is taken."""

@@ -1,0 +1,91 @@
+"""Security scanner: weaknesses of a piece of code, by CWE and line; some has none. Data of our own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.grading.json_answer import json_in
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from workloads.answer import Answer
+
+_SYSTEM: Final = """\
+You look for security weaknesses in code. Answer with one JSON list and nothing else, an object for each:
+[{"cwe": "CWE-…", "line": the number of the line that does the harm, from 1}]
+Answer [] where there is none. Report each once, and only what can be exploited as the code stands."""
+
+_CWE: Final = re.compile(r"(?:cwe)?[-_ :]*0*(\d{1,5})", re.IGNORECASE)
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One piece of code a question, with numbers before its lines."""
+    for index, row in enumerate(inputs.rows):
+        lines = row["code"].rstrip("\n").split("\n")
+        shown = "\n".join(f"{number:>3}  {line}" for number, line in enumerate(lines, start=1))
+        asked = f"```{row['language']}\n{shown}\n```"
+        tags = {"language": row["language"], "clean": "no" if row["findings"] else "yes"}
+        yield Question(row["id"], Sample(index, asked, _SYSTEM, tags=tags), {"findings": row["findings"]})
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """F1 of the findings: one is right where CWE and line are, and counts once; both lists empty is 1."""
+    said = json_in(answer.text, list)
+    wanted = reference["findings"]
+    if said is None or not all(isinstance(one, dict) for one in said):
+        return unparsed("no JSON list of objects", found=0, reported=0, wanted=len(wanted))
+    left, found = list(wanted), 0
+    for one in said:
+        hit = next((finding for finding in left if _is(finding, one)), None)
+        if hit is not None:
+            left.remove(hit)
+            found += 1
+    value = 2 * found / (len(said) + len(wanted)) if said or wanted else 1.0
+    missed = ", ".join(f"{finding['cwe'][0]} in line {finding['lines'][0]} missed" for finding in left)
+    false = len(said) - found
+    reason = "; ".join(filter(None, (missed, f"{false} false or repeated" if false else "")))
+    taken = ", ".join(f"{one.get('cwe')}:{one.get('line')}" for one in said)
+    return graded(value, taken, reason, found=found, reported=len(said), wanted=len(wanted))
+
+
+def _is(finding: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether a finding is what was reported: one of its CWEs, in one of its lines."""
+    number = _CWE.fullmatch(str(said.get("cwe", "")).strip())
+    line = said.get("line")
+    if number is None or isinstance(line, bool) or not isinstance(line, int):
+        return False
+    first, last = finding["lines"]
+    return f"CWE-{number[1]}" in finding["cwe"] and first <= line <= last
+
+
+WORKLOAD: Final = Workload(
+    name="security_scanner",
+    title="weaknesses of code by CWE and line (own data)",
+    version=1,
+    source=Source(files=("security_scanner.jsonl",), packaged=True, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: F1 of (CWE, line), a mean over the pieces of code",
+            headlines=(
+                Headline("f1"),
+                Headline(
+                    "precision", "coalesce(sum(metrics['found']) / nullif(sum(metrics['reported']), 0), 0)"
+                ),
+                Headline("recall", "coalesce(sum(metrics['found']) / nullif(sum(metrics['wanted']), 0), 0)"),
+                Headline("clean_kept", "avg(value) FILTER (tags['clean'] = 'yes')"),
+            ),
+        ),
+    ),
+    groups=("language", "clean"),
+)

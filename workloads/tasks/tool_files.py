@@ -1,0 +1,105 @@
+"""Files of tool sets, descriptions and models: found by their names, and read as YAML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from workloads.errors import MalformedError, SourceError, did_you_mean
+from workloads.sources import read_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+Kind = Literal["tool_sets", "descriptions", "models"]
+
+MOST_BYTES: Final = 2**20
+
+_PACKAGED: Final = Path(__file__).with_name("data")
+_NAME: Final = "tool_selection"
+_SUFFIXES: Final = (".yaml", ".yml")
+
+
+def read(kind: Kind, name: str, data: Path | None) -> tuple[Path, Mapping[str, Any]]:
+    """Read the file of a name: that of the user's folder, else the one that comes with the package.
+
+    Args:
+        kind: The folder that it is in, or what its name begins with: `tool_sets/8-tool.yaml`, or
+            `tool_sets__8-tool.yaml`.
+        name: Without kind and suffix.
+        data: The user's folder, or the one above it.
+
+    Returns:
+        Where it is, and its keys and values.
+
+    Raises:
+        SourceError: There is none of this name, or it cannot be read.
+        MalformedError: It is not YAML, has a key twice, or has no keys.
+    """
+    found = _named(kind, _PACKAGED / _NAME)
+    for folder in [] if data is None else [data, data / _NAME]:
+        found |= _named(kind, folder)
+    if name not in found:
+        raise SourceError(
+            f"{_NAME}: {kind} has no file {name}.yaml{did_you_mean(name, found)}; there are "
+            f"{', '.join(sorted(found))}, and --data DIR may have more in DIR/{kind}"
+        )
+    return found[name], _mapping(found[name])
+
+
+def members(path: Path, key: str, value: object, known: Collection[str]) -> Mapping[str, Any]:
+    """A part of a file as keys and values.
+
+    Args:
+        path: The file.
+        key: The place of the part.
+        value: The part.
+        known: What keys there may be; none allows any.
+
+    Raises:
+        MalformedError: It is something else, or has a key that is not known.
+    """
+    place = f"{path}: {key}" if key else str(path)
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise MalformedError(f"{place}: must hold keys and values")
+    if unknown := [name for name in value if known and name not in known]:
+        raise MalformedError(
+            f"{place}: there is no key {unknown[0]!r} here{did_you_mean(unknown[0], known)}; "
+            f"the keys are {', '.join(known)}"
+        )
+    return value
+
+
+def _named(kind: Kind, folder: Path) -> dict[str, Path]:
+    """The files of a kind in a folder, by name."""
+    flat = {path.stem.removeprefix(f"{kind}__"): path for path in sorted(folder.glob(f"{kind}__*"))}
+    inside = {path.stem: path for path in sorted((folder / kind).glob("*"))}
+    return {name: path for name, path in (flat | inside).items() if path.suffix in _SUFFIXES}
+
+
+def _mapping(path: Path) -> Mapping[str, Any]:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Takes no key twice, and no alias, which could make a short file a long one."""
+
+        def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+            if self.check_event(yaml.AliasEvent):
+                raise MalformedError(f"{path}: has an alias (*name); write out what it stands for")
+            return super().compose_node(parent, index)
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 (PyYAML's)
+            names = [key.value for key, _ in node.value]
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise MalformedError(
+                    f"{path}, line {node.start_mark.line + 1}: the key {twice[0]!r} stands twice"
+                )
+            return super().construct_mapping(node, deep)
+
+    try:
+        content = read_stored(path, MOST_BYTES).decode("utf-8-sig")
+        return members(path, "", yaml.load(content, Loader), ())  # noqa: S506 (a safe loader)
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"{path}: is not text in UTF-8 (byte {error.start})") from error
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise MalformedError(f"{path}: is not YAML ({' '.join(str(error).split())})") from error

@@ -1,0 +1,176 @@
+"""Sets of tools: what a model may call, how each is described, and what operation each is for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.errors import MalformedError, SourceError
+from workloads.tasks.tool_files import members, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+OWN: Final = "own"
+"""The descriptions that a tool set has itself."""
+
+_SET: Final = ("name", "tool_count", "tools", "tool_mapping")
+_STYLE: Final = ("name", "style", "tools")
+_WORDS: Final = ("what", "when", "returns")
+_TOOL: Final = ("name", *_WORDS, "parameters")
+_MODEL: Final = (
+    *("name", "provider", "model_id", "temperature", "api_key_env"),
+    *("requests_per_minute", "tokens_per_minute", "input_cost", "output_cost"),
+)
+_TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool.
+
+    Attributes:
+        name: As it is called.
+        words: Its description, by what it says: `what`, `when`, `returns`.
+        parameters: The JSON schema of its arguments.
+    """
+
+    name: str
+    words: Mapping[str, str]
+    parameters: Mapping[str, Any]
+
+    @property
+    def description(self) -> str:
+        """All that is said of it."""
+        return " ".join(self.words[word] for word in _WORDS if word in self.words)
+
+    def for_request(self) -> Mapping[str, Any]:
+        """As an element of `tools` in OpenAI's format."""
+        told = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"type": "function", "function": told}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSet:
+    """Tools that are there together.
+
+    Attributes:
+        tools: They.
+        operations: The tool of each operation, by the operation's name.
+    """
+
+    tools: tuple[Tool, ...]
+    operations: Mapping[str, str] = field(default_factory=dict)
+
+    def tool_of(self, step: str) -> str | None:
+        """The tool for an operation, or of that name; None where there is none."""
+        if step in self.operations:
+            return self.operations[step]
+        return step if any(tool.name == step for tool in self.tools) else None
+
+
+def tool_set(name: str, style: str, data: Path | None) -> ToolSet:
+    """The tool set of a name, in the words of a style.
+
+    Args:
+        name: The file's, of `tool_sets`.
+        style: The file's, of `descriptions`: tools that it does not describe keep their words; `own` changes
+            none.
+        data: The user's folder.
+
+    Raises:
+        SourceError: There is no such file, or the style describes none of the tools.
+        MalformedError: A file is not what it should be.
+    """
+    path, told = read("tool_sets", name, data)
+    members(path, "", told, _SET)
+    tools = tuple(_tools(path, told, _TOOL))
+    count = told.get("tool_count", len(tools))
+    if count != len(tools):
+        raise MalformedError(f"{path}: tool_count: says {count}, and there are {len(tools)} tools")
+    names = [tool.name for tool in tools]
+    operations = members(path, "tool_mapping", told.get("tool_mapping", {}), ())
+    for operation, tool in operations.items():
+        if tool not in names:
+            raise MalformedError(
+                f"{path}: tool_mapping.{operation}: {tool!r} is none of the tools: {', '.join(names)}"
+            )
+    found = ToolSet(tools, operations)
+    return found if style == OWN else _in_the_words(found, name, style, data)
+
+
+def costs(model: str, data: Path | None) -> tuple[float, float]:
+    """What a model's file says that a million input and output tokens cost, in dollars.
+
+    Raises:
+        SourceError: There is no such file.
+        MalformedError: It does not say so.
+    """
+    path, told = read("models", model, data)
+    members(path, "", told, _MODEL)
+    return _cost(path, told, "input_cost"), _cost(path, told, "output_cost")
+
+
+def _cost(path: Path, told: Mapping[str, Any], key: str) -> float:
+    value = told.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise MalformedError(f"{path}: {key}: must be dollars per million tokens, 0 or more, not {value!r}")
+    return float(value)
+
+
+def _in_the_words(found: ToolSet, name: str, style: str, data: Path | None) -> ToolSet:
+    path, told = read("descriptions", style, data)
+    members(path, "", told, _STYLE)
+    words = {tool.name: tool.words for tool in _tools(path, told, ("name", *_WORDS))}
+    if words.keys().isdisjoint(tool.name for tool in found.tools):
+        raise SourceError(f"{path}: describes none of the tools of {name}")
+    return replace(
+        found, tools=tuple(replace(tool, words=words.get(tool.name, tool.words)) for tool in found.tools)
+    )
+
+
+def _tools(path: Path, told: Mapping[str, Any], known: tuple[str, ...]) -> Iterator[Tool]:
+    listed = told.get("tools")
+    if not isinstance(listed, list) or not listed:
+        raise MalformedError(f"{path}: tools: must be a list of tools")
+    seen = set()
+    for index, one in enumerate(listed):
+        tool = _tool(path, f"tools[{index}]", members(path, f"tools[{index}]", one, known))
+        if tool.name in seen:
+            raise MalformedError(f"{path}: tools[{index}].name: {tool.name!r} stands twice")
+        seen.add(tool.name)
+        yield tool
+
+
+def _tool(path: Path, key: str, told: Mapping[str, Any]) -> Tool:
+    for word in ("name", "what"):
+        if word not in told:
+            raise MalformedError(f"{path}: {key}: the key {word!r} is missing")
+    for word in ("name", *_WORDS):
+        if word in told and not (isinstance(told[word], str) and told[word].strip()):
+            raise MalformedError(f"{path}: {key}.{word}: must be text")
+    words = {word: told[word].strip() for word in _WORDS if word in told}
+    place = f"{key}.parameters"
+    given = members(path, place, told.get("parameters", {}), ())
+    return Tool(told["name"], words, _schema(path, place, given))
+
+
+def _schema(path: Path, key: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The JSON schema of parameters: `index: integer`, `where: [before, end]`, `text?: string`."""
+    properties = {name.removesuffix("?"): _kind(path, f"{key}.{name}", told) for name, told in given.items()}
+    required = [name for name in given if not name.endswith("?")]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _kind(path: Path, key: str, told: object) -> Mapping[str, Any]:
+    if isinstance(told, dict):
+        return told
+    if isinstance(told, list) and told and all(isinstance(one, str) for one in told):
+        return {"type": "string", "enum": told}
+    if told not in _TYPES:
+        raise MalformedError(
+            f"{path}: {key}: must be one of {', '.join(_TYPES)}, a list of texts, or a JSON schema"
+        )
+    return {"type": told}

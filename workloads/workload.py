@@ -1,0 +1,101 @@
+"""A benchmark: where its questions are, how they are asked, how answers are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from workloads.question import Question
+    from workloads.scorer import Scorer
+    from workloads.sources import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the rows of a benchmark are.
+
+    Attributes:
+        files: Globs that find the file in a folder of data (`--data`), the best first, relative to the folder
+            and to a sub-folder of the task's name: `test.jsonl*`. Of the first glob that finds any, all files
+            are read, in the order of their names.
+        hub: The dataset of Hugging Face, `OWNER/NAME`; None where it is not there.
+        config: Its configuration; None for the only one.
+        split: Its split.
+        revision: The commit that this definition was written for; None where none has been pinned.
+        columns: What a row must have; `Row` errors name what is missing.
+        rows: How many rows the official data has; None where it varies.
+        licence: Of the data, and whether it is gated.
+        repository: Globs of the files of the hub's repository, which are taken as they are where the hub
+            cannot tell rows, or where one file after the other is to be read. `files` finds them in any of
+            its folders.
+        urls: Where the files are when they are not on the hub. `files` must find them by their last parts.
+        own: A file of the user's, in place of all of these.
+        packaged: Whether the file comes with this package, in `workloads/tasks/data`; one of that name in a
+            folder of data goes before it.
+    """
+
+    files: tuple[str, ...]
+    hub: str | None = None
+    config: str | None = None
+    split: str | None = None
+    revision: str | None = None
+    columns: tuple[str, ...] = ()
+    rows: int | None = None
+    licence: str = ""
+    repository: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    own: str | None = None
+    packaged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What questions are made of.
+
+    Attributes:
+        rows: The rows of the benchmark, each with all columns that it must have.
+        more: Reads the rows of a further source (`Workload.further`) by its name; read when it is called.
+        options: The task's options, each as given or by default (`Workload.options`).
+        data: The folder of data that was named; None where there is none.
+    """
+
+    rows: Iterator[Row]
+    more: Callable[[str], Sequence[Row]]
+    options: Mapping[str, Any]
+    data: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A benchmark. One file of `workloads/tasks/` and one line of the catalogue.
+
+    Attributes:
+        name: As it is called on the command line.
+        title: What it asks, in a few words.
+        version: Of its prompts; grows whenever what is asked changes.
+        source: Its rows.
+        questions: Makes questions of rows, in their order, one after the other.
+        scorers: The first is the default, and the official one.
+        further: More rows that prompts are made of, by name: `dev` for examples.
+        options: What can be said about it, `TASK:name=value`, with the defaults, which are official; the type
+            of a default is that of the value.
+        max_tokens: The most output tokens that the benchmark allows; None for no limit of its own.
+        temperature: The sampling temperature of the benchmark; None where it names none.
+        groups: The tags that scores are told apart by in a report.
+    """
+
+    name: str
+    title: str
+    version: int
+    source: Source
+    questions: Callable[[Inputs], Iterator[Question]]
+    scorers: tuple[Scorer, ...]
+    further: Mapping[str, Source] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    max_tokens: int | None = None
+    temperature: float | None = None
+    groups: tuple[str, ...] = ()
