@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 FUZZ_SECONDS ?= 60
+CONFORMANCE_DATA ?= ../shared/data
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # As many tests at once as there are cores: with more, a client under test is late for want of one.
@@ -16,7 +17,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-lowest test-hf check format bench kill soak chaos conversations search real-server-demo clean fuzz
+.PHONY: help setup demo conformance test test-lowest test-hf check format bench replay kill soak chaos conversations search real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,8 +59,14 @@ fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each; installs atheris w
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
+conformance: setup ## Hold every scorer against recorded verdicts on real outputs, in CONFORMANCE_DATA
+	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_DATA)
+
+replay: setup ## Accuracy sessions on recorded answers, killed and resumed: the published figures (40 s)
+	$(BIN)/python benchmarks/accuracy_replay.py $(CONFORMANCE_DATA)
+
 bench: setup ## Run the benchmarks
-	$(BIN)/python benchmarks/run.py
+	CONFORMANCE_DATA=$(CONFORMANCE_DATA) $(BIN)/python benchmarks/run.py
 
 kill: setup ## Kill it at 100 random moments under load: nothing is lost, nobody is left (12 min)
 	$(BIN)/python benchmarks/kill.py

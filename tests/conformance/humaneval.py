@@ -1,0 +1,65 @@
+"""HumanEval: the canonical solutions, and GPT-4's of Reflexion with the verdicts recorded."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.conformance.agreement import Agreement
+from workloads.sandbox.job import Job
+from workloads.tasks.humaneval import TIMEOUT_S, grade_completion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+NEEDS: Final = ("humaneval",)
+
+
+def agreements(data: Path) -> Iterator[Agreement]:
+    """One line a set of completions, and the tests without the prompt's imports, which must not do."""
+    problems = {row["task_id"]: row for row in _rows(data / "humaneval" / "HumanEval.jsonl.gz")}
+    for name in ("canonical", "reflexion_gpt4"):
+        rows = _rows(data / "humaneval" / f"{name}_results.jsonl.gz")
+        yield _line(f"humaneval/completion, {name}", rows, lambda row: _passes(problems[row["task_id"]], row))
+    yield _line(
+        "shortcut: the prompt's imports are left out",
+        rows,
+        lambda row: _passes_alone(problems[row["task_id"]], row),
+        shortcut=True,
+    )
+
+
+def _line(
+    name: str, rows: list[dict[str, Any]], judge: Callable[[dict[str, Any]], bool], *, shortcut: bool = False
+) -> Agreement:
+    with ThreadPoolExecutor(2) as pool:
+        ours = list(pool.map(judge, rows))
+    wrong = [
+        f"{row['task_id']}: ours {passed}"
+        for row, passed in zip(rows, ours, strict=True)
+        if passed != row["passed"]
+    ]
+    return Agreement(name, len(rows), len(rows) - len(wrong), wrong=tuple(wrong), shortcut=shortcut)
+
+
+def _passes(problem: dict[str, Any], row: dict[str, Any]) -> bool:
+    return grade_completion(problem, row["completion"]).value == 1
+
+
+def _passes_alone(problem: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Whether the function alone passes, as where only an answer's own code is run."""
+    from workloads.sandbox.job import Limits
+    from workloads.sandbox.local import run
+
+    prompt = problem["prompt"]
+    function = prompt[prompt.rindex(f"def {problem['entry_point']}") :]
+    source = f"{function}{row['completion']}\n{problem['test']}\ncheck({problem['entry_point']})"
+    return run(Job("program", source, TIMEOUT_S), Limits(wall_s=TIMEOUT_S + 4)).ending == "passed"
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
