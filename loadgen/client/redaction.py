@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 MASK: Final = "***"
 
-VARIABLES: Final = ("LOADGEN_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "LOADGEN_MOCK_API_KEY")
+VARIABLES: Final = (
+    "LOADGEN_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "LOADGEN_MOCK_API_KEY",
+    "LOADGEN_JUDGE_API_KEY",
+)
 """What holds a secret in the environment."""
 
 SHORTEST: Final = 6

@@ -18,17 +18,19 @@ class Timeouts:
         connect_s: For looking the host up and both handshakes together.
         first_byte_s: From the request's last byte to the response's first.
         idle_s: Between two reads of a response.
+        named: The option that sets `total_s`, for messages.
     """
 
     total_s: float = 600.0
     connect_s: float = 10.0
     first_byte_s: float | None = None
     idle_s: float | None = None
+    named: str = "--timeout"
 
     @property
     def too_late(self) -> str:
         """What is said of a request whose time is over."""
-        return f"no complete response within {self.total_s:g} s (--timeout)"
+        return f"no complete response within {self.total_s:g} s ({self.named})"
 
     def unconnected(self, where: str) -> str:
         """What is said when there is no connection in time; `where`: to host and port."""

@@ -79,6 +79,7 @@ class Ask:
         include_usage: Whether the stream ends with the token counts.
         said: The messages or the prompt, as they were sent.
         least_tokens: What an answer that would be shorter is drawn out to, before it is cut.
+        chat: Whether it is a chat, whose answers can have reasoning and tool calls.
     """
 
     model: str
@@ -89,6 +90,7 @@ class Ask:
     include_usage: bool
     said: Any = None
     least_tokens: int = 0
+    chat: bool = False
 
 
 def read_chat(body: bytes, models: Sequence[str]) -> Ask:
@@ -142,6 +144,7 @@ def _read(
         include_usage=stream_options is not None and bool(stream_options.get("include_usage")),
         said=said,
         least_tokens=_least_tokens(fields, max_tokens),
+        chat=where == "messages",
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import web
 
 from loadgen.mock_endpoint import wire
+from loadgen.mock_endpoint.token import joined
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.ask import Ask
@@ -71,7 +72,7 @@ class Delivery:
             await self._until(due_s)
             _note_lateness(truth, due_s, time.monotonic_ns())
             counts = wire.usage(ask.input_tokens, len(answer.tokens))
-            body = wire.whole(exchange.dialect, ask, "".join(answer.tokens), answer.finish_reason, counts)
+            body = wire.whole(exchange.dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
             response = await send(exchange.request, body, _OK, truth)
             truth.tokens = len(answer.tokens)
             return response

@@ -2,29 +2,54 @@
 
 A line is a JSON object:
 
-    match   answer requests whose last user message (or prompt) contains this; without it, any request
-    reply   the text of the answer
-    ttft    a distribution that takes the place of --ttft
-    itl     a distribution that takes the place of --itl
-    status  fail instead, with this HTTP status (400 to 599), at once or after `ttft`
-    error   the message of that failure
+    prompt         answer requests whose last user message (or prompt) is this, to the letter
+    match          answer requests whose last user message (or prompt) contains this; without both, any
+    reply          the text of the answer
+    reasoning      what is told apart from it as reasoning, ahead of it
+    tool_calls     a list of {"name", "arguments"}, or of calls as OpenAI's API has them, after it
+    finish_reason  why the answer ends; by default `tool_calls` where there are any, else `stop`
+    ttft           a distribution that takes the place of --ttft
+    itl            a distribution that takes the place of --itl
+    status         fail instead, with this HTTP status (400 to 599), at once or after `ttft`
+    error          the message of that failure
 
-The first line that matches wins. A line has either `reply` or `status`.
+A line with `prompt` goes before those without; several with the same prompt take turns. Of the others the
+first that matches wins. A line has an answer (a reply, reasoning or tool calls) or a status.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from loadgen.mock_endpoint.errors import RepliesError
+from loadgen.mock_endpoint.token import Beside, Call
 from workloads import distribution
 
-_TYPES: Final = {"match": str, "reply": str, "ttft": str, "itl": str, "status": int, "error": str}
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from loadgen.mock_endpoint.token import Token
+
+_TYPES: Final[Mapping[str, type]] = {
+    "prompt": str,
+    "match": str,
+    "reply": str,
+    "reasoning": str,
+    "tool_calls": list,
+    "finish_reason": str,
+    "ttft": str,
+    "itl": str,
+    "status": int,
+    "error": str,
+}
+_WORDS: Final[Mapping[type, str]] = {int: "a whole number", str: "a text", list: "a list"}
+_ANSWERS: Final = ("reply", "reasoning", "tool_calls")
 _FAILURES: Final = range(400, 600)
 _TOKEN: Final = re.compile(r"\s*\S+|\s+$")
 
@@ -34,20 +59,63 @@ class Reply:
     """What is answered to a request.
 
     Attributes:
+        prompt: What the question must be; None where that does not matter.
         match: What the question must contain; the empty string is in every question.
-        tokens: The answer, split so that joining gives the text.
+        text: The answer.
+        reasoning: What is told apart from it.
+        calls: The tools that it calls.
+        finish_reason: Why it ends, if nothing cuts it.
         ttft: Draws the seconds to the first token; None keeps the server's distribution.
         itl: Likewise, the seconds between tokens.
         status: Fail with this HTTP status; None answers.
         error: The message of the failure.
     """
 
+    prompt: str | None
     match: str
-    tokens: tuple[str, ...]
+    text: str
+    reasoning: str
+    calls: tuple[Call, ...]
+    finish_reason: str
     ttft: distribution.Sampler | None
     itl: distribution.Sampler | None
     status: int | None
     error: str
+
+    def tokens(self) -> tuple[Token, ...]:
+        """The answer in tokens: reasoning, text, and two for each tool call: its head, its arguments."""
+        if not (self.reasoning or self.calls):
+            return split(self.text)
+        thoughts = (Beside(reasoning=word) for word in split(self.reasoning))
+        heads = ((Call(call.index, call.id, call.name), call) for call in self.calls)
+        parts = (
+            Beside(calls=(part,))
+            for head, call in heads
+            for part in (head, Call(call.index, arguments=call.arguments))
+        )
+        return (*thoughts, *split(self.text), *parts)
+
+
+class Replies:
+    """All replies of a file, found by the question.
+
+    Args:
+        replies: In the order of the file.
+    """
+
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        known: dict[str, list[Reply]] = {}
+        for reply in replies:
+            if reply.prompt is not None:
+                known.setdefault(reply.prompt, []).append(reply)
+        self._known: Mapping[str, Iterator[Reply]] = {prompt: cycle(turns) for prompt, turns in known.items()}
+        self._others = [reply for reply in replies if reply.prompt is None]
+
+    def to(self, question: str) -> Reply | None:
+        """The reply to a question; None where none matches."""
+        if question in self._known:
+            return next(self._known[question])
+        return next((reply for reply in self._others if reply.match in question), None)
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -77,12 +145,17 @@ def _line(text: bytes, where: str) -> Reply:
         raise RepliesError(f'{where} is not a JSON object such as {{"match": "2+2", "reply": "4"}}')
     try:
         _check(fields)
+        calls = tuple(_call(index, one) for index, one in enumerate(fields.get("tool_calls", ())))
         ttft, itl = (distribution.duration(fields[key]) if key in fields else None for key in ("ttft", "itl"))
     except ValueError as error:
         raise RepliesError(f"{where}: {error}") from error
     return Reply(
+        prompt=fields.get("prompt"),
         match=fields.get("match", ""),
-        tokens=split(fields.get("reply", "")),
+        text=fields.get("reply", ""),
+        reasoning=fields.get("reasoning", ""),
+        calls=calls,
+        finish_reason=fields.get("finish_reason", "tool_calls" if calls else "stop"),
         ttft=ttft,
         itl=itl,
         status=fields.get("status"),
@@ -90,13 +163,27 @@ def _line(text: bytes, where: str) -> Reply:
     )
 
 
+def _call(index: int, told: Any) -> Call:
+    """A tool call, as it stands in a list of them."""
+    said = told.get("function", told) if isinstance(told, dict) else None
+    if not isinstance(said, dict) or not isinstance(said.get("name"), str) or not said["name"]:
+        raise ValueError(f'tool_calls, number {index + 1}, is not {{"name": …, "arguments": …}}')
+    arguments = said.get("arguments", {})
+    written = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
+    return Call(index, str(told.get("id") or f"call_{index}"), said["name"], written)
+
+
 def _check(fields: dict[str, Any]) -> None:
     for key, value in fields.items():
         if key not in _TYPES:
             raise ValueError(f"there is no key {key!r}; possible are {', '.join(_TYPES)}")
         if type(value) is not _TYPES[key]:
-            raise ValueError(f"{key} is not {'a whole number' if _TYPES[key] is int else 'a text'}")
-    if ("reply" in fields) == ("status" in fields):
-        raise ValueError("a line has either a reply or a status, not both and not none")
+            raise ValueError(f"{key} is not {_WORDS[_TYPES[key]]}")
+    if "prompt" in fields and "match" in fields:
+        raise ValueError("a line has either a prompt or a match: what is asked, or a part of it")
+    if any(key in fields for key in _ANSWERS) == ("status" in fields):
+        raise ValueError(
+            "a line has either a reply (or reasoning, or tool_calls) or a status, not both and not none"
+        )
     if "status" in fields and fields["status"] not in _FAILURES:
         raise ValueError(f"status {fields['status']} is not a failure, which has 400 to 599")

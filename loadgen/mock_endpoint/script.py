@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, count, cycle, islice, repeat
 from random import Random
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from loadgen.mock_endpoint import replies
 from loadgen.mock_endpoint.ask import Refusal
 from loadgen.mock_endpoint.cache import Cache
 from loadgen.mock_endpoint.errors import MockOptionsError
+from loadgen.mock_endpoint.token import joined
 from workloads import distribution
 from workloads.errors import DistributionError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from loadgen.mock_endpoint.ask import Ask
     from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.token import Token
 
 _T = TypeVar("_T")
 
@@ -34,8 +36,8 @@ class Answer:
     """What one request gets.
 
     Attributes:
-        tokens: The text in tokens; joined they are the text.
-        finish_reason: `length` when the client's limit cut the text, else `stop`.
+        tokens: The answer in tokens; joined they are the answer.
+        finish_reason: `length` when the client's limit cut the answer, else `stop`, or what the script says.
         ttft_s: Time to the first token, from the start of service.
         itl: Draws the seconds between two tokens.
         rng: What `itl` draws from; belongs to this answer alone.
@@ -43,8 +45,8 @@ class Answer:
         cached: Whether it was given before, and so comes at once.
     """
 
-    tokens: Sequence[str]
-    finish_reason: Literal["stop", "length"]
+    tokens: Sequence[Token]
+    finish_reason: str
     ttft_s: float
     itl: distribution.Sampler
     rng: Random
@@ -56,15 +58,15 @@ class Answer:
         """Whether all tokens are due at the same moment."""
         return isinstance(self.itl, distribution.Constant) and not self.itl.value
 
-    def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, str, int]]:
+    def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, Token, int]]:
         """Cut the answer into pieces, each due when the first of its tokens is.
 
         Yields:
-            The time at which a piece is due, in seconds from the start; its text; its number of tokens.
+            The time at which a piece is due, in seconds from the start; its tokens as one; how many they are.
         """
         left = len(self.tokens)
-        for due_s, text in zip(self.dues_s(tokens_per_piece), self.texts(tokens_per_piece), strict=False):
-            yield due_s, text, min(left, tokens_per_piece)
+        for due_s, piece in zip(self.dues_s(tokens_per_piece), self.texts(tokens_per_piece), strict=False):
+            yield due_s, piece, min(left, tokens_per_piece)
             left -= tokens_per_piece
 
     def dues_s(self, tokens_per_piece: int) -> Iterator[float]:
@@ -77,12 +79,12 @@ class Answer:
         gaps = (sum(self.itl(self.rng) for _ in range(tokens_per_piece)) for _ in repeat(None))
         return accumulate(gaps, initial=self.ttft_s)
 
-    def texts(self, tokens_per_piece: int) -> Sequence[str]:
-        """The texts of the pieces."""
+    def texts(self, tokens_per_piece: int) -> Sequence[Token]:
+        """The pieces, the tokens of each as one."""
         if tokens_per_piece == 1:
             return self.tokens
         return [
-            "".join(self.tokens[begin : begin + tokens_per_piece])
+            joined(self.tokens[begin : begin + tokens_per_piece])
             for begin in range(0, len(self.tokens), tokens_per_piece)
         ]
 
@@ -102,9 +104,10 @@ class Script:
         self._ttft = _named("ttft", distribution.duration, options.ttft)
         self._itl = _named("itl", distribution.duration, options.itl)
         self._length = _named("tokens", distribution.length, options.tokens)
-        self._replies = replies.load(options.replies) if options.replies else []
+        scripted = replies.load(options.replies) if options.replies else []
+        self._replies = replies.Replies(scripted)
         samplers = (self._ttft, self._itl, self._length)
-        times = (time for reply in self._replies for time in (reply.ttft, reply.itl) if time)
+        times = (time for reply in scripted for time in (reply.ttft, reply.itl) if time)
         self._draws = not all(isinstance(sampler, distribution.Constant) for sampler in (*samplers, *times))
         self._never_drawn_from = Random(options.seed)  # noqa: S311 (reproducible draws, no secrets)
         self._seed = options.seed
@@ -120,7 +123,7 @@ class Script:
 
     def _drawn(self, ask: Ask) -> Answer:
         rng = self._rng()
-        reply = next((reply for reply in self._replies if reply.match in ask.question), None)
+        reply = self._replies.to(ask.question)
         if reply is None:
             ttft_s, length = self._ttft(rng), self._length(rng)
             return _cut(_usual(max(length, ask.least_tokens)), ask.max_tokens, ttft_s, self._itl, rng)
@@ -128,7 +131,8 @@ class Script:
             refusal = Refusal(reply.status, reply.error, kind="scripted_failure")
             return Answer((), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal)
         ttft_s = (reply.ttft or self._ttft)(rng)
-        return _cut(reply.tokens, ask.max_tokens, ttft_s, reply.itl or self._itl, rng)
+        tokens = reply.tokens() if ask.chat else replies.split(reply.text)
+        return _cut(tokens, ask.max_tokens, ttft_s, reply.itl or self._itl, rng, reply.finish_reason)
 
     def _rng(self) -> Random:
         """What the next request draws from; seeding takes longer than everything else in an answer."""
@@ -144,14 +148,15 @@ def _usual(length: int) -> Sequence[str]:
 
 
 def _cut(
-    tokens: Sequence[str],
+    tokens: Sequence[Token],
     limit: int | None,
     ttft_s: float,
     itl: distribution.Sampler,
     rng: Random,
+    finish_reason: str = "stop",
 ) -> Answer:
     too_long = limit is not None and len(tokens) > limit
-    return Answer(tokens[:limit], "length" if too_long else "stop", ttft_s, itl, rng)
+    return Answer(tokens[:limit], "length" if too_long else finish_reason, ttft_s, itl, rng)
 
 
 def _named(name: str, parse: Callable[[str], _T], spec: str) -> _T:

@@ -12,10 +12,13 @@ from uuid import uuid4
 
 import orjson
 
+from loadgen.mock_endpoint.token import Beside, text_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.token import Token
 
 DONE: Final = b"data: [DONE]\n\n"
 """What ends every stream."""
@@ -35,18 +38,18 @@ class Dialect:
         chunk_object: The `object` of a chunk.
         whole_object: The `object` of an answer in one piece.
         role: What a chunk that holds only the role has in its choice; None where there is none.
-        piece: What a choice holds for a text, in a stream.
+        piece: What a choice holds for a token, in a stream.
         end: What a stream's last choice holds beside its finish reason.
-        whole: What the choice of an answer in one piece holds for the text.
+        whole: What the choice of an answer in one piece holds for it.
     """
 
     id_prefix: str
     chunk_object: str
     whole_object: str
     role: Json | None
-    piece: Callable[[str], Json]
+    piece: Callable[[Token], Json]
     end: Json
-    whole: Callable[[str], Json]
+    whole: Callable[[Token], Json]
 
 
 CHAT: Final = Dialect(
@@ -54,9 +57,9 @@ CHAT: Final = Dialect(
     chunk_object="chat.completion.chunk",
     whole_object="chat.completion",
     role={"delta": {"role": "assistant", "content": ""}},
-    piece=lambda text: {"delta": {"content": text}},
+    piece=lambda token: {"delta": _members(token)},
     end={"delta": {}},
-    whole=lambda text: {"message": {"role": "assistant", "content": text}},
+    whole=lambda token: {"message": {"role": "assistant", "content": None, **_members(token)}},
 )
 
 COMPLETION: Final = Dialect(
@@ -64,9 +67,9 @@ COMPLETION: Final = Dialect(
     chunk_object="text_completion",
     whole_object="text_completion",
     role=None,
-    piece=lambda text: {"text": text},
+    piece=lambda token: {"text": text_of(token)},
     end={"text": ""},
-    whole=lambda text: {"text": text},
+    whole=lambda token: {"text": text_of(token)},
 )
 
 
@@ -99,9 +102,11 @@ class Frames:
         """The event that holds only the role; empty in a protocol without roles."""
         return self._event(self._dialect.role) if self._dialect.role else b""
 
-    def piece(self, text: str) -> bytes:
-        """The event that carries a text."""
-        return self._before + orjson.dumps(text) + self._after
+    def piece(self, token: Token) -> bytes:
+        """The event that carries a token, or several as one."""
+        if isinstance(token, Beside):
+            return self._event(self._dialect.piece(token))
+        return self._before + orjson.dumps(token) + self._after
 
     def end(self, finish_reason: str, counts: Json) -> bytes:
         """The events after the last token: the finish reason, the usage if it was asked for, and the end."""
@@ -114,10 +119,16 @@ class Frames:
         return _sse({**self._common, "choices": [_choice(choice, finish_reason)], **self._usage})
 
 
-def whole(dialect: Dialect, ask: Ask, text: str, finish_reason: str, counts: Json) -> bytes:
+def whole(dialect: Dialect, ask: Ask, answer: Token, finish_reason: str, counts: Json) -> bytes:
     """The JSON of an answer in one piece."""
     common = _common(dialect.id_prefix, dialect.whole_object, ask.model, None)
-    return orjson.dumps({**common, "choices": [_choice(dialect.whole(text), finish_reason)], "usage": counts})
+    return orjson.dumps(
+        {**common, "choices": [_choice(dialect.whole(answer), finish_reason)], "usage": counts}
+    )
+
+
+def _members(token: Token) -> Json:
+    return {"content": token} if isinstance(token, str) else token.members()
 
 
 def _common(id_prefix: str, kind: str, model: str, serial: str | None) -> Json:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "What is 2+2?"}]
 ANSWER = "It is 4, of course."
+LOOK_UP = "What is the weather?"
+CALL = '{"name": "weather", "arguments": {"city": "Ulm"}}'
+LOOKING: list[ChatCompletionMessageParam] = [{"role": "user", "content": LOOK_UP}]
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "fast"])
@@ -27,7 +30,8 @@ def client(
     """A client of an endpoint, one of each engine, that has a key, one model, and a script."""
     file: Path = tmp_path_factory.mktemp("script") / "replies.jsonl"
     busy = '{"match": "busy", "status": 429, "error": "slow down"}'
-    file.write_text(f'{{"match": "2+2", "reply": "{ANSWER}"}}\n{busy}\n')
+    call = f'{{"prompt": "{LOOK_UP}", "reasoning": "I look.", "tool_calls": [{CALL}]}}'
+    file.write_text(f'{{"match": "2+2", "reply": "{ANSWER}"}}\n{busy}\n{call}\n')
     options = {"ttft": "1ms", "itl": "0", "tokens": "6", "api_key": "k", "models": ["small"], "replies": file}
     options["fast"] = request.param
     with (
@@ -137,3 +141,36 @@ def test_a_scripted_failure(client: openai.OpenAI) -> None:
     """A scripted status arrives as that failure, with its message."""
     with pytest.raises(openai.RateLimitError, match="slow down"):
         client.completions.create(model="small", prompt="are you busy?", stream=True)
+
+
+def test_a_call_in_one_piece(client: openai.OpenAI) -> None:
+    """An answer that calls a tool has no content, but the call, and what was thought before it."""
+    answer = client.chat.completions.create(model="small", messages=LOOKING).choices[0]
+    assert answer.finish_reason == "tool_calls"
+    assert answer.message.content is None
+    assert answer.message.to_dict()["reasoning_content"] == "I look."
+    assert answer.message.tool_calls is not None
+    (call,) = (one.to_dict() for one in answer.message.tool_calls)
+    assert call["function"] == {"name": "weather", "arguments": '{"city":"Ulm"}'}
+
+
+def test_a_call_as_a_stream(client: openai.OpenAI) -> None:
+    """The reasoning comes first, then the head of the call, then its arguments, in chunks of their own."""
+    with client.chat.completions.create(model="small", messages=LOOKING, stream=True) as stream:
+        deltas = [chunk.choices[0].delta.to_dict() for chunk in stream]
+    head = {"name": "weather", "arguments": ""}
+    assert deltas[1:] == [
+        {"reasoning_content": "I"},
+        {"reasoning_content": " look."},
+        {"tool_calls": [{"index": 0, "id": "call_0", "type": "function", "function": head}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": '{"city":"Ulm"}'}}]},
+        {},
+    ]
+
+
+def test_a_completion_has_text_alone(client: openai.OpenAI) -> None:
+    """A protocol that knows neither reasoning nor tools gets what there is of text, here nothing."""
+    answer = client.completions.create(model="small", prompt=LOOK_UP)
+    assert answer.choices[0].text == ""
+    assert answer.usage is not None
+    assert answer.usage.completion_tokens == 0

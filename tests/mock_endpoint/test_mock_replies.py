@@ -5,12 +5,14 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.mock_endpoint.errors import RepliesError
-from loadgen.mock_endpoint.replies import load, split
+from loadgen.mock_endpoint.replies import Replies, Reply, load, split
+from loadgen.mock_endpoint.token import Beside, Call, joined, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,12 +35,12 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl"
     file.write_text('{"match": "2+2", "reply": "It is 4", "ttft": "1s", "itl": "2ms"}\n\n{"status": 503}\n')
     first, second = load(file)
-    assert (first.match, first.tokens, first.status) == ("2+2", ("It", " is", " 4"), None)
+    assert (first.match, first.tokens(), first.status) == ("2+2", ("It", " is", " 4"), None)
     assert first.ttft is not None
     assert first.itl is not None
     rng = Random(0)  # noqa: S311 (reproducible draws, no secrets)
     assert (first.ttft(rng), first.itl(rng)) == (1.0, 0.002)
-    assert (second.match, second.tokens, second.ttft, second.itl) == ("", (), None, None)
+    assert (second.match, second.tokens(), second.ttft, second.itl) == ("", (), None, None)
     assert (second.status, second.error) == (503, "a scripted failure")
 
 
@@ -47,12 +49,18 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ("[1]", "is not a JSON object"),
-        ('{"replay": "x"}', "there is no key 'replay'; possible are match, reply"),
+        ('{"replay": "x"}', "there is no key 'replay'; possible are prompt, match, reply"),
         ('{"reply": 7}', "reply is not a text"),
         ('{"status": "429"}', "status is not a whole number"),
         ('{"status": 200}', "status 200 is not a failure"),
-        ('{"match": "x"}', "either a reply or a status"),
-        ('{"reply": "x", "status": 429}', "either a reply or a status"),
+        ('{"match": "x"}', "or a status, not both and not none"),
+        ('{"prompt": "x"}', "or a status, not both and not none"),
+        ('{"reply": "x", "status": 429}', "or a status, not both and not none"),
+        ('{"tool_calls": [], "status": 429}', "or a status, not both and not none"),
+        ('{"prompt": "x", "match": "y", "reply": "z"}', "either a prompt or a match"),
+        ('{"tool_calls": {"name": "f"}}', "tool_calls is not a list"),
+        ('{"tool_calls": [{"name": "f"}, {"arguments": "{}"}]}', "tool_calls, number 2, is not"),
+        ('{"tool_calls": [{"function": null}]}', "tool_calls, number 1, is not"),
         ('{"reply": "x", "ttft": "5"}', "'5' has no unit"),
     ],
 )
@@ -64,6 +72,59 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, complaint: str) -> None:
         load(file)
     assert f"{file}, line 3" in str(raised.value)
     assert complaint in str(raised.value)
+
+
+def test_a_prompt_goes_before_a_part_of_it(tmp_path: Path) -> None:
+    """A whole prompt is looked up first, those that are said twice take turns; else the first match wins."""
+    file = tmp_path / "replies.jsonl"
+    lines = [
+        {"match": "2", "reply": "a match"},
+        {"prompt": "2+2", "reply": "4"},
+        {"prompt": "2+2", "reply": "four"},
+        {"prompt": "", "reply": "to nothing"},
+        {"reply": "to the rest"},
+    ]
+    file.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    replies = Replies(load(file))
+
+    def text(question: str) -> str:
+        reply = replies.to(question)
+        return "" if reply is None else reply.text
+
+    assert [text("2+2") for _ in range(3)] == ["4", "four", "4"]
+    assert text("2+2 ") == "a match"
+    assert text("") == "to nothing"
+    assert text("3") == "to the rest"
+
+
+def test_calls_are_taken_as_people_write_them(tmp_path: Path) -> None:
+    """With a name and arguments as an object, or as OpenAI's API has them; they end the answer by default."""
+    file = tmp_path / "replies.jsonl"
+    plain = {"name": "add", "arguments": {"a": [1, 2]}}
+    whole = {"id": "x", "type": "function", "function": {"name": "now", "arguments": "not JSON"}}
+    file.write_bytes(orjson.dumps({"tool_calls": [plain, whole, {"name": "none"}]}))
+    (reply,) = load(file)
+    assert reply.calls == (
+        Call(0, "call_0", "add", '{"a":[1,2]}'),
+        Call(1, "x", "now", "not JSON"),
+        Call(2, "call_2", "none", "{}"),
+    )
+    assert reply.finish_reason == "tool_calls"
+
+
+@given(st.text(), st.text(), st.lists(st.text(), max_size=3), st.integers(1, 9))
+def test_however_they_are_put_together_tokens_are_the_answer(
+    text: str, reasoning: str, arguments: list[str], size: int
+) -> None:
+    """Tokens, one by one or several as one, join to the reasoning, the text and the calls of a reply."""
+    calls = tuple(Call(index, f"call_{index}", "f", one) for index, one in enumerate(arguments))
+    reply = Reply(None, "", text, reasoning, calls, "stop", None, None, None, "")
+    tokens = reply.tokens()
+    pieces = [joined(tokens[begin : begin + size]) for begin in range(0, len(tokens), size)]
+    for whole in (joined(tokens), joined(pieces)):
+        assert text_of(whole) == text
+        assert isinstance(whole, str) or (whole.reasoning, whole.calls) == (reasoning, calls)
+        assert isinstance(whole, Beside) == bool(reasoning or calls)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

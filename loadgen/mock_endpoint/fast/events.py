@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.token import Token
 
 Cut = list[bytes]
 """Bytes, cut at the places of the answer's id."""
@@ -32,8 +33,8 @@ def serial(number: int) -> bytes:
     return b"%032x" % number
 
 
-class Events(dict[str, Cut]):
-    """The events of all streams of one kind: text to the event that carries it, made when first asked for.
+class Events(dict["Token", Cut]):
+    """The events of all streams of one kind: token to the event that carries it, made when first asked for.
 
     Args:
         dialect: The protocol.
@@ -47,23 +48,23 @@ class Events(dict[str, Cut]):
         super().__init__()
         self._frames = wire.Frames(dialect, ask, _STAND_IN)
         self._counted = ask.include_usage
-        self._together: dict[tuple[str, ...], Cut] = {}
+        self._together: dict[tuple[Token, ...], Cut] = {}
         self._ends: dict[tuple[str, int, int], Cut] = {}
         role = self._frames.role()
         self.role = _cut(_chunk(role) if role else b"")
 
-    def __missing__(self, text: str) -> Cut:
-        event = self[text] = _cut(_chunk(self._frames.piece(text)))
+    def __missing__(self, token: Token) -> Cut:
+        event = self[token] = _cut(_chunk(self._frames.piece(token)))
         return event
 
-    def together(self, texts: Sequence[str]) -> Cut:
-        """The events of several texts; kept for the next answer that says the same."""
-        key = tuple(texts)
+    def together(self, tokens: Sequence[Token]) -> Cut:
+        """The events of several tokens; kept for the next answer that says the same."""
+        key = tuple(tokens)
         cut = self._together.get(key)
         if cut is None:
             if len(self._together) >= _MOST_KEPT:
                 self._together.clear()
-            cut = self._together[key] = _cut(b"".join(_HOLE.join(self[text]) for text in texts))
+            cut = self._together[key] = _cut(b"".join(_HOLE.join(self[token]) for token in tokens))
         return cut
 
     def end(self, finish_reason: str, input_tokens: int, output_tokens: int) -> Cut:

@@ -14,6 +14,7 @@ from loadgen.mock_endpoint.ask import Refusal
 from loadgen.mock_endpoint.fast.connection import NOW
 from loadgen.mock_endpoint.fast.events import EventShelf, serial
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, MODELS, Doorkeeper, model_list
+from loadgen.mock_endpoint.token import joined
 from loadgen.mock_endpoint.truth import Truth
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Service:
         """Send an answer in one piece, when its last token is due."""
         _, request, dialect, ask, answer, truth = exchange
         counts = wire.usage(ask.input_tokens, len(answer.tokens))
-        body = wire.whole(dialect, ask, "".join(answer.tokens), answer.finish_reason, counts)
+        body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
         due_s = answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
         sent_ns = yield due_ns, _json(request, _OK, body)

@@ -1,0 +1,86 @@
+"""What an answer consists of: tokens, most of them texts, some of them reasoning or a part of a tool call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call, or a part of one.
+
+    Attributes:
+        index: Which of the answer's calls it is, from 0.
+        id: Its id; empty but in the first part.
+        name: The function's name; empty but in the first part.
+        arguments: JSON text, or a part of it.
+    """
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+    def member(self) -> dict[str, Any]:
+        """As a member of `tool_calls`."""
+        if not self.name:
+            return {"index": self.index, "function": {"arguments": self.arguments}}
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"index": self.index, "id": self.id, "type": "function", "function": function}
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Something with more to it than text: a token, or several in one.
+
+    Attributes:
+        text: The text of the answer.
+        reasoning: What is told apart from it as reasoning.
+        calls: Tool calls, or parts of them.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[Call, ...] = ()
+
+    def members(self) -> dict[str, Any]:
+        """As the members of a chat's delta, or of its message."""
+        members: dict[str, Any] = {"reasoning_content": self.reasoning} if self.reasoning else {}
+        if self.text or not (self.reasoning or self.calls):
+            members["content"] = self.text
+        return members | ({"tool_calls": [call.member() for call in self.calls]} if self.calls else {})
+
+
+Token = str | Beside
+
+
+def joined(tokens: Sequence[Token]) -> Token:
+    """Several tokens as one, the parts of each tool call together."""
+    try:
+        return "".join(tokens)  # type: ignore[arg-type]  # nearly always there are texts alone
+    except TypeError:
+        whole = [Beside(token) if isinstance(token, str) else token for token in tokens]
+    return Beside(
+        "".join(one.text for one in whole),
+        "".join(one.reasoning for one in whole),
+        tuple(_whole_calls(whole)),
+    )
+
+
+def text_of(token: Token) -> str:
+    """The text of it."""
+    return token if isinstance(token, str) else token.text
+
+
+def _whole_calls(parts: Sequence[Beside]) -> Iterator[Call]:
+    found: dict[int, list[Call]] = {}
+    for part in parts:
+        for call in part.calls:
+            found.setdefault(call.index, []).append(call)
+    for index, calls in found.items():
+        first = calls[0]
+        yield Call(index, first.id, first.name, "".join(call.arguments for call in calls))
