@@ -104,7 +104,9 @@ _ASKED: Final = """
     WHERE measured AND status <> 'abandoned' AND prompt_id IS NOT NULL AND scheduled_ns IS NOT NULL
     ORDER BY sitting, scheduled_ns, prompt_id"""
 
-_TEXTS: Final = "SELECT data, texts FROM events WHERE code = 20 AND texts IS NOT NULL"
+_TEXTS: Final = """
+    SELECT data, texts FROM events
+    WHERE code = 20 AND texts IS NOT NULL AND data ->> '$.phase' IS NOT 'judge'"""
 
 
 def _beginnings(connection: DuckDBPyConnection) -> dict[int, int]:

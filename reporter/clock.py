@@ -1,14 +1,22 @@
 """The sittings of a run on one clock: a log that was resumed after a restart counts time from two beginnings.
 
 Whatever is read of a log's events passes here: then their times, also those in their payloads, are those of
-the first sitting's clock, and nothing else of the reporter has to know.
+the first sitting's clock, and nothing else of the reporter has to know. So it is with sittings that were not
+the run's: who judges the answers afterwards writes to the same log, and no figure of the run knows of it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from recorder.errors import LogError
+from recorder.session import ASIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Part = Literal["run", "aside", "whole"]
+"""Of a log: what happened while it ran; from the first sitting on in which it was scored; everything."""
 
 _ONLY_SITTING: Final = """
     WITH sittings AS (
@@ -17,8 +25,19 @@ _ONLY_SITTING: Final = """
     )"""
 """A log of format 1 had one sitting and did not say so."""
 
+_SITTINGS: Final = """
+    sittings AS (
+        SELECT row_number() OVER (ORDER BY sitting) AS sitting,
+            first_seq, started_at_ns, started_wall_ns, shift_ns, environment
+        FROM main.sittings WHERE sitting NOT IN ({aside})
+    )"""
+"""A run's own, numbered through."""
+
+_PLAIN: Final = """
+    events AS (SELECT * FROM main.events WHERE {of_part})"""
+
 _SHIFTED: Final = """
-    WITH events AS (
+    events AS (
         SELECT
             seq,
             code,
@@ -33,8 +52,13 @@ _SHIFTED: Final = """
             ) END AS data,
             texts,
             chunk_gaps_us
-        FROM (SELECT *, CASE {cases} ELSE 0 END AS shift_ns FROM main.events)
+        FROM (SELECT *, CASE {cases} ELSE 0 END AS shift_ns FROM main.events WHERE {of_part})
     )"""
+
+_KINDS: Final = """
+    SELECT sitting, first_seq, shift_ns,
+        coalesce(CASE WHEN json_valid(environment) THEN json_extract(environment, '$.kind') END, '')
+    FROM sittings ORDER BY sitting"""
 
 
 class OneClock:
@@ -43,27 +67,74 @@ class OneClock:
     Args:
         source: A connection to the log, by DB-API.
 
+    Attributes:
+        scored_last: Whether who sat down to it last scored it, rather than ran it.
+
     Raises:
         LogError: The log is damaged.
     """
 
     def __init__(self, source: Any) -> None:
-        self._before = _ONLY_SITTING
+        self._sittings: list[Any] | None = None
+        self.scored_last = False
         if _all(source, "SELECT name FROM sqlite_master WHERE name = 'sittings'"):
-            shifts = _all(source, "SELECT first_seq, shift_ns FROM sittings ORDER BY sitting DESC")
-            if not all(isinstance(number, int) for sitting in shifts for number in sitting):
+            self._sittings = _all(source, _KINDS)
+            if not all(isinstance(number, int) for *three, _ in self._sittings for number in three):
                 raise LogError("the log is damaged: it does not say where its sittings begin")
-            self._before = _shifted(shifts) if any(by_ns for _, by_ns in shifts) else ""
+            self.scored_last = bool(self._sittings) and self._sittings[-1][3] in ASIDE
 
-    def query(self, selection: str) -> str:
-        """The same selection from `events` or `sittings`, with all times of events on one clock."""
-        return f"{self._before}{selection}"
+    def query(self, selection: str, part: Part = "run") -> str:
+        """The same selection from `events` or `sittings`, with all times of events on one clock.
+
+        Args:
+            selection: A query.
+            part: Which events it is to see.
+        """
+        if self._sittings is None:
+            return f"{_ONLY_SITTING}{selection}"
+        aside = [sitting for sitting, *_, kind in self._sittings if kind in ASIDE]
+        of_part = _OF_PART[part](self._sittings)
+        before = [_SITTINGS.format(aside=", ".join(map(str, aside)))] if aside else []
+        if any(shift_ns for _, _, shift_ns, _ in self._sittings):
+            before.append(_SHIFTED.format(cases=_cases(self._sittings), of_part=of_part))
+        elif of_part != _ALL:
+            before.append(_PLAIN.format(of_part=of_part))
+        return f"WITH {', '.join(before)} {selection}" if before else selection
 
 
-def _shifted(shifts: list[tuple[int, int]]) -> str:
-    """Stand in for the table of events; the last sitting comes first, for it has the greatest numbers."""
-    cases = (f"WHEN seq >= {first_seq:d} THEN {by_ns:d}" for first_seq, by_ns in shifts)
-    return _SHIFTED.format(cases=" ".join(cases))
+_ALL: Final = "true"
+
+
+def _cases(sittings: Sequence[Any]) -> str:
+    """The last sitting comes first, for it has the greatest numbers."""
+    return " ".join(f"WHEN seq >= {seq:d} THEN {by_ns:d}" for _, seq, by_ns, _ in reversed(sittings))
+
+
+def _of_run(sittings: Sequence[Any]) -> str:
+    """Leave the other sittings out: those at the end by where they begin, so that nothing of them is read."""
+    ends = [*(first_seq for _, first_seq, *_ in sittings[1:]), None]
+    spans = [(one[1], end) for one, end in zip(sittings, ends, strict=True) if one[3] in ASIDE]
+    conditions = []
+    while spans and spans[-1][1] is None:
+        first_seq, _ = spans.pop()
+        if spans and spans[-1][1] == first_seq:
+            spans[-1] = (spans[-1][0], None)
+        else:
+            conditions.append(f"seq < {first_seq:d}")
+    conditions += [f"NOT seq BETWEEN {first:d} AND {end - 1:d}" for first, end in spans if end is not None]
+    return " AND ".join(conditions) or _ALL
+
+
+def _aside(sittings: Sequence[Any]) -> str:
+    first = next((first_seq for _, first_seq, _, kind in sittings if kind in ASIDE), None)
+    return "false" if first is None else f"seq >= {first:d}"
+
+
+def _whole(_: Sequence[Any]) -> str:
+    return _ALL
+
+
+_OF_PART: Final = {"run": _of_run, "aside": _aside, "whole": _whole}
 
 
 def _all(source: Any, query: str) -> list[Any]:

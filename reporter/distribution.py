@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.quantile import PERCENTILES, position
@@ -11,7 +12,7 @@ from reporter.report import Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from duckdb import DuckDBPyRelation
+    from duckdb import DuckDBPyConnection
 
     from rulesets.definitions import PercentileMethod
 
@@ -31,14 +32,16 @@ class _Totals:
 
 
 def summaries(
-    values: DuckDBPyRelation,
+    connection: DuckDBPyConnection,
+    values: str,
     columns: Sequence[str],
     method: PercentileMethod,
 ) -> dict[str, Summary | None]:
-    """Summarise columns of a relation, in a few passes for all of them.
+    """Summarise columns of a query, in a few passes for all of them.
 
     Args:
-        values: NULLs are left out, in each column for itself.
+        connection: What to ask.
+        values: The query; NULLs are left out, in each column for itself.
         columns: Their names.
         method: How percentiles are taken.
 
@@ -46,48 +49,48 @@ def summaries(
         By the columns' names; None for one without values.
     """
     totals = _row(
+        connection,
         values,
-        ", ".join(
-            f"[count({name}), fsum({name}) / count({name}), min({name}), max({name})]" for name in columns
-        ),
+        [f"[count({name}), fsum({name}) / count({name}), min({name}), max({name})]" for name in columns],
     )
     known = {name: _totals(*figures) for name, figures in zip(columns, totals, strict=True) if figures[0]}
-    if not known:
-        return dict.fromkeys(columns)
-    squares = _row(
-        values, ", ".join(f"fsum(({name} - {one.mean!r}::DOUBLE) ** 2)" for name, one in known.items())
-    )
-    ranked = _ranked(
-        values, {name: (one.count, ranks_needed(one.count, method)) for name, one in known.items()}
-    )
-    found = {
-        name: _summary(one, square, at, method)
-        for (name, one), square, at in zip(known.items(), squares, ranked, strict=True)
-    }
+    found = _with_totals(connection, values, known, method)
     return {name: found.get(name) for name in columns}
 
 
-def weighted_summary(values: DuckDBPyRelation, method: PercentileMethod) -> Summary | None:
+def weighted_summary(connection: DuckDBPyConnection, values: str, method: PercentileMethod) -> Summary | None:
     """Summarise a column `value` of which each counts as often as the column `weight` says, a whole number.
 
     Args:
-        values: NULLs among the values are left out.
+        connection: What to ask.
+        values: The query; NULLs among the values are left out.
         method: How percentiles are taken.
 
     Returns:
         The summary of the values repeated, None where there are none.
     """
-    values = values.filter("value IS NOT NULL")
+    values = f"FROM ({values}) WHERE value IS NOT NULL"
     totals = _row(
-        values, "coalesce(sum(weight), 0)::BIGINT, fsum(value * weight) / sum(weight), min(value), max(value)"
+        connection,
+        values,
+        [
+            "coalesce(sum(weight), 0)::BIGINT",
+            "fsum(value * weight) / sum(weight)",
+            "min(value)",
+            "max(value)",
+        ],
     )
     if not totals[0]:
         return None
     one = _totals(*totals)
-    (square,) = _row(values, f"fsum(weight * (value - {one.mean!r}::DOUBLE) ** 2)")
-    running = values.project("value, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto")
-    ranks = ranks_needed(one.count, method)
-    at = _row(running, ", ".join(f"min(value) FILTER (upto > {rank})" for rank in ranks))
+    square, *at = _row(
+        connection,
+        f"SELECT *, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto {values}",
+        [
+            f"fsum(weight * (value - {one.mean!r}::DOUBLE) ** 2)",
+            *(f"min(value) FILTER (upto > {rank})" for rank in ranks_needed(one.count, method)),
+        ],
+    )
     return _summary(one, square, at, method)
 
 
@@ -121,21 +124,37 @@ def percentiles(values: Sequence[float], count: int, method: PercentileMethod) -
     return {name: place.between(at[place.below], at[place.above]) for name, place in positions.items()}
 
 
-def _ranked(
-    values: DuckDBPyRelation, needed: Mapping[str, tuple[int, Sequence[int]]]
-) -> Iterator[Sequence[float]]:
-    """The values of given ranks of several columns, as many columns at once as memory has room for.
+def _with_totals(
+    connection: DuckDBPyConnection, values: str, known: Mapping[str, _Totals], method: PercentileMethod
+) -> dict[str, Summary]:
+    """Summarise columns whose totals are known, as many at once as memory has room for.
 
     DuckDB's discrete quantile of (rank + 1/2) / n is the value of that rank, whichever way it rounds.
     """
-    asked = [
-        f"quantile_disc({name}, {[(rank + 0.5) / count for rank in ranks]}::DOUBLE[])"
-        for name, (count, ranks) in needed.items()
-    ]
-    at_once = max(1, _VALUES_AT_ONCE // max(count for count, _ in needed.values()))
-    for first in range(0, len(asked), at_once):
-        yield from _row(values, ", ".join(asked[first : first + at_once]))
+    found: dict[str, Summary] = {}
+    for names in _batches(known):
+        asked = [
+            f"fsum(({name} - {one.mean!r}::DOUBLE) ** 2), "
+            f"quantile_disc({name}, {_shares(one, method)}::DOUBLE[])"
+            for name, one in names.items()
+        ]
+        figures = iter(_row(connection, values, asked))
+        found |= {name: _summary(one, next(figures), next(figures), method) for name, one in names.items()}
+    return found
 
 
-def _row(relation: DuckDBPyRelation, figures: str) -> tuple[Any, ...]:
-    return relation.aggregate(figures).fetchall()[0]
+def _batches(known: Mapping[str, _Totals]) -> Iterator[dict[str, _Totals]]:
+    at_once = max(1, _VALUES_AT_ONCE // max((one.count for one in known.values()), default=1))
+    columns = iter(known.items())
+    while batch := dict(islice(columns, at_once)):
+        yield batch
+
+
+def _shares(one: _Totals, method: PercentileMethod) -> list[float]:
+    return [(rank + 0.5) / one.count for rank in ranks_needed(one.count, method)]
+
+
+def _row(connection: DuckDBPyConnection, values: str, figures: Sequence[str]) -> tuple[Any, ...]:
+    """Aggregates of a query: as text, for a relation is planned when it is made, and again when asked."""
+    (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM ({values})").fetchall()  # noqa: S608 (this program's own)
+    return row

@@ -4,6 +4,8 @@
     ├── QueryError    the SQL is wrong, or asks for more than there is room for
     ├── OptionError   an option of the report that there is none of
     ├── NotARunError  what should be a run, a report of one, or a folder of them, is none
+    ├── PriceError    what should be a table of prices is none
+    ├── HeadlineError a figure of a benchmark whose SQL is no aggregate of its scores
     └── NoRoomError   no memory, and no disk in its place, for what is computed
 
 What is wrong with a log is told by `recorder.errors.LogError`.
@@ -26,6 +28,14 @@ class OptionError(ReporterError):
 
 class NotARunError(ReporterError):
     """What should be a run, a report of one, or a folder of them, is none."""
+
+
+class HeadlineError(ReporterError):
+    """A figure of a benchmark whose SQL is no aggregate of its scores."""
+
+
+class PriceError(ReporterError):
+    """What should be a table of prices is none."""
 
 
 class NoRoomError(ReporterError):

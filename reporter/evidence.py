@@ -53,8 +53,8 @@ class Evidence:
         recorder: The recorder's last reading of itself.
         client: How the load generator's processes were doing (see docs/metrics.md); empty without readings.
         usable_cpus: How many CPUs they could use; None where that is not known.
-        prompts: How many different prompts the run could ask; None where that is not known, or where a salt
-            made each of them different.
+        prompts: How many different prompts the run could ask; None where that is not known, where a salt made
+            each of them different, and where a benchmark asks each several times.
         asked: How many requests asked one of them, warm-up included: of a conversation, its first turn.
         steady_state: The part of the run that did not drift, or why there is none.
         steady_required: Whether the run is invalid without one.

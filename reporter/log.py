@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import gettempdir
@@ -19,8 +21,8 @@ from uuid import uuid4
 from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.border import blaming
-from reporter.clock import OneClock
-from reporter.source import readable
+from reporter.clock import OneClock, Part
+from reporter.source import grows, readable
 from reporter.window import Timeline, together, window
 
 if TYPE_CHECKING:
@@ -43,8 +45,8 @@ _TABLES: Final[Mapping[str, str | None]] = {
         FROM sittings ORDER BY sitting""",
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
-        WHERE code < 20""",
-    "extent": "SELECT coalesce(max(seq), 0) AS last_seq FROM events",
+        WHERE code < 8""",
+    "extent": "SELECT coalesce(max(seq), 0) AS last_seq FROM main.events",
     "sitting_ends": None,
     "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
     "phases": None,
@@ -73,7 +75,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
 }
 """What is made when a log is opened, in this order, and what SQLite streams to it."""
 
-BIG_TABLES: Final[Mapping[str, str]] = {
+BIG_TABLES: Final[Mapping[str, str | None]] = {
     "events": """
         SELECT seq, name AS type, at_ns, coalesce(sample_uuid, '') AS sample_uuid, coalesce(data, '') AS data
         FROM events JOIN event_types USING (code)""",
@@ -82,8 +84,40 @@ BIG_TABLES: Final[Mapping[str, str]] = {
         WHERE code BETWEEN 23 AND 25 AND sample_uuid <> '' AND texts IS NOT NULL""",
     "prompts": """
         SELECT coalesce(data, '') AS data, texts FROM events WHERE code = 20 AND texts IS NOT NULL""",
+    "questions": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 8",
+    "passes": """
+        SELECT seq, name AS type, at_ns, data FROM events JOIN event_types USING (code)
+        WHERE code IN (9, 10) AND data IS NOT NULL""",
+    "scored": """
+        SELECT sample_uuid, data FROM events WHERE code = 30 AND sample_uuid <> '' AND data IS NOT NULL""",
+    "judge_calls": """
+        SELECT seq, code, at_ns, sample_uuid, coalesce(data, '') AS data,
+            CASE WHEN code = 20 THEN '' ELSE coalesce(texts, '') END AS texts
+        FROM events WHERE code IN (20, 23, 24, 25) AND sample_uuid <> ''""",
+    "prompt_events": """
+        SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 20 AND texts IS NOT NULL""",
+    "asked": None,
+    "scores": None,
 }
-"""What is made on demand."""
+"""What is made on demand, in this order."""
+
+_PARTS: Final[Mapping[str, Part]] = {
+    "events": "whole",
+    "passes": "aside",
+    "scored": "aside",
+    "judge_calls": "aside",
+}
+"""What is not about the run alone."""
+
+_NEEDS: Final[Mapping[str, frozenset[str]]] = {
+    "asked": frozenset({"questions"}),
+    "scores": frozenset({"questions", "passes", "scored", "asked"}),
+}
+"""What has to be there before."""
+
+_THERE: Final = """
+    SELECT table_name FROM duckdb_tables()
+    UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"""
 
 _EVERYTHING: Final = """
     SELECT coalesce(sample_uuid, '') AS sample_uuid, name AS type, at_ns, coalesce(data, '') AS data,
@@ -143,10 +177,11 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
     """
     if not names:
         return
-    there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    missing = {name: BIG_TABLES[name] for name in names if name not in there}
+    there = {name for (name,) in connection.execute(_THERE).fetchall()}
+    wanted = set(names).union(*(_NEEDS.get(name, ()) for name in names))
+    missing = {name: made for name, made in BIG_TABLES.items() if name in wanted - there}
     if missing:
-        _load(connection, run, missing)
+        _load(connection, run, missing, at_once=THREADS)
 
 
 def big_tables_in(query: str) -> set[str]:
@@ -164,6 +199,16 @@ def all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, Any
     answer = connection.execute(_sql(f"figures/{name}"))
     columns = [column[0] for column in answer.description or ()]
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+
+
+def streamed_figures(
+    connection: DuckDBPyConnection, name: str, at_once: int
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of one that has very many, in lists of so many. Meanwhile nothing else can be asked."""
+    answer = connection.execute(_sql(f"figures/{name}"))
+    columns = [column[0] for column in answer.description or ()]
+    while rows := answer.fetchmany(at_once):
+        yield [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def timelines(connection: DuckDBPyConnection) -> list[Timeline]:
@@ -199,26 +244,57 @@ def rows(run: Path) -> Iterator[dict[str, Any]]:
     with (
         readable(log) as uri,
         _reading(log, uri) as source,
-        _streamed(source, OneClock(source).query(_EVERYTHING)) as stream,
+        _streamed(source, OneClock(source).query(_EVERYTHING, "whole")) as stream,
     ):
         for batch in stream:
             yield from batch.to_pylist()
 
 
-def _load(connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None]) -> None:
+def _load(
+    connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None], at_once: int = 1
+) -> None:
     log = log_path(run)
     with readable(log) as uri, _reading(log, uri) as source:
         clock = OneClock(source)
+        if clock.scored_last:
+            # Who holds it now scores it, and does not run it.
+            connection.execute("SET VARIABLE unended = 'cut_off'")
+        streams = {
+            name: clock.query(selection, _PARTS.get(name, "run"))
+            for name, selection in tables.items()
+            if selection is not None
+        }
+        if at_once > 1 and not grows(uri):
+            _stream_at_once(connection, log, uri, streams, at_once)
+            tables = {name: None for name in tables if name not in streams}
         for name, selection in tables.items():
             if selection is None:
                 connection.execute(_sql(name))
             else:
-                with _streamed(source, clock.query(selection)) as stream:
-                    connection.register("stream", stream)
-                    connection.execute(_sql(name))
-                    connection.unregister("stream")
+                _stream(connection, source, name, streams[name])
 
 
+def _stream(connection: DuckDBPyConnection, source: Any, name: str, query: str) -> None:
+    with _streamed(source, query) as stream:
+        connection.register("stream", stream)
+        connection.execute(_sql(name))
+        connection.unregister("stream")
+
+
+def _stream_at_once(
+    connection: DuckDBPyConnection, log: Path, uri: str, streams: Mapping[str, str], at_once: int
+) -> None:
+    """Make tables that know nothing of each other, so many at a time: SQLite reads on one thread each."""
+
+    def make(name: str) -> None:
+        with connection.cursor() as own, _reading(log, uri) as source:
+            _stream(own, source, name, streams[name])
+
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(make, streams))
+
+
+@cache
 def _sql(name: str) -> str:
     return (files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 

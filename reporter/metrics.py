@@ -6,13 +6,14 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from reporter.accuracy.computing import asks_again
 from reporter.breakdown import breakdown
 from reporter.distribution import summaries, weighted_summary
 from reporter.evidence import Evidence, Violation
 from reporter.findings import findings, validity
 from reporter.log import all_figures, figures, timelines
 from reporter.over_time import over_time
-from reporter.own_delay import late_reads_ms, own_delay
+from reporter.own_delay import ALL_MS, SERVER_MS, late_reads_ms, own_delay
 from reporter.rate_window import own_window, redefine, uncounted
 from reporter.report import Counts, Finding, Report, Throughput, Tokens, Window
 from reporter.session import client_health, recorder_health, run_facts
@@ -73,10 +74,10 @@ def compute(
     percentile_method = definitions.percentile_method
     run, counts, window = run_facts(connection), _counts(connection), own_window(connection)
     summaries = _summaries(connection, tpot_mode, percentile_method)
-    token_totals = figures(connection, "tokens")
-    tokens = _tokens(token_totals)
+    tokens = _tokens(token_totals := figures(connection, "tokens"))
     recorder, client = recorder_health(connection), client_health(connection)
-    own = own_delay(connection, percentile_method, late_reads_ms(run["timestamp_source"], client))
+    late_ms = late_reads_ms(run["timestamp_source"], client)
+    own = own_delay(summaries.pop("all_ms"), summaries.pop("server_ms"), late_ms)
     moments = over_time(connection, percentile_method)
     steady = steadiness(run["ended"], len(run["sittings"]), window, moments)
     window = redefine(connection, definitions.throughput_window, steady, run["load"].get("kind"))
@@ -93,7 +94,7 @@ def compute(
             recorder=recorder,
             client=client,
             usable_cpus=run["usable_cpus"],
-            prompts=None if run["salt"] else (run["dataset"] or {}).get("rows"),
+            prompts=None if run["salt"] or asks_again(connection) else (run["dataset"] or {}).get("rows"),
             asked=_asked(connection),
             steady_state=steady,
             steady_required=bool(run["steady"]) or window.kind == "steady_state",
@@ -149,13 +150,16 @@ def _summaries(
     tpot_mode: TPOTReportingMode,
     method: PercentileMethod,
 ) -> dict[str, Any]:
-    """The summaries of the measured requests that completed, by the Report's fields."""
-    completed = connection.sql("FROM samples WHERE measured AND status = 'completed'")
-    found: dict[str, Any] = summaries(completed, (*COLUMNS, "tpot_ms"), method)
+    """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
+    completed = "FROM samples WHERE measured AND status = 'completed'"
+    with_own = f"SELECT *, {ALL_MS} AS all_ms, {SERVER_MS} AS server_ms {completed}"
+    found: dict[str, Any] = summaries(
+        connection, with_own, (*COLUMNS, "tpot_ms", "all_ms", "server_ms"), method
+    )
     if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED:
-        by_token = completed.project("tpot_ms AS value, tpot_tokens AS weight")
-        found["tpot_ms"] = weighted_summary(by_token, method)
-    return {**found, "itl_ms": weighted_summary(connection.table("gap_counts"), method)}
+        by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight {completed}"
+        found["tpot_ms"] = weighted_summary(connection, by_token, method)
+    return {**found, "itl_ms": weighted_summary(connection, "FROM gap_counts", method)}
 
 
 def _throughput(

@@ -13,18 +13,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.distribution import summaries
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from duckdb import DuckDBPyConnection
-
-    from reporter.report import OwnLimit
-    from rulesets.definitions import PercentileMethod
+    from reporter.report import OwnLimit, Summary
 
 IDLE_LAG_MS: Final = 1.0
 """How late an idle loop runs a timer, as its poll counts in milliseconds; arrivals do not wait for it."""
+
+
+# From the stamps, whatever the definitions let a TTFT count from. A response that is not streamed has its
+# first token when it is complete.
+_SINCE_SENT: Final = "(coalesce(first_token_ns, complete_ns) - sent_ns) / 1e6"
+SERVER_MS: Final = f"CASE WHEN own_ms IS NOT NULL THEN {_SINCE_SENT} END"
+"""SQL over `samples` for the time to the first token without the client's own delay, where that is known."""
+ALL_MS: Final = f"own_ms + {_SINCE_SENT}"
+"""The same, with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +57,17 @@ class OwnDelay:
     p99: OwnPart
 
 
-def own_delay(
-    connection: DuckDBPyConnection,
-    method: PercentileMethod,
-    late_ms: float,
-) -> OwnDelay | None:
+def own_delay(with_own: Summary | None, without: Summary | None, late_ms: float) -> OwnDelay | None:
     """Compare the time to the first token with and without the client's own delay.
 
     Args:
-        connection: An opened log.
-        method: How percentiles are taken.
+        with_own: Of `ALL_MS`.
+        without: Of `SERVER_MS`.
         late_ms: What of the TTFT itself is the client's own, from `late_reads_ms`.
 
     Returns:
         None where no measured request completed whose own delay is known.
     """
-    with_own, without = summaries(connection.sql(_KNOWN), ("all_ms", "server_ms"), method).values()
     if with_own is None or without is None:
         return None
 
@@ -88,11 +87,3 @@ def late_reads_ms(timestamp_source: str | None, client: Mapping[str, Any]) -> fl
     if timestamp_source != "read":
         return 0.0
     return max(0.0, (client.get("loop_lag_p50_ms") or 0.0) - IDLE_LAG_MS)
-
-
-# From the stamps, whatever the definitions let a TTFT count from. A response that is not streamed has its
-# first token when it is complete.
-_KNOWN: Final = """
-    SELECT (coalesce(first_token_ns, complete_ns) - sent_ns) / 1e6 AS server_ms, own_ms + server_ms AS all_ms
-    FROM samples
-    WHERE measured AND status = 'completed' AND own_ms IS NOT NULL"""

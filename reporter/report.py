@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -315,6 +317,8 @@ class Report:
     recorder: dict[str, Any]
     client: dict[str, Any]
     findings: list[Finding]
+    accuracy: list[dict[str, Any]] = field(default_factory=list, kw_only=True)
+    cost: Cost | None = field(default=None, kw_only=True)
     verdict: dict[str, Any] | None = None
     steady_state: SteadyState | None = None
     breakdown: dict[str, list[Part]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import orjson
 
+from reporter.accuracy.computing import TABLES, accuracy, asks_benchmarks
 from reporter.border import blaming
 from reporter.defining import define
 from reporter.errors import OptionError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
+    from reporter.costs.prices import PriceTable
     from reporter.report import Report
     from reporter.tokens import Tokenizer
 
@@ -56,6 +58,8 @@ class MetricsReporter:
         percentile_method: str | None = None,
         definitions: Definitions = DEFAULT,
         recount: bool = False,
+        scoring_pass: int | None = None,
+        prices: PriceTable | None = None,
     ) -> Report:
         """Compute the report.
 
@@ -67,11 +71,15 @@ class MetricsReporter:
             definitions: What the figures mean (docs/metrics.md).
             recount: Let the tokenizer count also what the server has counted, to compare the two; the figures
                 stay as the definitions say.
+            scoring_pass: The only scoring pass that accuracies are of; by default of each scorer the last
+                that was finished.
+            prices: What tokens cost; without them the report tells no cost.
 
         Raises:
             LogError: There is no log that this version reads, or it is damaged.
             NoRoomError: There is no room for what is computed.
-            OptionError: There is no such percentile method.
+            OptionError: There is no such percentile method, or no such pass.
+            HeadlineError: A scorer names a figure that is no aggregate.
         """
         if percentile_method is not None:
             definitions = replace(definitions, percentile_method=method_named(percentile_method))
@@ -80,12 +88,26 @@ class MetricsReporter:
             define(connection, definitions)
             load_big_tables(connection, self._run, texts_needed(definitions, tokenizer))
             count_tokens(connection, tokenizer, definitions, recount=recount)
-            return compute(
+            benchmarks = asks_benchmarks(connection)
+            load_big_tables(connection, self._run, TABLES if benchmarks else ())
+            report = compute(
                 connection,
                 tpot_mode=tpot_reporting_mode,
                 definitions=definitions,
                 tokenizer=getattr(tokenizer, "name_or_path", None),
             )
+            if benchmarks or scoring_pass is not None:
+                report = replace(report, accuracy=accuracy(connection, scoring_pass))
+            return report if prices is None else self._with_cost(report, prices, benchmarks=benchmarks)
+
+    def _with_cost(self, report: Report, prices: PriceTable, *, benchmarks: bool) -> Report:
+        from reporter.costs.computing import TABLES as PRICED
+        from reporter.costs.computing import cost
+
+        connection, model = self._opened(), str(report.run.get("model"))
+        load_big_tables(connection, self._run, PRICED if benchmarks else ())
+        found = cost(connection, prices, model, report.accuracy, benchmarks=benchmarks)
+        return replace(report, cost=found)
 
     def dump_to_json(self, path: str | Path) -> None:
         """Write every event as one JSON object a line: `sample_uuid`, `event_type`, `timestamp_ns`, `data`.

@@ -9,6 +9,7 @@ import json
 import sys
 from typing import Any, Final
 
+from reporter.accuracy.task_score import TaskScore
 from reporter.report import Report
 
 
@@ -16,10 +17,15 @@ def report_schema() -> dict[str, Any]:
     """The schema that every report of this version is valid by."""
     from pydantic import TypeAdapter
 
+    whole = TypeAdapter(Report).json_schema(mode="serialization")
+    score = TypeAdapter(TaskScore).json_schema(mode="serialization")
+    whole["$defs"] |= score.pop("$defs")
+    score["properties"] = {name.rstrip("_"): part for name, part in score["properties"].items()}
+    whole["properties"]["accuracy"]["items"] = score
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "report.json of llm-loadgen",
-        **_strict(TypeAdapter(Report).json_schema(mode="serialization")),
+        **_strict(whole),
     }
 
 

@@ -7,15 +7,19 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from recorder.errors import LogError
+from recorder.journal import SUFFIX as JOURNAL
 from recorder.lock import is_held
 from recorder.soundness import require_plain_files
 from recorder.store import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+WRITE_AHEAD: Final = "-wal"
+_FINISHED: Final = "immutable=1"
 
 
 @contextmanager
@@ -35,17 +39,22 @@ def readable(log: Path) -> Iterator[str]:
     finished = not is_held(real.parent) and not _write_ahead(real).exists()
     if os.access(real.parent, os.W_OK):
         verify(log)
-        yield _uri(real, "immutable=1" if finished else "mode=ro")
+        yield _uri(real, _FINISHED if finished else "mode=ro")
     else:
         with TemporaryDirectory(prefix="loadgen-") as folder:
             yield _uri(_copy(real, Path(folder)), "mode=ro")
 
 
+def grows(uri: str) -> bool:
+    """Whether a log may grow while it is read by this URI: then two connections may see two moments of it."""
+    return not uri.endswith(_FINISHED)
+
+
 def _copy(log: Path, folder: Path) -> Path:
     copy = folder / log.name
-    shutil.copyfile(log, copy)
-    if _write_ahead(log).exists():
-        shutil.copyfile(_write_ahead(log), _write_ahead(copy))
+    for suffix in ("", WRITE_AHEAD, JOURNAL):
+        if log.with_name(log.name + suffix).exists():
+            shutil.copyfile(log.with_name(log.name + suffix), copy.with_name(copy.name + suffix))
     try:
         verify(copy)
     except LogError as error:
@@ -55,7 +64,7 @@ def _copy(log: Path, folder: Path) -> Path:
 
 def _write_ahead(log: Path) -> Path:
     """Where SQLite keeps what is not folded into the log yet; there is none beside a finished log."""
-    return log.with_name(f"{log.name}-wal")
+    return log.with_name(log.name + WRITE_AHEAD)
 
 
 def _uri(log: Path, how: str) -> str:

@@ -60,14 +60,27 @@ class Accuracy:
     """A score of a run.
 
     Attributes:
-        value: As its benchmark states it.
+        value: As its benchmark states it; None where there is none.
         n: Samples behind it.
         standard_error: In the same unit, clustered where samples repeat; None where it is not known.
+        effective: As how many independent samples these count, where they repeat; None where they do not, 0
+            where it is no mean of samples.
+        unscored: How many samples have no score yet, and count as wrong: then it meets nothing.
+        best: What it would be were all of these right; None where nobody can tell.
+        remedy: What would give them one.
+        repeats: How often each question was asked at most.
+        headline: Whether its benchmark is known by it: the length of answers, say, is told beside it.
     """
 
-    value: float
+    value: float | None
     n: int
     standard_error: float | None = None
+    effective: int | None = None
+    unscored: int = 0
+    best: float | None = None
+    remedy: str = ""
+    repeats: int = 1
+    headline: bool = True
 
 
 class Sample(Protocol):

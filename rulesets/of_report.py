@@ -12,12 +12,13 @@ from rulesets.definitions import Definitions
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Good, Rate
 from rulesets.quantity import COMPARE
+from rulesets.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-    from rulesets.evidence import Where
+    from rulesets.evidence import Accuracy, Where
     from rulesets.quantity import Op
     from rulesets.target import Condition
 
@@ -85,9 +86,13 @@ class OfReport:
             raise Unanswerable("the report does not say which requests met all conditions at once", _REMEDY)
         return Good(0, 0, None)
 
-    def accuracy(self, name: str) -> None:
-        """A report has no scores."""
-        del name
+    def accuracy(self, name: str) -> Accuracy | None:
+        """A score by its name.
+
+        Raises:
+            Unanswerable: The name may mean several.
+        """
+        return score(self.report.get("accuracy") or (), name)
 
     def _of(self, where: Where) -> Mapping[str, Any]:
         """The report, or its row on the requests of one tag."""

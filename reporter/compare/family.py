@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reporter.compare import between, within
+from reporter.compare import between, paired, within
 from reporter.compare.comparison import Cell, Change, Row
 from reporter.compare.holm import adjusted
 
@@ -88,11 +88,9 @@ class Family:
                 level=self.rules.level,
                 level_to_find=level_to_find,
             )
-        return within.difference(
-            *(reference, other),
-            in_points=metric.is_share,
-            level=self.rules.level,
-            level_to_find=level_to_find,
+        levels = {"level": self.rules.level, "level_to_find": level_to_find}
+        return paired.difference(reference, other, **levels) or within.difference(
+            reference, other, in_points=metric.is_share, **levels
         )
 
     def _change(self, metric: Metric, at: int, by: Difference | None, adjusted_p: float | None) -> Change:

@@ -47,6 +47,7 @@ class Figure:
         above: Its standard error upwards.
         freedom: Degrees of freedom of both; None where they are known as if from many.
         effective: How many independent requests would tell as much; None for rates and means.
+        questions: Of a score, the value of each question, as far as they are known.
     """
 
     value: float
@@ -57,6 +58,7 @@ class Figure:
     above: float = math.inf
     freedom: int | None = None
     effective: int | None = None
+    questions: Mapping[str, float] | None = None
 
 
 def figure(run: Evidence, metric: Metric, level: float) -> Figure | None:
@@ -165,12 +167,20 @@ def _of_share(count: int, of: int, blocks: Blocks, level: float) -> Figure | Non
 
 def _accuracy(run: Evidence, metric: Metric, level: float) -> Figure | None:
     score = run.accuracy(metric.of)
-    if score is None:
+    if score is None or score.value is None or score.unscored:
         return None
+    # Only a log has them.
+    ask = getattr(run, "by_question", None)
+    questions = None if ask is None else ask(metric.of)
     if score.standard_error is None or score.value <= 0:
-        return Figure(score.value, score.n)
+        return Figure(score.value, score.n, questions=questions)
     half, error = critical(level, None) * score.standard_error, score.standard_error / score.value
-    return Figure(score.value, score.n, score.value - half, score.value + half, error, error)
+    return Figure(
+        *(score.value, score.n, score.value - half, score.value + half),
+        below=error,
+        above=error,
+        questions=questions,
+    )
 
 
 _FIGURES: Final[Mapping[Kind, Callable[[Evidence, Metric, float], Figure | None]]] = {

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.accuracy.questions import by_question
 from reporter.measured.blocks import FINEST, group_size, grouped
 from reporter.measured.rates import rates
 from reporter.measured.timeline import issued_in
 from reporter.measured.values import Values
 from reporter.where import condition
 from rulesets.evidence import Good, Rate
+from rulesets.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,8 +59,7 @@ class LogEvidence:
     Attributes:
         connection: The log.
         definitions: What all figures are computed by.
-        scores: Accuracies by their names, as far as somebody has told of them: the log of a performance run
-            has none.
+        scores: Accuracies by their names that somebody has told of; they go before those of the run itself.
         told: What else is known of the run and not in its log, as its report's `run` is to say it: `power`.
     """
 
@@ -125,8 +126,16 @@ class LogEvidence:
         return counts["failed"] + counts["cancelled"]
 
     def accuracy(self, name: str) -> Accuracy | None:
-        """A score by its name; None where the run has none of it."""
-        return self.scores.get(name)
+        """A score by its name; None where the run has none of it.
+
+        Raises:
+            Unanswerable: The name may mean several.
+        """
+        return self.scores[name] if name in self.scores else score(self._report.accuracy, name)
+
+    def by_question(self, name: str) -> Mapping[str, float] | None:
+        """A score of the run itself question by question; None where it is not the mean of these."""
+        return by_question(self.connection, self._report.accuracy, name)
 
 
 def _shared(rate: Rate, among: int | None) -> Rate:

@@ -5,6 +5,7 @@ mlcommons/endpoints@ea332753:src/inference_endpoint/commands/benchmark/accuracy.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,15 +26,15 @@ def accuracy_results(scores: Mapping[str, Accuracy], dataset: str | None) -> dic
     """
     values = {name: score.value for name, score in scores.items()}
     (first, *others) = values.values()
-    samples = max(score.n for score in scores.values())
+    samples, repeats = max((score.n, score.repeats) for score in scores.values())
     entry = {
         "dataset_name": dataset,
         "dataset_type": "accuracy",
         "metrics": list(values),
         "score": values if others else first,
-        "unit_samples": samples,
-        "num_repeats": 1,
+        "unit_samples": math.ceil(samples / repeats),
+        "num_repeats": repeats,
         "total_samples": samples,
-        "complete": True,
+        "complete": not any(score.unscored for score in scores.values()),
     }
     return {**({} if others else {"average_accuracy": first}), "accuracy_scores": [entry]}

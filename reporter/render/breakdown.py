@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from reporter.render import accuracy
 from reporter.render.figures import NOTHING, decimals, fixed, whole
 from reporter.render.page import Column, clean, grid
 
@@ -49,15 +50,20 @@ _MOMENT_COLUMNS: Final = (
 
 def names(report: Report) -> list[str]:
     """What a report can be broken down by."""
-    return [*report.breakdown, *([TIME] if report.over_time else [])]
+    tags = [tag for score in report.accuracy for tag in score["groups"]]
+    return list(dict.fromkeys([*report.breakdown, *([TIME] if report.over_time else []), *tags]))
 
 
 def section(report: Report, name: str, *, width: int) -> Sequence[RenderableType]:
-    """The table for one of `names`, under its title."""
+    """The tables for one of `names`, each under its title."""
     title = Text(f"By {clean(name)}, latencies in milliseconds", style="dim")
     if name == TIME:
         return [title, _moments(report.over_time, width)]
-    return [title, _parts(name, report.breakdown[name], width)]
+    scores = accuracy.groups(report, name, width=width)
+    if name not in report.breakdown:
+        return scores
+    apart = [Text()] if scores else []
+    return [title, _parts(name, report.breakdown[name], width), *apart, *scores]
 
 
 def _parts(name: str, parts: Sequence[Part], width: int) -> Table:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from reporter.render import breakdown, latency, verdict
+from reporter.render import accuracy, breakdown, cost, latency, verdict
 from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, reading, seconds, whole
 from reporter.render.heading import heading
 from reporter.render.page import block, draw, sentence, text
@@ -72,12 +73,16 @@ def render(
 def _summary(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
     yield heading(report)
     yield list(_head(report))
+    yield accuracy.section(report, width=width, summary_only=True)
+    yield list(_cost(report))
     yield from _latency(report, latency.SHORT, width=width)
 
 
 def _whole(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
     yield heading(report)
     yield list(_head(report))
+    yield accuracy.section(report, width=width)
+    yield list(_cost(report))
     yield from _latency(report, latency.SERVER, latency.CLIENT, width=width)
     yield list(_health(report))
     yield [_finding(finding) for finding in report.findings if finding.severity != "error"]
@@ -152,6 +157,11 @@ def _tokens(report: Report) -> Text:
     parts = {"of it reasoning", "of it cached"}
     known = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
     return sentence(*known or [NOTHING], _SOURCES.get(tokens.source or "", ""))
+
+
+def _cost(report: Report) -> Iterator[RenderableType]:
+    if report.cost is not None:
+        yield block("Cost", *map(text, cost.lines(asdict(report.cost))))
 
 
 def _steady(steady: SteadyState) -> Text:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 DECIMALS: Final = 6
 """Of every fraction: nanoseconds of a figure in milliseconds, a millionth of a rate."""
 
+SMALL: Final = 1e-3
+DECIMALS_OF_SMALL: Final = 9
+"""What a request costs is a small part of a dollar."""
+
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """What JSON allows as it is, but what moves the cursor or turns the text round where it is printed."""
 
@@ -36,8 +40,12 @@ def _plain(value: Any) -> Any:
         case list() | tuple():
             return [_plain(held) for held in value]
         case float():
-            return round(value, DECIMALS) if math.isfinite(value) else None
+            return _rounded(value) if math.isfinite(value) else None
         case str():
             return value.encode(errors="replace").decode()  # a lone surrogate has no UTF-8
         case _:
             return value
+
+
+def _rounded(value: float) -> float:
+    return round(value, DECIMALS_OF_SMALL if abs(value) < SMALL else DECIMALS)

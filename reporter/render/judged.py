@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.render.page import clean
@@ -25,17 +25,22 @@ class Judged:
         name: What tells the run from the others that are judged with it; empty for the only one.
         run: The report's `run`; empty for rules over several runs.
         duration_s: How long the run was measured.
+        accuracy: The report's `accuracy`: what the run scored.
+        cost: The report's `cost`, where prices were given.
     """
 
     verdict: Mapping[str, Any]
     name: str = ""
     run: Mapping[str, Any] | None = None
     duration_s: float | None = None
+    accuracy: Sequence[Mapping[str, Any]] = ()
+    cost: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, report: Report, name: str = "") -> Judged:
         """The verdict of a report that has one."""
-        return cls(report.verdict or {}, name, report.run, report.window.duration_s)
+        cost = None if report.cost is None else asdict(report.cost)
+        return cls(report.verdict or {}, name, report.run, report.window.duration_s, report.accuracy, cost)
 
     @property
     def status(self) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.render import rule
+from reporter.render import cost, rule
+from reporter.render.accuracy import called, interval_in_words, value_in_words
+from reporter.render.figures import whole
 from reporter.render.judged import in_short, met, ruleset_of, share
 from reporter.render.page import clean
 
@@ -79,6 +81,11 @@ def _part(part: Judged) -> Iterator[str]:
         yield ""
         yield from _table(part.rows)
     yield from _section("Why, and what to do", _whys(part.rows))
+    if part.accuracy:
+        yield from ("", "**Accuracy**", "")
+        yield from _accuracy(part.accuracy)
+    if part.cost is not None:
+        yield from _section("Cost", map(safe, cost.lines(part.cost)))
     for title, key in (("Changed", "overrides"), ("Notes", "notes"), ("Sources", "source")):
         yield from _section(title, (safe(line) for line in part.verdict.get(key) or ()))
 
@@ -95,6 +102,23 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             "rule": _code(row.get("target") or ""),
         }
         yield table_row(shown[name] for name in columns)
+
+
+def _accuracy(scores: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    titles = ("task", "score", "95 % interval", "samples", "unparsed", "missing", "unscored")
+    yield table_row(titles)
+    yield table_row("---" if title == "task" else "---:" for title in titles)
+    for score in scores:
+        unit = next(iter(score["headlines"].values()))["unit"]
+        bound = "≥ " if score["unscored"] and score["value"] is not None else ""
+        yield table_row(
+            (
+                safe(called(score)),
+                f"{bound}{value_in_words(score['value'], unit)}",
+                interval_in_words(score["interval"], unit),
+                *(whole(score[key]) for key in ("issued", "unparsed", "missing", "unscored")),
+            )
+        )
 
 
 def _whys(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

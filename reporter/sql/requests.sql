@@ -15,6 +15,7 @@ SELECT
     prompt_id,
     conversation AS conversation_id,
     turn,
+    turns,
     endpoint AS endpoint_index,
     tags,
     sitting,

@@ -9,6 +9,7 @@ from rulesets.demands import TOLERANCES
 from rulesets.judging import facts, generation, seeds
 from rulesets.judging.rule import Outcome, Rule
 from rulesets.quantity import SCORES
+from rulesets.scores import score
 from rulesets.words import in_words
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _token_count(audit: Audit, case: Case) -> Outcome:
 
 
 def _perf_mode_accuracy(audit: Audit, case: Case) -> Outcome:
-    """The score of answers that were given under load. That of an accuracy run does not show it."""
+    """The score of answers given under load: the run's own. That of another run does not show it."""
     metric, least = audit.told.get("metric"), facts.number(audit.told.get("min"))
     if least is None:
         metric, least = next(
@@ -126,6 +127,9 @@ def _perf_mode_accuracy(audit: Audit, case: Case) -> Outcome:
         return Outcome("SKIP", reason="the rules name no score that answers under load must have")
     found = case.audits.get("perf_mode_accuracy", {})
     value, n = facts.number(found.get("value")), int(facts.number(found.get("n")) or 0)
+    own = score(case.report.get("accuracy") or (), str(metric))
+    if not found and own is not None and not own.unscored:
+        value, n = own.value, own.n
     if value is None:
         return _not_run(f"answers under load were not scored by {metric}", "score those of the run itself")
     if value >= least:

@@ -162,15 +162,15 @@ def _count(target: Target, run: Evidence) -> Figure:
 
 def _accuracy(target: Target, run: Evidence) -> Figure:
     score = run.accuracy(target.metric.removeprefix(SCORES))
-    if score is None:
-        return Figure(None, 0)
-    upper = target.op in {"<", "<="}
+    if score is None or score.value is None:
+        return Figure(None, 0 if score is None else score.n)
+    value, upper = score.value, target.op in {"<", "<="}
     words = "score" if score.standard_error is None else f"score, standard error {score.standard_error:.3g}"
     return Figure(
-        score.value,
+        value,
         score.n,
         words,
-        lambda confidence: limit.of_score(score, confidence, target.bound, upper=upper),
+        lambda confidence: limit.of_score(score, value, confidence, target.bound, upper=upper),
     )
 
 

@@ -118,36 +118,42 @@ def of_share(count: int, of: int, level: float, *, upper: bool) -> Limit:
     return Limit(value, _words(side, level, "Wilson"), needed)
 
 
-def of_score(score: Accuracy, confidence: Confidence, bound: float, *, upper: bool) -> Limit:
+def of_score(score: Accuracy, value: float, confidence: Confidence, bound: float, *, upper: bool) -> Limit:
     """The limit of a score.
 
     Args:
         score: The score.
+        value: Its value, which it has.
         confidence: By which method, and how sure.
         bound: What it is held against: beside it one sees whether a share is told as one, or in per cent.
         upper: Which side.
     """
     if confidence.method == "wilson":
-        return _of_share_right(
-            score, 100 if max(score.value, bound) > 1 else 1, confidence.level, upper=upper
-        )
-    return _of_standard_error(score, confidence.level, upper=upper)
+        return _of_share_right(score, value, bound, confidence.level, upper=upper)
+    return _of_standard_error(score, value, confidence.level, upper=upper)
 
 
-def _of_share_right(score: Accuracy, whole: int, level: float, *, upper: bool) -> Limit:
+def _of_share_right(score: Accuracy, value: float, bound: float, level: float, *, upper: bool) -> Limit:
     """The limit of a share of right answers, by Wilson's score.
 
     Of a mean of parts of an answer, each from 0 to 1, it is wide enough too: no such mean varies more than a
-    share of as many does.
+    share of as many does. Where questions repeat it is that of the effective number of samples.
     """
-    if not 0 <= score.value <= whole:
+    whole = 100 if max(value, bound) > 1 else 1
+    size = score.n if score.effective is None else score.effective
+    if not size or not 0 <= value <= whole:
         words = _words(_side(upper=upper), level, "Wilson, and the score is no share of answers")
         return Limit(None, words, _unknown, "judge it by its standard error: ci: clustered")
-    found = of_share(round(score.value / whole * score.n), score.n, level, upper=upper)
-    return Limit((found.value or 0.0) * whole, found.words, lambda op, bound: found.needed(op, bound / whole))
+    found = of_share(round(value / whole * size), size, level, upper=upper)
+
+    def needed(op: Op, bound: float) -> int | None:
+        samples = found.needed(op, bound / whole)
+        return None if samples is None else math.ceil(samples * score.n / size)
+
+    return Limit((found.value or 0.0) * whole, found.words, needed)
 
 
-def _of_standard_error(score: Accuracy, level: float, *, upper: bool) -> Limit:
+def _of_standard_error(score: Accuracy, value: float, level: float, *, upper: bool) -> Limit:
     """The limit of a score, normal with its standard error."""
     side, error = _side(upper=upper), score.standard_error
     if error is None:
@@ -156,9 +162,9 @@ def _of_standard_error(score: Accuracy, level: float, *, upper: bool) -> Limit:
     far = normal.quantile(level) * error
 
     def needed(_op: Op, bound: float) -> int | None:
-        return _scaled(score.n, far, bound - score.value)
+        return _scaled(score.n, far, bound - value)
 
-    return Limit(score.value + far if upper else score.value - far, _words(side, level, "normal"), needed)
+    return Limit(value + far if upper else value - far, _words(side, level, "normal"), needed)
 
 
 def _early_stopping(sample: Sample, p: Fraction, confidence: Confidence) -> Limit:

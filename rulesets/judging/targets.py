@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.expression import described
-from rulesets.judging import defined, facts, figure, tags
+from rulesets.judging import defined, facts, figure, tags, unscored
 from rulesets.judging.rule import Outcome, Rule, figure_in_words, is_asked_for
 from rulesets.quantity import COMPARE, SCORES
 
@@ -82,6 +82,8 @@ def judge(target: Target, case: Case) -> Outcome:
         Unanswerable: The evidence cannot tell, or was computed by other definitions.
     """
     defined.require(target, case.ruleset.definitions, case.run.definitions)
+    if target.quantity.kind == "accuracy" and (unknown := unscored.judge(target, case.run)):
+        return unknown
     seen = figure.observe(target, case.run)
     if seen.value is None:
         return missing(target, seen.n, case.report)
@@ -177,7 +179,7 @@ def _how_to_measure(target: Target, report: Mapping[str, Any]) -> str:
     if target.where:
         return tags.remedy(target.where, report)
     if target.quantity.kind == "accuracy":
-        return "run its benchmark, and give that run with --accuracy"
+        return "run its benchmark (loadgen accuracy), or give a run that was scored with --accuracy"
     return _MEASURE.get(target.metric, "issue requests that complete")
 
 

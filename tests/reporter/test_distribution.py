@@ -28,11 +28,11 @@ FIGURES = st.floats(0, 1e6).map(lambda value: round(value, 6))
 def summarise(method: PercentileMethod, **columns: Sequence[float | None]) -> Summary | None:
     """The summary that DuckDB makes of a column `value`, which may have weights."""
     with duckdb.connect() as connection:
-        values = connection.from_arrow(pa.table(columns))
+        connection.register("figures", pa.table(columns))
         return (
-            weighted_summary(values, method)
+            weighted_summary(connection, "FROM figures", method)
             if "weight" in columns
-            else summaries(values, ["value"], method)["value"]
+            else summaries(connection, "FROM figures", ["value"], method)["value"]
         )
 
 
@@ -89,7 +89,8 @@ def test_columns_are_summarised_each_for_itself() -> None:
     """Of other lengths, and one without values among them."""
     columns = {"few": [None, 2.0, None], "none": pa.nulls(3, pa.float64()), "many": [3.0, 1.0, 2.0]}
     with duckdb.connect() as connection:
-        found = summaries(connection.from_arrow(pa.table(columns)), list(columns), "nearest_rank")
+        connection.register("figures", pa.table(columns))
+        found = summaries(connection, "FROM figures", list(columns), "nearest_rank")
     assert list(found) == list(columns)
     assert found["none"] is None
     check(found["few"], [2.0], "nearest_rank")

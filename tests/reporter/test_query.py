@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from recorder import Event, EventType, schema
 from recorder.errors import NotALogError
+from recorder.session import Session
+from recorder.store import Store
 from reporter.errors import QueryError
 from reporter.query import VIEWS, query
+from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +36,31 @@ def blocks(language: str) -> list[str]:
 def folder(a_run: Callable[..., Run]) -> Path:
     """A run that has something for every view to show."""
     texts = {"output": "hello", "reasoning": None, "tool_calls": None}
-    run = a_run().answers(5, 7, 9, usage=(1, 3), texts=texts, issue={"prompt": {"prompt": "hi"}}, complete=10)
-    return run.fails("http_429", status=429).ends().write()
+    run = a_run()
+    run.session(EventType.QUESTION, 0, prompt_id=1, task="sums", id="one", tags={"category": "easy"})
+    run.answers(5, 7, 9, usage=(1, 3), texts=texts, issue={"prompt": {"prompt": "hi"}}, complete=10)
+    scored = run.fails("http_429", status=429).ends().write()
+    for number, value in enumerate((0.0, 1.0), start=1):
+        _score(scored, number, value)
+    return scored
+
+
+def _score(run: Path, number: int, value: float) -> None:
+    """Append a scoring pass of one answer."""
+    at_ns = ns(2000 + number)
+    told = {"pass": number, "scorers": [{"task": "sums", "scorer": "official", "version": 1}]}
+    graded = {"pass": number, "scorer": "official", "value": value, "status": "scored"}
+    judged = {"phase": "judge", "judges": "request 1"}
+    events = [
+        Event(EventType.SCORING_STARTED, at_ns, None, told),
+        Event(EventType.LOADGEN_ISSUE_CALLED, at_ns, f"judge {number}", judged),
+        Event(EventType.SCORED, at_ns, "request 1", graded),
+        Event(EventType.SCORING_ENDED, at_ns, None, {"pass": number, "reason": "completed"}),
+    ]
+    sitting = Session(started_at_ns=at_ns, environment={"kind": "scoring"})
+    store = Store.reopen(run / "events.db", sitting)
+    store.append([schema.row(event) for event in events])
+    store.close()
 
 
 def test_every_view_is_documented() -> None:

@@ -288,6 +288,12 @@ def test_scores_of_one_dataset_are_one_entry() -> None:
     assert accuracy_results({"exact_match": Accuracy(83.0, 4)}, None)["average_accuracy"] == 83.0
 
 
+def test_an_entry_says_how_often_its_questions_were_asked() -> None:
+    """So many units, so many times, are the samples that checkers add up."""
+    (entry,) = accuracy_results({"gsm8k": Accuracy(0.5, 12, repeats=4)}, "q")["accuracy_scores"]
+    assert (entry["unit_samples"], entry["num_repeats"], entry["total_samples"]) == (3, 4, 12)
+
+
 def test_files_look_as_they_did(a_run: Callable[..., Run]) -> None:
     """After a warm-up, which the point declares. UPDATE_GOLDEN=1 writes them anew."""
     run = a_run(kind="closed", concurrency=2)

@@ -1,0 +1,1 @@
+"""What a run scored in benchmarks: aggregates in DuckDB over the view `scores`."""

@@ -1,0 +1,57 @@
+"""Scores of parts of the samples: by subject, by level, by whatever tag tells them apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.accuracy.mean import VALUE
+from reporter.accuracy.spread import spread
+from reporter.accuracy.task_score import GroupScore
+from reporter.where import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from duckdb import DuckDBPyConnection
+
+MOST_VALUES: Final = 50
+"""A tag of more values is a text that nobody tells scores apart by, unless its benchmark does."""
+
+_OWN: Final = "task"
+"""The tag of every question, which is the benchmark's name."""
+
+_TAGS: Final = """
+    SELECT tag.key, count(DISTINCT tag.value)
+    FROM (SELECT unnest(map_entries(tags)) AS tag FROM questions WHERE task = $task)
+    GROUP BY tag.key
+    ORDER BY tag.key"""
+
+
+def groups(
+    connection: DuckDBPyConnection, entry: int, task: str, of_benchmark: Sequence[str]
+) -> dict[str, dict[str, GroupScore]]:
+    """The scores of each tag's values, those of the benchmark's own groups first.
+
+    Args:
+        connection: With the rows of `reporter.accuracy.rows.gather`.
+        entry: Whose.
+        task: What was asked.
+        of_benchmark: The tags that the benchmark tells scores apart by.
+    """
+    there = dict(connection.execute(_TAGS, {"task": task}).fetchall())
+    own = [tag for tag in of_benchmark if tag in there]
+    others = [tag for tag, n in there.items() if tag not in {*own, _OWN} and 1 < n <= MOST_VALUES]
+    return {tag: _of(connection, entry, tag) for tag in (*own, *others)}
+
+
+def _of(connection: DuckDBPyConnection, entry: int, tag: str) -> dict[str, GroupScore]:
+    return {
+        one.part: GroupScore(
+            one.n,
+            one.unscored,
+            one.mean,
+            None if one.unscored else one.standard_error,
+            None if one.unscored else one.interval,
+        )
+        for one in spread(connection, entry, VALUE, part=f"tags[{quoted(tag)}]")
+    }

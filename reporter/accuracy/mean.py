@@ -1,0 +1,79 @@
+"""Headlines that are the mean of something: of those it is known how sure they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_CALL: Final = re.compile(r"\s*avg\s*\(", re.IGNORECASE)
+_FILTER: Final = re.compile(r"\s*filter\s*\(\s*(?:where\b)?", re.IGNORECASE)
+_DISTINCT: Final = re.compile(r"\s*distinct\b", re.IGNORECASE)
+_QUOTES: Final = "'\""
+_WORD: Final = re.compile(r"\w+")
+_OF_SAMPLES: Final = frozenset(
+    {
+        *("sample_uuid", "attempt", "value", "status", "extracted", "reason", "metrics"),
+        *("output_tokens", "input_tokens", "truncated", "refused", "unscored"),
+    }
+)
+"""The columns in which samples of one question differ."""
+
+EVERY: Final = "true"
+"""No row is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """`avg(of) FILTER (where)`, as SQL over the rows of the view `scores`.
+
+    Attributes:
+        of: What it is the mean of; rows where it is NULL are left out, as `avg` does.
+        where: Of which rows.
+    """
+
+    of: str
+    where: str = EVERY
+
+    @property
+    def of_questions(self) -> bool:
+        """Whether all samples of a question are in it, or none."""
+        return _OF_SAMPLES.isdisjoint(_WORD.findall(self.where.lower()))
+
+
+VALUE: Final = Mean("value")
+"""Of the benchmark's own figure for one sample."""
+
+
+def mean_in(sql: str) -> Mean | None:
+    """The mean that an aggregate is; None where it is anything else."""
+    call = _CALL.match(sql)
+    if call is None:
+        return None
+    end = _closing(sql, call.end())
+    of, rest = sql[call.end() : end], sql[end + 1 :]
+    if end == len(sql) or _DISTINCT.match(of):
+        return None
+    if not rest.strip():
+        return Mean(of)
+    only = _FILTER.match(rest)
+    if only is None:
+        return None
+    end = _closing(rest, only.end())
+    return None if rest[end + 1 :].strip() else Mean(of, rest[only.end() : end].strip())
+
+
+def _closing(sql: str, start: int) -> int:
+    """Where the bracket closes that was opened before `start`; the end where it does not."""
+    depth, quote = 1, ""
+    for place in range(start, len(sql)):
+        char = sql[place]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in _QUOTES:
+            quote = char
+        else:
+            depth += (char == "(") - (char == ")")
+            if not depth:
+                return place
+    return len(sql)

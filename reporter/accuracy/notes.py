@@ -1,0 +1,89 @@
+"""What a reader of a score should know before comparing it with another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.accuracy.definitions import changed_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reporter.accuracy.asked import Asked, Pass
+    from reporter.accuracy.definitions import Definition
+    from reporter.accuracy.rows import Counts
+
+RESCORE: Final = "loadgen score RUN"
+JUDGE: Final = "loadgen score RUN --judge-url URL --judge-model MODEL"
+
+
+def notes(
+    task: Asked,
+    scored: Pass | None,
+    definition: Definition,
+    counts: Counts,
+    excluded: Mapping[str, int],
+) -> Iterator[str]:
+    """Everything about one score that its figures do not say.
+
+    Args:
+        task: What was asked.
+        scored: By whom it was scored; None where it was not.
+        definition: What this program knows of the scorer.
+        counts: Of the samples.
+        excluded: How many questions have fewer attempts than k, by k.
+    """
+    yield from of_scoring(scored, definition, counts)
+    yield from _of_questions(task, counts)
+    if excluded and counts.unscored:
+        yield "pass@k and pass^k are lower bounds: attempts without a score count as failed"
+    short = {k: count for k, count in excluded.items() if count}
+    if short:
+        told = ", ".join(f"{count:,} from pass@{k}" for k, count in short.items())
+        yield f"left out are questions with fewer attempts: {told}"
+    if counts.truncated:
+        cut = round(counts.truncated * counts.issued)
+        yield f"{cut:,} of {counts.issued:,} answers were cut at the limit of tokens"
+    if definition.note and scored is not None:
+        yield definition.note
+
+
+def of_scoring(scored: Pass | None, definition: Definition, counts: Counts) -> Iterator[str]:
+    """What is missing of the scoring, and what to do about it."""
+    if scored is None:
+        yield f"the answers were not scored: {RESCORE}"
+        return
+    if scored.outdated:
+        yield f"the run went on after scoring pass {scored.number}: {RESCORE}"
+    if scored.ended != "completed":
+        yield f"scoring pass {scored.number} was not finished: {RESCORE} goes on with it"
+    if scored.judge_model is not None and counts.judge_pending < counts.issued:
+        yield f"judged by {scored.judge_model} ({scored.judge})"
+    if counts.judge_pending:
+        yield f"{counts.judge_pending:,} of {counts.issued:,} answers wait for a judge: {JUDGE}"
+    if counts.infra_error:
+        most = f", most of them: {counts.why}" if counts.why else ""
+        yield f"{counts.infra_error:,} of {counts.issued:,} samples could not be judged{most}"
+    if 0 < counts.unscored < counts.issued:
+        yield "samples without a score count as wrong; `best` counts them as right"
+    if definition.version not in {None, scored.version}:
+        yield (
+            f"scored by version {scored.version} of {scored.scorer}, and this program has version "
+            f"{definition.version}: {RESCORE}"
+        )
+
+
+def _of_questions(task: Asked, counts: Counts) -> Iterator[str]:
+    if changed := changed_options(task.name, task.options):
+        told = "; ".join(
+            f"{key}={said}, where the default is {'none' if default == '' else default}"
+            for key, (said, default) in changed.items()
+        )
+        yield f"with options {told}"
+    if task.published is not None:
+        if task.rows is not None and task.rows != task.published:
+            yield f"its data had {task.rows:,} rows, where {task.published:,} are published"
+        elif task.rows is None and task.count is not None and task.count < task.published:
+            yield f"{task.count:,} of the {task.published:,} questions of the benchmark"
+    if task.count is not None and counts.questions < task.count:
+        yield f"{task.count - counts.questions:,} of {task.count:,} questions were never asked"

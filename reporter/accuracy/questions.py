@@ -1,0 +1,48 @@
+"""A score question by question: what two runs that asked the same ones are compared by."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.scores import score
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+_BY_QUESTION: Final = """
+    SELECT question_id, avg(value) FROM scores
+    WHERE pass = $pass AND task = $task AND scorer = $scorer
+    GROUP BY question_id
+    ORDER BY question_id"""
+
+_CLOSE: Final = 1e-9
+
+
+def by_question(
+    connection: DuckDBPyConnection, told: Sequence[Mapping[str, Any]], name: str
+) -> Mapping[str, float] | None:
+    """The mean value of each question.
+
+    Args:
+        connection: An opened log with the view `scores`, where anything was scored.
+        told: `accuracy` of its report.
+        name: The score, as rules call it.
+
+    Returns:
+        By the benchmark's own names of the questions. None where there is no such score, or where it is not
+        the mean of these values: as of a part of the questions, or where some were asked more often.
+
+    Raises:
+        Unanswerable: The name may mean several.
+    """
+    meant = score(told, name)
+    if meant is None or meant.value is None or meant.unscored:
+        return None
+    one = next(one for one in told if score([one], name) == meant)
+    asked = {"pass": one["pass"], "task": one["task"], "scorer": one["scorer"]}
+    means = dict(connection.execute(_BY_QUESTION, asked).fetchall())
+    return means if math.isclose(fmean(means.values()), meant.value, abs_tol=_CLOSE) else None

@@ -1,0 +1,38 @@
+"""Several attempts at each question: the chance that of k one passes, or that all of them do."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from rulesets.statistics.attempts import all_of, any_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_KS: Final = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
+"""The k that are told of, beside the greatest."""
+
+
+def pass_figures(
+    questions: Sequence[tuple[int, int, int]],
+) -> tuple[dict[str, float], dict[str, float], dict[str, int]]:
+    """pass@k and pass^k, each a mean over the questions with k attempts or more; how many have fewer.
+
+    Args:
+        questions: How many had n attempts of which c passed, as (n, c, questions).
+
+    Returns:
+        Each by k; nothing where no question has several attempts.
+    """
+    most = max((n for n, _, _ in questions), default=0)
+    if most <= 1:
+        return {}, {}, {}
+    one_of, all_pass, excluded = {}, {}, {}
+    for k in sorted({k for k in _KS if k < most} | {most}):
+        having = [(n, c, count) for n, c, count in questions if n >= k]
+        of = sum(count for _, _, count in having)
+        one_of[str(k)] = math.fsum(any_of(n, c, k) * count for n, c, count in having) / of
+        all_pass[str(k)] = math.fsum(all_of(n, c, k) * count for n, c, count in having) / of
+        excluded[str(k)] = sum(count for n, _, count in questions if n < k)
+    return one_of, all_pass, excluded

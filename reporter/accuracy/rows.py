@@ -1,0 +1,173 @@
+"""The rows that scores are made of, as a table: what the view `scores` has of the passes that are told of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.accuracy.mean import mean_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.accuracy.asked import Pass
+
+_GRADED: Final = """
+    CREATE OR REPLACE TEMP TABLE graded AS
+    SELECT
+        entry,
+        prompt_id,
+        value,
+        status,
+        output_tokens,
+        truncated,
+        refused,
+        {further}
+    FROM scores
+    JOIN entries USING (pass, task, scorer)"""
+
+_ENTRIES: Final = """
+    CREATE OR REPLACE TEMP TABLE entries (entry INTEGER, pass BIGINT, task VARCHAR, scorer VARCHAR)"""
+
+_IF_READ: Final = (
+    *("metrics", "tags", "extracted", "question_id", "sample_uuid", "attempt", "input_tokens"),
+)
+"""What hardly any headline reads of each sample; texts and maps are the most of a score."""
+
+_WHERE_UNSCORED: Final = "CASE WHEN value IS NULL THEN reason END AS reason"
+
+_COUNTS: Final = """
+    SELECT
+        entry,
+        count(*) AS issued,
+        count(*) FILTER (status = 'scored') AS scored,
+        count(*) FILTER (status = 'unparsed') AS unparsed,
+        count(*) FILTER (status = 'missing') AS missing,
+        count(*) FILTER (status = 'infra_error') AS infra_error,
+        count(*) FILTER (status = 'judge_pending') AS judge_pending,
+        count(*) FILTER (value IS NULL) AS unscored,
+        any_value(questions) AS questions,
+        any_value(repeats) AS repeats,
+        avg(output_tokens) AS tokens_per_sample,
+        avg(truncated::INTEGER) AS truncated,
+        avg(refused::INTEGER) AS refused,
+        coalesce(min(value) >= 0 AND max(value) <= 1, true) AS bounded,
+        mode(reason) FILTER (status = 'infra_error') AS why
+    FROM graded
+    JOIN (
+        SELECT entry, count(*) AS questions, max(asked) AS repeats
+        FROM (SELECT entry, count(*) AS asked FROM graded GROUP BY entry, prompt_id)
+        GROUP BY entry
+    ) USING (entry)
+    GROUP BY entry"""
+
+_NOT_SCORED: Final = """
+    SELECT
+        -1 AS entry,
+        count(*) AS issued,
+        0 AS scored,
+        0 AS unparsed,
+        0 AS missing,
+        0 AS infra_error,
+        0 AS judge_pending,
+        count(*) AS unscored,
+        count(DISTINCT prompt_id) AS questions,
+        coalesce(max(attempt), 0) AS repeats,
+        avg(output_tokens) AS tokens_per_sample,
+        NULL AS truncated,
+        NULL AS refused,
+        true AS bounded,
+        NULL AS why
+    FROM asked JOIN questions USING (prompt_id)
+    WHERE task = $task AND replaced_ns IS NULL"""
+
+_ATTEMPTS: Final = """
+    SELECT n, c, count(*) AS questions
+    FROM (
+        SELECT count(*) AS n, count(*) FILTER (value >= $threshold) AS c FROM graded
+        WHERE entry = $entry GROUP BY prompt_id
+    )
+    GROUP BY ALL"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many samples a score has, by what became of them, and what else is known of them.
+
+    Attributes:
+        entry: Which score.
+        bounded: Whether no value is below 0 or above 1.
+        why: What most of those say that could not be judged.
+
+    The others are those of `TaskScore`.
+    """
+
+    entry: int
+    issued: int
+    scored: int
+    unparsed: int
+    missing: int
+    infra_error: int
+    judge_pending: int
+    unscored: int
+    questions: int
+    repeats: int
+    tokens_per_sample: float | None
+    truncated: float | None
+    refused: float | None
+    bounded: bool
+    why: str | None
+
+
+def gather(connection: DuckDBPyConnection, passes: Sequence[Pass], aggregates: Iterable[str]) -> None:
+    """Lay the rows of these passes down in the table `graded`, each with the place of its pass as `entry`.
+
+    Args:
+        connection: An opened log with the view `scores`.
+        passes: They.
+        aggregates: The SQL that will be asked of them: columns that none of it reads are left out.
+    """
+    connection.execute(_ENTRIES)
+    for entry, one in enumerate(passes):
+        told = [entry, one.number, one.task, one.scorer]
+        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", told)
+    read = set(re.findall(r"\w+", " ".join(map(_of_samples, aggregates))))
+    further = ["reason" if "reason" in read else _WHERE_UNSCORED]
+    further += [column for column in _IF_READ if column in read]
+    connection.execute(_GRADED.format(further=", ".join(further)))
+
+
+def _of_samples(aggregate: str) -> str:
+    """What is asked of each sample; the rest is asked of its question."""
+    mean = mean_in(aggregate)
+    return mean.of if mean is not None and mean.of_questions else aggregate
+
+
+def counts(connection: DuckDBPyConnection) -> dict[int, Counts]:
+    """The counts of each entry that has rows."""
+    return {row[0]: Counts(*row) for row in connection.execute(_COUNTS).fetchall()}
+
+
+def not_scored(connection: DuckDBPyConnection, task: str) -> Counts:
+    """The counts of a task that no pass has scored."""
+    return Counts(*connection.execute(_NOT_SCORED, {"task": task}).fetchall()[0])
+
+
+def attempts(connection: DuckDBPyConnection, entry: int, threshold: float) -> list[tuple[int, int, int]]:
+    """How many questions had n attempts of which c passed, as (n, c, questions).
+
+    An attempt without a value has not passed.
+    """
+    asked: dict[str, Any] = {"entry": entry, "threshold": threshold}
+    return connection.execute(_ATTEMPTS, asked).fetchall()
+
+
+def of_entry(entry: int, unscored: float) -> str:
+    """SQL that lets `scores` be the rows of one entry, with this in place of values that are not there."""
+    return (
+        "WITH scores AS (SELECT * REPLACE (coalesce(value, "  # noqa: S608 (two numbers)
+        f"{unscored!r}::DOUBLE) AS value), value IS NULL AS unscored FROM graded WHERE entry = {entry:d})"
+    )

@@ -1,0 +1,159 @@
+"""Means of scores, and how sure they are: over questions, which are what is sampled.
+
+The formulas are those of `rulesets.statistics.clustered` (corrected) and `.wilson`, over sums that DuckDB has
+made. Where each question was asked once the clustered standard error is the plain one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reporter.accuracy.mean import EVERY
+from reporter.accuracy.rows import of_entry
+from reporter.accuracy.task_score import Interval
+from rulesets.statistics import normal, wilson
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from reporter.accuracy.mean import Mean
+
+LEVEL: Final = 0.95
+"""Of all intervals."""
+
+_SPREAD: Final = """
+    {rows},
+
+    of_questions AS (
+        SELECT
+            prompt_id,
+            fsum(x) AS total,
+            count(x)::DOUBLE AS n,
+            bool_and(x IN (0, 1)) AS is_binary,
+            bool_and(x BETWEEN 0 AND 1) AS is_share,
+            count(*) FILTER (unscored) AS unscored
+        FROM (SELECT prompt_id, unscored, ({of})::DOUBLE AS x FROM scores WHERE {where})
+        WHERE x IS NOT NULL
+        GROUP BY prompt_id
+    )
+
+    SELECT
+        part,
+        sum(n)::BIGINT,
+        fsum(total),
+        count(*),
+        fsum(total * total),
+        fsum(total * n),
+        fsum(n * n),
+        bool_and(is_binary),
+        bool_and(is_share),
+        max(n) > 1,
+        sum(unscored)::BIGINT
+    FROM (SELECT of_questions.*, {part} AS part FROM of_questions {told} WHERE {whose})
+    WHERE part IS NOT NULL
+    GROUP BY part
+    ORDER BY part"""
+
+_TOLD: Final = "JOIN questions USING (prompt_id)"
+"""What questions are told apart by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Sums over the samples of questions.
+
+    Attributes:
+        part: What the samples have in common.
+        n: Samples.
+        total: The sum of their values.
+        questions: Questions.
+        squares: The sum of the squares of each question's sum.
+        products: Of each question's sum times its number of samples.
+        sizes: Of the squares of these numbers.
+        is_binary: Whether all values are 0 or 1.
+        is_share: Whether all are between these.
+        repeated: Whether a question has several samples.
+        unscored: Samples whose value is not known.
+    """
+
+    part: str
+    n: int
+    total: float
+    questions: int
+    squares: float
+    products: float
+    sizes: float
+    is_binary: bool
+    is_share: bool
+    repeated: bool
+    unscored: int
+
+    @property
+    def mean(self) -> float:
+        """Over the samples."""
+        return self.total / self.n
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the mean, clustered by question; None of a single question."""
+        if self.questions <= 1:
+            return None
+        apart = self.squares - 2 * self.mean * self.products + self.mean**2 * self.sizes
+        return math.sqrt(max(apart, 0.0) * self.questions / (self.questions - 1)) / self.n
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of the mean; None where a single question tells nothing."""
+        if self.is_binary and not self.repeated:
+            return Interval(*wilson.interval(round(self.total), self.n, LEVEL), LEVEL, "wilson")
+        error = self.standard_error
+        if error is None:
+            return None
+        far = normal.quantile((1 + LEVEL) / 2) * error
+        low, high = self.mean - far, self.mean + far
+        if self.is_share:
+            low, high = max(low, 0.0), min(high, 1.0)
+        return Interval(low, high, LEVEL, "clustered" if self.repeated else "normal")
+
+    @property
+    def effective(self) -> int | None:
+        """As how many independent samples they count; None where values are not from 0 to 1.
+
+        As many as would have that standard error, were they 0 or 1: L. Kish, Survey Sampling, 1965, 8.2.
+        Where all questions scored the same, and it is 0, only questions count.
+        """
+        if not self.is_share:
+            return None
+        if not self.repeated:
+            return self.n
+        share, error = self.mean, self.standard_error
+        if not error:
+            return self.questions
+        return max(1, min(self.n, round(share * (1 - share) / error**2)))
+
+
+def spread(
+    connection: DuckDBPyConnection, entry: int, mean: Mean, *, part: str = "''", unscored: float = 0.0
+) -> list[Spread]:
+    """The mean of something over the samples of an entry, of each part of them; nothing where there are none.
+
+    Args:
+        connection: With the rows of `reporter.accuracy.rows.gather`.
+        entry: Whose.
+        mean: Of what.
+        part: SQL for what the samples of a question have in common, over `questions`; those where it is NULL
+            are left out.
+        unscored: What stands for values that are not there.
+    """
+    of_samples, of_questions = (EVERY, mean.where) if mean.of_questions else (mean.where, EVERY)
+    asked = _SPREAD.format(
+        rows=of_entry(entry, unscored),
+        of=mean.of,
+        where=of_samples,
+        part=part,
+        told=_TOLD if (part, of_questions) != ("''", EVERY) else "",
+        whose=of_questions,
+    )
+    return [Spread(*row) for row in connection.execute(asked).fetchall()]

@@ -1,0 +1,151 @@
+"""What a run scored in one benchmark, as one scorer sees it: an element of `accuracy` in report.json."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Better = Literal["higher", "lower"]
+Unit = Literal["share", "number"]
+Method = Literal["wilson", "normal", "clustered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Between which figures the score of endless questions of the kind would be.
+
+    Attributes:
+        low: Its lower end.
+        high: Its upper end.
+        level: How sure that is, such as 0.95.
+        method: `wilson` for 0 or 1 once a question; `normal`, by the standard error, for other values;
+            `clustered`, by the standard error over questions, where each was asked several times.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineFigure:
+    """One of the figures that a benchmark is known by.
+
+    Attributes:
+        value: Samples that have no value count as 0; None where it is not defined.
+        best: What it would be were all of these right; None where nobody can tell, and where there are none.
+        unit: A `share` between 0 and 1, or a plain `number`.
+        better: Which way is better.
+        n: Of how many samples it is the mean; None where it is none.
+        standard_error: In the same unit; None where it is no mean, of a single question, or not
+            known because samples have no value.
+        interval: None likewise.
+        effective: As how many independent samples these count; None where it is no share.
+    """
+
+    value: float | None
+    best: float | None
+    unit: Unit
+    better: Better
+    n: int | None
+    standard_error: float | None
+    interval: Interval | None
+    effective: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScore:
+    """The mean value of the samples that have a tag's value.
+
+    Attributes:
+        issued: How many there are.
+        unscored: How many of them have no value, which count as 0.
+        value: The mean.
+        standard_error: As for a headline.
+        interval: Likewise.
+    """
+
+    issued: int
+    unscored: int
+    value: float
+    standard_error: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScore:
+    """The score of one task by one scorer; docs/metrics.md has every key.
+
+    Attributes:
+        task: As it was asked for, with its options.
+        name: The benchmark.
+        scorer: Which definition of a right answer; None where nothing was scored.
+        version: Of the scorer.
+        definition: Where it is from.
+        judge: The prompts of its judge, and the judge that is official; empty where none is needed.
+        judge_model: The model whose word counts; None where none is needed, and where it is whichever
+            answered last.
+        official: Whether the scorer is the benchmark's own; None where there is no such, as of own data.
+        pass_: The scoring pass; None where nothing was scored.
+        issued: The samples, which are what the score is over.
+        scored: How many were judged; with the next four these are all.
+        unparsed: … have an answer that is not in the form that was asked for.
+        missing: … have none, as the request failed.
+        infra_error: … could not be judged, or failed by the client's own doing.
+        judge_pending: … wait for a judge.
+        unscored: How many have no value: these two together, or all where nothing was scored.
+        questions: How many different questions were asked.
+        repeats: How often each was asked at most.
+        value: The first headline.
+        best: What it would be were all right that have no value; None where all have one.
+        interval: Of `value`.
+        standard_error: Likewise.
+        headlines: All figures that the benchmark is known by.
+        groups: By tag and its value.
+        tokens_per_sample: The mean length of outputs, in tokens, where it is known.
+        truncated: The share of samples whose answer was cut at the limit of tokens.
+        refused: The share that the server's filter of content ended.
+        pass_threshold: From which value on an attempt passes.
+        pass_at: By k, the chance that one of k attempts passes, over the questions with k attempts or more.
+        pass_hat: Likewise that all of k pass.
+        excluded: By k, how many questions have fewer attempts, and are in neither.
+        notes: What a reader of the score should know.
+    """
+
+    task: str
+    name: str
+    scorer: str | None
+    version: int | None
+    definition: str
+    judge: str
+    judge_model: str | None
+    official: bool | None
+    pass_: int | None
+    issued: int
+    scored: int = 0
+    unparsed: int = 0
+    missing: int = 0
+    infra_error: int = 0
+    judge_pending: int = 0
+    unscored: int = 0
+    questions: int = 0
+    repeats: int = 0
+    value: float | None = None
+    best: float | None = None
+    interval: Interval | None = None
+    standard_error: float | None = None
+    headlines: dict[str, HeadlineFigure] = field(default_factory=dict)
+    groups: dict[str, dict[str, GroupScore]] = field(default_factory=dict)
+    tokens_per_sample: float | None = None
+    truncated: float | None = None
+    refused: float | None = None
+    pass_threshold: float = 1.0
+    pass_at: dict[str, float] = field(default_factory=dict)
+    pass_hat: dict[str, float] = field(default_factory=dict)
+    excluded: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As report.json has it: `pass_` is called `pass`, which is no name in Python."""
+        return {name.rstrip("_"): value for name, value in asdict(self).items()}

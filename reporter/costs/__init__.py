@@ -1,0 +1,1 @@
+"""What a run costs in dollars, by a table of prices."""

@@ -1,0 +1,147 @@
+"""From an opened log and a table of prices to what the run costs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.costs.cost import Cost, TaskCost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.costs.prices import Price, PriceTable
+
+TABLES: Final = ("scores", "judge_calls")
+"""What has to be loaded of a log first, where its questions are those of benchmarks."""
+
+_DOLLARS: Final = """(
+    input_tokens * $input
+    + least(coalesce(cached_tokens, 0), input_tokens) * ($cached_input - $input)
+    + output_tokens * $output
+    + least(coalesce(reasoning_tokens, 0), output_tokens) * ($reasoning - $output)
+) / 1e6"""
+"""NULL where nobody has counted."""
+
+_RUN: Final = f"""
+    SELECT
+        fsum(dollars),
+        fsum(dollars) FILTER (answered),
+        count(dollars) FILTER (answered),
+        count(*) FILTER (answered AND dollars IS NULL),
+        count(*) FILTER (answered AND token_source = 'chunks')
+    FROM (
+        SELECT {_DOLLARS} AS dollars, measured AND status = 'completed' AS answered, token_source FROM samples
+    )"""  # noqa: S608 (our own)
+
+_TASKS: Final = f"""
+    SELECT task, fsum({_DOLLARS})
+    FROM samples JOIN questions USING (prompt_id)
+    WHERE measured
+    GROUP BY task"""  # noqa: S608 (our own)
+
+_CORRECT: Final = """
+    SELECT count(*) FILTER (value >= ?) FROM scores WHERE pass = ? AND task = ? AND scorer = ?"""
+
+_JUDGES: Final = """
+    SELECT
+        coalesce(model, ''),
+        sum(input_tokens),
+        sum(output_tokens),
+        count(*) FILTER (status = 'completed' AND (input_tokens IS NULL OR output_tokens IS NULL))
+    FROM judge_calls
+    GROUP BY ALL
+    ORDER BY ALL"""
+
+
+def cost(
+    connection: DuckDBPyConnection,
+    table: PriceTable,
+    model: str,
+    accuracy: Sequence[Mapping[str, Any]],
+    *,
+    benchmarks: bool,
+) -> Cost:
+    """Compute what a run costs.
+
+    Args:
+        connection: An opened log, with `TABLES` where its questions are those of benchmarks.
+        table: The prices.
+        model: Of the run.
+        accuracy: The report's: whose correct answers are told of.
+        benchmarks: Whether its questions are those of benchmarks.
+    """
+    judge, of_judges = _judged(connection, table) if benchmarks else (None, [])
+    price = table.of(model)
+    if price is None:
+        known = ", ".join(one.model for one in table.prices)
+        note = f"{table.file} has no price for the model {model}; it has prices for {known}"
+        return Cost(model, None, table.file, judge=judge, notes=[note, *of_judges])
+    rates = _rates(price)
+    total, measured, priced, unknown, chunks = connection.execute(_RUN, rates).fetchall()[0]
+    tasks = _tasks(connection, rates, accuracy) if benchmarks else ()
+    return Cost(
+        model=model,
+        price=asdict(price),
+        table=table.file,
+        total=total,
+        measured=measured,
+        per_request=measured / priced if priced else None,
+        priced=priced,
+        unknown=unknown,
+        judge=judge,
+        tasks=list(tasks),
+        notes=[*_notes(unknown, chunks), *of_judges],
+    )
+
+
+def _rates(price: Price) -> dict[str, float]:
+    """The parameters of the queries."""
+    return {name: getattr(price, name) for name in ("input", "cached_input", "output", "reasoning")}
+
+
+def _tasks(
+    connection: DuckDBPyConnection, rates: Mapping[str, float], accuracy: Sequence[Mapping[str, Any]]
+) -> Iterator[TaskCost]:
+    totals: dict[str, float | None] = dict(connection.execute(_TASKS, rates).fetchall())
+    for one in accuracy:
+        total, correct = totals.get(one["task"]), _correct(connection, one)
+        each = total / correct if total is not None and correct else None
+        yield TaskCost(one["task"], one["scorer"], total, correct, each)
+
+
+def _correct(connection: DuckDBPyConnection, one: Mapping[str, Any]) -> int | None:
+    first = next(iter(one["headlines"].values()))
+    if one["pass"] is None or one["unscored"] or first["unit"] != "share":
+        return None
+    asked = [one["pass_threshold"], one["pass"], one["task"], one["scorer"]]
+    correct: int = connection.execute(_CORRECT, asked).fetchall()[0][0]
+    return correct
+
+
+def _judged(connection: DuckDBPyConnection, table: PriceTable) -> tuple[float | None, list[str]]:
+    """What judges cost, and what is to be said of those without a price or without counts."""
+    found: list[float | None] = []
+    notes = []
+    for model, told, said, unknown in connection.execute(_JUDGES).fetchall():
+        price = table.of(model)
+        if price is None:
+            notes.append(f"{table.file} has no price for the judge {model}")
+        elif unknown:
+            notes.append(f"{unknown:,} answers of the judge {model} have no token counts: not in its cost")
+        found.append(None if price is None else _of_tokens(price, told or 0, said or 0))
+    known = [one for one in found if one is not None]
+    return (sum(known) if known and len(known) == len(found) else None), notes
+
+
+def _of_tokens(price: Price, told: int, said: int) -> float:
+    return (int(told) * price.input + int(said) * price.output) / 1e6
+
+
+def _notes(unknown: int, chunks: int) -> Iterator[str]:
+    if unknown:
+        yield f"{unknown:,} requests that completed have no token counts: they are in no cost"
+    if chunks:
+        yield f"of {chunks:,} requests the output was counted in chunks: their cost is an estimate"

@@ -1,0 +1,57 @@
+"""What a run costs: `cost` in report.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCost:
+    """What the answers to a benchmark cost, as one scorer sees them.
+
+    Attributes:
+        task: As it was asked for.
+        scorer: Whose scores these are.
+        total: Of its measured requests, in dollars.
+        correct: How many of its answers are correct: their value reaches the threshold of a pass. None where
+            values are no shares of what is right, or some answers have none.
+        per_correct: Dollars for each of them; None where there are none.
+    """
+
+    task: str
+    scorer: str | None
+    total: float | None
+    correct: int | None
+    per_correct: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Dollars, by the tokens that were counted; None where there is no price or nobody counted.
+
+    Attributes:
+        model: Of the run.
+        price: Which price was taken, as `Price` has it; None where the table has none for the model.
+        table: The file of the prices.
+        total: Of all requests, with warm-up, failures and what was asked again; without the judge.
+        measured: Of the measured requests that completed.
+        per_request: The mean of those whose tokens are known.
+        priced: How many these are.
+        unknown: How many measured requests completed without a count of their tokens.
+        judge: Of the requests to judges; None where there are none, or a judge has no price.
+        tasks: Of each benchmark and scorer.
+        notes: What a reader of the figures should know.
+    """
+
+    model: str
+    price: dict[str, Any] | None
+    table: str
+    total: float | None = None
+    measured: float | None = None
+    per_request: float | None = None
+    priced: int = 0
+    unknown: int = 0
+    judge: float | None = None
+    tasks: list[TaskCost] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,61 @@
+"""What a run costs, as lines for the console and for Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.render.figures import NOTHING, decimals, fixed, given, whole
+from reporter.render.page import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_DIGITS: Final = 4
+_MOST_DECIMALS: Final = 9
+
+
+def lines(cost: Mapping[str, Any]) -> Iterator[str]:
+    """What there is to say, a line each.
+
+    Args:
+        cost: As report.json has it.
+    """
+    price = cost["price"]
+    if price is None:
+        yield f"not known: no price for the model {clean(cost['model'])}"
+    else:
+        yield (
+            f"{dollars(cost['total'])} in all, {dollars(cost['per_request'])} a request "
+            f"({whole(cost['priced'])} requests)"
+        )
+    if cost["judge"] is not None:
+        yield f"{dollars(cost['judge'])} for the judge"
+    yield from map(_of_task, cost["tasks"])
+    if price is not None:
+        yield _told(price)
+    yield from map(clean, cost["notes"])
+
+
+def dollars(value: float | None) -> str:
+    """A sum, with four digits that mean something."""
+    return NOTHING if value is None else f"${fixed(value, decimals(value, _DIGITS, most=_MOST_DECIMALS))}"
+
+
+def _of_task(one: Mapping[str, Any]) -> str:
+    named = clean(one["task"]) + (
+        f", {clean(one['scorer'])}" if one["scorer"] not in {None, "official"} else ""
+    )
+    if one["correct"] is None:
+        return f"{named}: {dollars(one['total'])}; how many answers are correct is not known"
+    each = "" if one["per_correct"] is None else f", {dollars(one['per_correct'])} a correct answer"
+    return f"{named}: {dollars(one['total'])}{each} ({whole(one['correct'])} correct)"
+
+
+def _told(price: Mapping[str, Any]) -> str:
+    rates = [f"input {given(price['input'])}", f"output {given(price['output'])}"]
+    if price["cached_input"] != price["input"]:
+        rates.insert(1, f"cached {given(price['cached_input'])}")
+    if price["reasoning"] != price["output"]:
+        rates.append(f"reasoning {given(price['reasoning'])}")
+    where = f"{clean(price['source'])}, {price['date']}"
+    return f"dollars per million tokens of {clean(price['model'])}: {', '.join(rates)} ({where})"

@@ -1,0 +1,58 @@
+-- One row an answer that was asked for: a measured request of a benchmark's question, of a conversation its last one.
+-- `unscored` is the status of a score without an answer to judge, and `replaced_ns` when a request that a later sitting
+-- asked again was asked again.
+CREATE TABLE answers AS
+WITH ends_of_conversations AS (
+    SELECT conversation_id, max(turn) AS turn FROM requests WHERE measured AND conversation_id IS NOT NULL GROUP BY ALL
+)
+
+SELECT
+    sample_uuid,
+    prompt_id,
+    conversation_id,
+    turn,
+    sitting,
+    status = 'abandoned' AS is_abandoned,
+    issued_ns,
+    ended_seq,
+    CASE
+        WHEN status = 'completed' AND coalesce(turn + 1 >= turns, true) THEN NULL
+        WHEN status = 'failed' AND error NOT IN ('worker_lost', 'client_bug') THEN 'missing'
+        ELSE 'infra_error'
+    END AS unscored,
+    CASE WHEN unscored IS NOT NULL THEN
+        CASE WHEN status = 'completed' THEN 'the conversation was cut off' ELSE coalesce(error, status) END
+    END AS reason,
+    tokens.output AS output_tokens,
+    tokens.input AS input_tokens,
+    finish_reason
+FROM counted
+WHERE
+    measured
+    AND prompt_id IN (SELECT prompt_id FROM questions)
+    AND (conversation_id IS NULL OR (conversation_id, turn) IN (FROM ends_of_conversations));
+
+CREATE TABLE replaced AS
+WITH abandoned AS (
+    SELECT *, row_number() OVER (PARTITION BY prompt_id, sitting ORDER BY issued_ns) AS number
+    FROM answers
+    WHERE is_abandoned
+)
+
+SELECT abandoned.sample_uuid, list(later.issued_ns ORDER BY later.issued_ns)[any_value(abandoned.number)] AS replaced_ns
+FROM abandoned
+JOIN answers AS later
+    ON
+        later.prompt_id = abandoned.prompt_id
+        AND later.sitting > abandoned.sitting
+        AND NOT later.is_abandoned
+GROUP BY abandoned.sample_uuid;
+
+-- A view, for it takes long to number attempts, and hardly anybody reads it.
+CREATE VIEW asked AS
+SELECT
+    answers.* EXCLUDE (sitting, is_abandoned),
+    replaced_ns,
+    row_number() OVER (PARTITION BY prompt_id ORDER BY replaced_ns IS NOT NULL, issued_ns, sample_uuid) AS attempt
+FROM answers
+LEFT JOIN replaced USING (sample_uuid);

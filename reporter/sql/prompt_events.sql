@@ -1,0 +1,7 @@
+-- Where the log has the text of a prompt: of a conversation, of each turn what it adds.
+CREATE TABLE prompt_events AS
+SELECT prompt_id, coalesce(turn, 0) AS turn, min(seq) AS seq
+FROM (
+    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{"prompt_id": "BIGINT", "turn": "BIGINT"}')) FROM stream
+)
+GROUP BY ALL;

@@ -1,0 +1,14 @@
+-- One row a question of a benchmark: which prompt asks it. Should it be there twice, the earlier one counts.
+CREATE TABLE questions AS
+SELECT DISTINCT ON (prompt_id) prompt_id, task, id AS question_id, coalesce(tags, MAP {}) AS tags, seq
+FROM (
+    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
+        "prompt_id": "BIGINT",
+        "task": "VARCHAR",
+        "id": "VARCHAR",
+        "tags": "MAP(VARCHAR, VARCHAR)"
+    }'))
+    FROM stream
+)
+WHERE prompt_id IS NOT NULL
+ORDER BY prompt_id, seq;

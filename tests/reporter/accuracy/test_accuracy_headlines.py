@@ -1,0 +1,164 @@
+"""The figures that benchmarks are known by, and those of them that are means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reporter.accuracy import computing
+from reporter.accuracy.definitions import Definition
+from reporter.accuracy.mean import Mean, mean_in
+from reporter.errors import HeadlineError
+from rulesets.statistics import wilson
+from workloads.catalog import TASKS, workload
+from workloads.scorer import Headline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reporter.accuracy.conftest import Benchmark
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let scores be told in these figures."""
+
+    def of(*headlines: Headline) -> None:
+        monkeypatch.setattr(computing, "defined", lambda *_: Definition(headlines, official=True))
+
+    return of
+
+
+def test_figures_are_aggregates_over_the_rows_of_a_task(
+    graded: Callable[..., Benchmark], told: Callable[..., None]
+) -> None:
+    """Of values, metrics, tags and status, also over parts of them."""
+    told(
+        Headline("accuracy"),
+        Headline("easy", "avg(value) FILTER (tags['level'] = 'easy')"),
+        Headline("kept", "sum(metrics['kept']) / sum(metrics['asked'])"),
+        Headline(
+            "by_level", "(SELECT avg(v) FROM (SELECT avg(value) AS v FROM scores GROUP BY tags['level']))"
+        ),
+        Headline("known", "count(*) FILTER (status = 'scored')", unit="number"),
+    )
+    run = graded(1, 0, 0, tags=lambda n: {"level": "easy" if n < 2 else "hard"})
+    run.passes.clear()
+    found = run.scored(1, 0, 0, metrics=lambda n: {"kept": n, "asked": 2}).score()["headlines"]
+    assert {name: one["value"] for name, one in found.items()} == pytest.approx(
+        {"accuracy": 1 / 3, "easy": 0.5, "kept": 0.5, "by_level": 0.25, "known": 3}
+    )
+    assert (found["easy"]["n"], found["kept"]["n"]) == (2, None)
+    low, high = wilson.interval(1, 2, 0.95)
+    assert (found["easy"]["interval"]["low"], found["easy"]["interval"]["high"]) == (low, high)
+    assert found["kept"]["interval"] is None
+
+
+def test_the_first_figure_is_the_score(graded: Callable[..., Benchmark], told: Callable[..., None]) -> None:
+    """Whatever it is."""
+    told(Headline("wrong", "1 - avg(value)", better="lower"), Headline("right"))
+    assert graded(1, 0, 0, 0).score()["value"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("headline", "best"),
+    [
+        (Headline("a"), 0.75),
+        (Headline("a", "1 - avg(value)", better="lower"), 0.25),
+        (Headline("a", "avg(value) FILTER (tags['part'] = 'a')"), 1.0),
+        (Headline("a", "avg(coalesce(metrics['x'], 0))"), 0.5),
+        (Headline("a", "sum(metrics['x']) / count(*)"), 1.0),
+        (Headline("a", "sum(metrics['x']) / count(*)", better="lower"), 0.0),
+        (Headline("a", "avg(coalesce(metrics['miss'], 1))", better="lower"), 0.5),
+        (Headline("a", "sum(value)", unit="number"), None),
+    ],
+)
+def test_what_a_figure_can_be_at_best(
+    graded: Callable[..., Benchmark], told: Callable[..., None], headline: Headline, best: float | None
+) -> None:
+    """With two of four samples unscored; of more than values, the best that a share can be."""
+    told(headline)
+    run = graded(1, 0, "judge_pending", "judge_pending", tags=lambda n: {"part": "abab"[n]})
+    score = run.score()
+    if best == 0.75:
+        assert score["value"] == 0.25
+    assert score["best"] == best
+
+
+def test_values_that_are_no_shares_have_no_best(graded: Callable[..., Benchmark]) -> None:
+    """Nobody knows how many points an answer could still get."""
+    assert graded(7, "infra_error").score()["best"] is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("avg(valeu)", "valeu"),
+        ("value", "no aggregate"),
+        ("mode(status)", "no number: 'scored'"),
+        ("avg(value", "syntax error"),
+    ],
+)
+def test_a_figure_that_is_none_is_a_clear_failure(
+    graded: Callable[..., Benchmark], told: Callable[..., None], sql: str, why: str
+) -> None:
+    """It names the task, the scorer, the figure and its SQL."""
+    told(Headline("accuracy"), Headline("broken", sql))
+    with pytest.raises(
+        HeadlineError, match=f"(?s)gsm8k: the figure broken of its scorer official.*{why}"
+    ) as error:
+        graded(1, 0).scores()
+    assert sql in str(error.value)
+
+
+def test_what_is_not_defined_is_no_figure(
+    graded: Callable[..., Benchmark], told: Callable[..., None]
+) -> None:
+    """0 / 0, and the mean of nothing."""
+    told(
+        Headline("accuracy"), Headline("a", "sum(0) / sum(0)"), Headline("b", "avg(value) FILTER (value > 1)")
+    )
+    found = graded(1, 0).score()["headlines"]
+    assert (found["a"]["value"], found["b"]["value"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("sql", "mean"),
+    [
+        ("avg(value)", Mean("value")),
+        (" AVG ( (a + b) / 2 ) ", Mean(" (a + b) / 2 ")),
+        ("avg(value) FILTER (tags['x'] = ')')", Mean("value", "tags['x'] = ')'")),
+        ("avg(value) FILTER (WHERE a IN (1, 2))", Mean("value", "a IN (1, 2)")),
+        ("avg(a) + avg(b)", None),
+        ("avg(DISTINCT a)", None),
+        ("average(a)", None),
+        ("avg(a) FILTER (b) / 2", None),
+        ("sum(a) / sum(b)", None),
+    ],
+)
+def test_a_mean_is_known_as_one(sql: str, mean: Mean | None) -> None:
+    """One call of avg, over all rows or some of them, and nothing else."""
+    assert mean_in(sql) == mean
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text("avg(value) 'filter\"x", max_size=30))
+def test_no_text_confuses_the_search_for_a_mean(sql: str) -> None:
+    """What it finds stands in the text."""
+    found = mean_in(sql)
+    assert found is None or found.of in sql
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_figure_of_the_catalogue_is_an_aggregate(name: str, asks: Callable[..., Benchmark]) -> None:
+    """Also where no sample has any metric or tag, where requests failed, and where nobody has judged."""
+    run = asks(name, 4).answers(0, name).answers(1, name).answers(2, name).fails(3, task=name)
+    for scorer in workload(name).scorers:
+        run.scored(1, "unparsed", "judge_pending", scorer=scorer.name)
+    scores = run.scores()
+    assert len(scores) == len(workload(name).scorers)
+    for score in scores:
+        assert score["value"] is None or score["best"] is None or score["value"] <= score["best"]

@@ -1,0 +1,93 @@
+"""Laws of scores: what DuckDB adds up is what the formulas say of the values one by one."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reporter.accuracy.mean import VALUE
+from reporter.accuracy.repeated import pass_figures
+from reporter.accuracy.rows import attempts
+from reporter.accuracy.spread import spread
+from rulesets.statistics import clustered, wilson
+from rulesets.statistics.attempts import all_of, any_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BINARY = st.sampled_from([0.0, 1.0])
+VALUES = st.one_of(BINARY, st.floats(-5, 5).map(lambda value: round(value, 3)))
+CLUSTERS = st.lists(st.lists(VALUES, min_size=1, max_size=5), min_size=1, max_size=8)
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A table of scores to fill."""
+    with duckdb.connect() as made:
+        made.execute("CREATE TABLE graded (entry INTEGER, prompt_id INTEGER, value DOUBLE)")
+        yield made
+
+
+def fill(connection: duckdb.DuckDBPyConnection, clusters: list[list[float]]) -> None:
+    """The values of questions."""
+    connection.execute("DELETE FROM graded")
+    rows = [(0, question, value) for question, values in enumerate(clusters) for value in values]
+    connection.executemany("INSERT INTO graded VALUES (?, ?, ?)", rows)
+
+
+@settings(max_examples=40, deadline=None)
+@given(CLUSTERS)
+def test_the_standard_error_is_the_formulas(
+    connection: duckdb.DuckDBPyConnection, clusters: list[list[float]]
+) -> None:
+    """Clustered by question; the plain one where none is repeated; and the interval holds the mean."""
+    fill(connection, clusters)
+    (found,) = spread(connection, 0, VALUE)
+    values = list(chain.from_iterable(clusters))
+    assert found.mean == pytest.approx(math.fsum(values) / len(values))
+    error = clustered.standard_error(clusters, "corrected")
+    assert found.standard_error == (None if error is None else pytest.approx(error, abs=1e-7))
+    if max(map(len, clusters)) == 1:
+        assert found.standard_error == (
+            None if error is None else pytest.approx(clustered.plain(values), abs=1e-7)
+        )
+    if (interval := found.interval) is not None:
+        assert interval.low - 1e-12 <= found.mean <= interval.high + 1e-12
+    if found.effective is not None:
+        assert 1 <= found.effective <= len(values)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(BINARY, min_size=1, max_size=30))
+def test_once_a_question_it_is_wilsons(connection: duckdb.DuckDBPyConnection, values: list[float]) -> None:
+    """Whatever the share is, also 0 and 1."""
+    fill(connection, [[value] for value in values])
+    (found,) = spread(connection, 0, VALUE)
+    assert found.interval is not None
+    assert found.interval.method == "wilson"
+    assert (found.interval.low, found.interval.high) == wilson.interval(
+        sum(map(int, values)), len(values), 0.95
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(BINARY, min_size=1, max_size=12), min_size=1, max_size=8))
+def test_pass_at_k_is_the_mean_of_the_estimators(
+    connection: duckdb.DuckDBPyConnection, clusters: list[list[float]]
+) -> None:
+    """Over the questions with k attempts or more; the others are counted."""
+    fill(connection, clusters)
+    at, hat, excluded = pass_figures(attempts(connection, 0, 1.0))
+    most = max(map(len, clusters))
+    assert (str(most) in at) == (most > 1)
+    for k in map(int, at):
+        having = [(len(one), int(sum(one))) for one in clusters if len(one) >= k]
+        assert excluded[str(k)] == len(clusters) - len(having)
+        assert at[str(k)] == pytest.approx(sum(any_of(n, c, k) for n, c in having) / len(having))
+        assert hat[str(k)] == pytest.approx(sum(all_of(n, c, k) for n, c in having) / len(having))

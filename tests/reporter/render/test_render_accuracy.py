@@ -1,0 +1,121 @@
+"""Scores as a person reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reporter.accuracy.task_score import GroupScore, HeadlineFigure, Interval, TaskScore
+from reporter.render import markdown
+from reporter.render.breakdown import names
+from reporter.render.console import render
+from reporter.render.judged import Judged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reporter.report import Report
+    from tests.reporter.conftest import Run
+
+WILSON = Interval(0.7345, 0.8054, 0.95, "wilson")
+
+
+def figure(value: float | None, **more: Any) -> HeadlineFigure:
+    """A share of right answers."""
+    told = {"best": None, "unit": "share", "better": "higher", "n": 541, "standard_error": 0.018}
+    return HeadlineFigure(**{"value": value, **told, "interval": WILSON, "effective": 541, **more})
+
+
+def score(**more: Any) -> TaskScore:
+    """A score of everything that a reader may be told of."""
+    return TaskScore(
+        **{
+            "task": "ifeval",
+            "name": "ifeval",
+            "scorer": "official",
+            "version": 1,
+            "definition": "a paper",
+            "judge": "",
+            "judge_model": None,
+            "official": True,
+            "pass_": 1,
+            "issued": 541,
+            "scored": 540,
+            "missing": 1,
+            "value": 0.7708,
+            "interval": WILSON,
+            "headlines": {
+                "prompt_strict": figure(0.7708),
+                "length": figure(1234.5, unit="number", interval=None),
+            },
+            "groups": {"tier": {"easy": GroupScore(41, 0, 0.8, 0.02, WILSON)}},
+            "tokens_per_sample": 312.4,
+            "notes": ["12 of 541 answers were cut at the limit of tokens"],
+            **more,
+        }
+    )
+
+
+def report_of(a_run: Callable[..., Run], *scores: TaskScore) -> Report:
+    """A report with these scores."""
+    return replace(a_run().answers(5, 7).ends().report(), accuracy=[one.to_dict() for one in scores])
+
+
+def test_a_run_without_scores_has_no_table(a_run: Callable[..., Run]) -> None:
+    """Nothing is said of what was not asked."""
+    assert "accuracy" not in render(report_of(a_run)).lower()
+
+
+def test_scores_stand_in_the_report(a_run: Callable[..., Run], golden: Callable[[str, str], None]) -> None:
+    """Each with its interval, what is missing, its other figures, and what there is to know."""
+    unscored = {"infra_error": 2, "judge_pending": 3, "unscored": 5, "missing": 0, "notes": ["wait\x1b[31m"]}
+    bound = {"value": 0.5, "best": 0.6, "interval": None}
+    report = report_of(
+        a_run,
+        score(),
+        score(task="hle", **unscored, headlines={"accuracy": figure(**bound), "rest": figure(None)}),
+        score(
+            task="math500", scorer="math_verify", official=False, refused=0.25, headlines={"a": figure(0.5)}
+        ),
+        score(
+            task="frames", scorer=None, unscored=541, headlines={"a": figure(None, interval=None)}, pass_=None
+        ),
+        score(
+            task="aime",
+            repeats=4,
+            questions=30,
+            pass_at={"1": 0.5, "4": 0.9},
+            pass_hat={"1": 0.5, "4": 0.1},
+            headlines={f"h{n}": figure(0.5) for n in range(14)},
+        ),
+    )
+    golden("accuracy.txt", render(report, by=["tier"]))
+    assert "tier" in names(report)
+    summary = render(report, summary_only=True)
+    assert "77.08 %" in summary
+    assert "length" not in summary
+
+
+def test_a_narrow_page_keeps_the_scores(a_run: Callable[..., Run]) -> None:
+    """The interval goes first."""
+    page = render(report_of(a_run, score()), width=40)
+    assert "77.08 %" in page
+    assert "73.45" not in page
+    assert max(map(len, page.splitlines())) <= 40
+
+
+def test_scores_stand_beside_the_verdict_in_markdown(a_run: Callable[..., Run]) -> None:
+    """As a table, in which nothing that others wrote is markup."""
+    report = replace(report_of(a_run, score(task="a|b", scorer="x")), verdict={"status": "PASS", "rows": []})
+    page = markdown.render([Judged.of(report)])
+    assert "| a&#124;b | 77.08 % | 73.45..80.54 | 541 | 0 | 1 | 0 |" in page
+    assert "**Accuracy**" not in markdown.render([Judged({"status": "PASS", "rows": []})])
+
+
+def test_attempts_are_a_lower_bound_while_some_have_no_score(a_run: Callable[..., Run]) -> None:
+    """As the score is."""
+    told = {"repeats": 2, "pass_at": {"2": 0.5}, "pass_hat": {"2": 0.25}}
+    page = render(report_of(a_run, score(unscored=1, **told)))
+    assert "pass@2 >= 50.00 %" in page
+    assert "pass^2 >= 25.00 %" in page
+    assert ">=" not in render(report_of(a_run, score(**told)))
