@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
+_MAY_BE_EMPTY: Final = frozenset({"--api-key", "--judge-api-key"})
 
 _RUNNING = "Measure"
 _READING = "Read a run"
@@ -49,6 +50,7 @@ class _Entry(NamedTuple):
 _PERF: Final = "cli.perf_settings:PerfSettings"
 _COMMANDS: Final[Mapping[str, _Entry]] = {
     "perf": _Entry(_RUNNING, "cli.perf:perf", _PERF),
+    "accuracy": _Entry(_RUNNING, "cli.accuracy:accuracy", "cli.accuracy_settings:AccuracySettings"),
     "run": _Entry(_RUNNING, "cli.run:run", "cli.run_settings:RunSettings"),
     "sweep": _Entry(_RUNNING, "cli.sweep:sweep", "cli.sweep:SweepSettings", _PERF),
     "search": _Entry(
@@ -61,6 +63,7 @@ _COMMANDS: Final[Mapping[str, _Entry]] = {
     "check": _Entry(_RUNNING, "cli.check:check", "cli.check:CheckSettings"),
     "calibrate": _Entry(_RUNNING, "cli.calibrate:calibrate", "cli.calibrate:CalibrateSettings"),
     "report": _Entry(_READING, "cli.report:report"),
+    "score": _Entry(_READING, "cli.score:score", "cli.score_settings:ScoreSettings"),
     "watch": _Entry(_READING, "cli.watch:watch"),
     "sql": _Entry(_READING, "cli.sql:sql"),
     "gate": _Entry(_READING, "cli.gate:gate", "cli.gate_settings:GateSettings"),
@@ -196,7 +199,7 @@ def _refuse_empty(arguments: Sequence[str]) -> None:
     """
     for option, value in pairwise([*arguments, "-"]):
         name, joined, rest = option.partition("=")
-        if _LONG_OPTION.fullmatch(name) and name != "--api-key" and (rest if joined else value) == "":
+        if _LONG_OPTION.fullmatch(name) and name not in _MAY_BE_EMPTY and (rest if joined else value) == "":
             raise errors.UsageError(f"{name} '': says nothing; fill it in, or leave it out")
 
 

@@ -25,6 +25,9 @@ REPLACED: Final = frozenset(
         *("rate", "arrival", "burstiness", "stages", "trace", "trace_speed", "think", "schedule_seed"),
         *("max_concurrency", "sessions", "passes", "duration", "stop_on_overload", "steady"),
         *("order", "weight_column", "only_prompt", "conversations", "turns", "history"),
+        *("task", "data", "samples", "offset", "repeats", "columns", "scorer", "eval_function"),
+        *("allow_code_execution", "pass_threshold", "judge_url", "judge_model", "judge_api_key"),
+        *("judge_concurrency", "judge_timeout"),
         *("require", "ruleset", "scenario", "skip", "abort_on_fail", "inconclusive", "gpus"),
     }
 )

@@ -28,6 +28,11 @@ def note_stop() -> None:
     _stops.append(True)
 
 
+def stopped() -> bool:
+    """Tell whether a session was asked to stop so far."""
+    return bool(_stops)
+
+
 def require_no_stop() -> None:
     """Make sure that no session was asked to stop so far: nothing may follow one that was.
 

@@ -79,9 +79,13 @@ def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
 def write_report(
     log: Path, rules: Ruleset | None, beside: Mapping[str, Any] = NOTHING, **options: Any
 ) -> Report:
-    """Compute a report as `make_report` does, and lay it beside the log as `report.json`."""
+    """Compute a report as `make_report` does, and lay it beside the log as `report.json`.
+
+    That of a scoring pass of one's choice is only shown: the file stands for what the run came to last.
+    """
     report = make_report(log, rules, beside, **options)
-    lay(log, report)
+    if options.get("scoring_pass") is None:
+        lay(log, report)
     return report
 
 

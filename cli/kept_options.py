@@ -13,7 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NOT_KEPT: Final = frozenset(
-    {"url", "api_key", "header", "out", "require", "ruleset", "scenario", "skip", "json", "quiet"}
+    {
+        "url",
+        "api_key",
+        "header",
+        "judge_api_key",
+        "out",
+        "require",
+        "ruleset",
+        "scenario",
+        "skip",
+        "prices",
+        "json",
+        "quiet",
+    }
 )
 """Secrets, what the log keeps elsewhere (the URL without them, the rules), and where results go."""
 

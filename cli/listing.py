@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Kind = Literal["events", "failures", "loads", "metrics", "protocols", "rulesets", "scenarios", "views"]
+    from workloads.workload import Workload
+
+Kind = Literal[
+    "events", "failures", "loads", "metrics", "protocols", "rulesets", "scenarios", "tasks", "views"
+]
 
 
 def listing(
@@ -17,7 +21,7 @@ def listing(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """List events, failures, loads, metrics, protocols, rulesets, scenarios of the mock endpoint, or views.
+    """List events, failures, loads, metrics, protocols, rulesets, mock scenarios, benchmarks, or views.
 
     [bold]Example[/bold]
 
@@ -34,13 +38,15 @@ def listing(
         "protocols": protocols,
         "rulesets": rulesets,
         "scenarios": scenarios,
+        "tasks": tasks,
         "views": views,
     }
     words = sources[kind]()
     if json:
         import orjson
 
-        print(orjson.dumps(words, option=orjson.OPT_INDENT_2).decode())
+        told: Mapping[str, Any] = task_facts() if kind == "tasks" else words
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
         return
     width = max(map(len, words))
     for word, meaning in words.items():
@@ -111,6 +117,58 @@ def scenarios() -> Mapping[str, str]:
         name: f"{scenario.about}: {' or '.join(scenario.sees)}" for name, scenario in SCENARIOS.items()
     }
     return described | {CHAOS: "short answers, and a share of faults (--fault-share)"}
+
+
+def tasks() -> Mapping[str, str]:
+    """Benchmarks: what they ask, how many questions, how answers are scored, what can be said about them."""
+    return {name: _told(facts) for name, facts in task_facts().items()}
+
+
+def task_facts() -> Mapping[str, Mapping[str, Any]]:
+    """What there is to know of each benchmark, as JSON."""
+    from workloads.catalog import TASKS, workload
+
+    return {name: _facts(workload(name)) for name in TASKS}
+
+
+def _facts(workload: Workload) -> Mapping[str, Any]:
+    scorers = [
+        {
+            "name": scorer.name,
+            "version": scorer.version,
+            "definition": scorer.definition,
+            "judge": scorer.judge or None,
+            "runs_code": scorer.runs_code,
+            "headlines": [headline.name for headline in scorer.headlines],
+            "note": scorer.note or None,
+        }
+        for scorer in workload.scorers
+    ]
+    return {
+        "title": workload.title,
+        "version": workload.version,
+        "questions": workload.source.rows,
+        "hub": workload.source.hub,
+        "licence": workload.source.licence or None,
+        "files": list(workload.source.files),
+        "options": dict(workload.options),
+        "max_tokens": workload.max_tokens,
+        "temperature": workload.temperature,
+        "groups": list(workload.groups),
+        "scorers": scorers,
+    }
+
+
+def _told(facts: Mapping[str, Any]) -> str:
+    """The facts of a benchmark in a line."""
+    rows = None if facts["questions"] is None else f"{facts['questions']:,} questions"
+    scorers = [
+        scorer["name"] + " (judge)" * (scorer["judge"] is not None) + " (runs code)" * scorer["runs_code"]
+        for scorer in facts["scorers"]
+    ]
+    options = ", ".join(f"{name}={value}" for name, value in facts["options"].items())
+    parts = (facts["title"], rows, f"scorers: {', '.join(scorers)}", options and f"options: {options}")
+    return "; ".join(filter(None, parts))
 
 
 def views() -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from workloads.alike import examples
 
 if TYPE_CHECKING:
     from cli.load_settings import LoadSettings
+    from cli.perf_settings import PerfSettings
     from loadgen.arrivals.rate_profile import Profile
     from workloads.dataset import Dataset
 
@@ -46,14 +47,17 @@ def load_of(settings: LoadSettings) -> Load:
     return Load(kind, rate=rate, profile=profile, burstiness=burstiness, think=think, max_concurrency=most)
 
 
-def duration_of(settings: LoadSettings, load: Load) -> float | None:
+def duration_of(settings: PerfSettings, load: Load) -> float | None:
     """For how long, in seconds: as was said, or as long as the rate changes; None where a count ends the run.
 
     Stages always end, with or without a count; a ramp that was given a count goes on at its last rate.
     """
     if settings.duration is not None or load.profile is None:
         return settings.duration
-    counted = (settings.requests, settings.sessions, settings.passes) != (None, None, None)
+    counted = any(
+        count is not None
+        for count in (settings.requests, settings.sessions, settings.passes, settings.repeats)
+    )
     if isinstance(load.profile, Stages) or not counted:
         return load.profile.end_s if load.profile.end_s < float("inf") else None
     return None
@@ -74,7 +78,7 @@ def warmup_of(settings: LoadSettings) -> tuple[int, float | None]:
 
 
 def counts_of(
-    settings: LoadSettings, dataset: Dataset, duration_s: float | None
+    settings: PerfSettings, dataset: Dataset, duration_s: float | None
 ) -> tuple[int | None, int | None]:
     """How many requests are measured, or how many conversations where the dataset has some.
 
@@ -95,8 +99,9 @@ def counts_of(
     _require_fit(settings, dataset)
     count = settings.sessions if settings.requests is None else settings.requests
     rows = len(dataset.samples)
-    if settings.passes is not None:
-        count = settings.passes * rows
+    passes = settings.passes if settings.repeats is None else settings.repeats
+    if passes is not None:
+        count = passes * rows
     elif settings.trace is not None:
         count = rows if count is None else count
     elif count is None and duration_s is None:

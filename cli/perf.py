@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cli.preparing import Prepared
     from loadgen.workers.staff import Staff
     from recorder.errors import WriterError
+    from reporter.costs.prices import PriceTable
     from reporter.report import Report
 
 
@@ -57,7 +58,7 @@ def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     raise typer.Exit(outcome(report, settings.inconclusive))
 
 
-def run(settings: PerfSettings) -> tuple[Report, Path]:
+def run(settings: PerfSettings, prices: PriceTable | None = None) -> tuple[Report, Path]:
     """Run a session and report it, the verdict included; `report.json` lies in the run's folder."""
     from loadgen.workers.staff import Staff
 
@@ -71,13 +72,16 @@ def run(settings: PerfSettings) -> tuple[Report, Path]:
         from cli.gate_watch import require_watchable
         from cli.gating.foreseen import warn_of
         from cli.run_folder import new_run_folder
+        from cli.session_scoring import warn_of_no_judge
 
         prepared = prepare(settings)
         require_watchable(prepared)
         warn_of(prepared)
         folder = new_run_folder(settings.out, settings.model)
+        warn_of_no_judge(settings)
         broken = conduct(prepared, staff, folder)
-    return reported(folder, broken), folder
+    score_if_over(prepared, folder, broken)
+    return reported(folder, broken, prices), folder
 
 
 def conduct(prepared: Prepared, staff: Staff, folder: Path) -> WriterError | None:
@@ -105,8 +109,22 @@ def conduct(prepared: Prepared, staff: Staff, folder: Path) -> WriterError | Non
     return None
 
 
-def reported(folder: Path, broken: WriterError | None) -> Report:
+def score_if_over(prepared: Prepared, folder: Path, broken: WriterError | None) -> None:
+    """Score the answers of a session that asked benchmarks, unless somebody stopped it or its log broke."""
+    from cli.interrupt import stopped
+    from cli.session_scoring import score
+
+    if prepared.accuracy is not None and broken is None and not stopped():
+        score(prepared.given, folder)
+
+
+def reported(folder: Path, broken: WriterError | None, prices: PriceTable | None = None) -> Report:
     """Report what is in the log, which is not everything when it broke, by the rules that are in it too.
+
+    Args:
+        folder: The run's.
+        broken: What broke its log, if anything did.
+        prices: What tokens cost, where the report is to tell the cost.
 
     Raises:
         WriterError: It broke, and nothing of it can be read.
@@ -118,7 +136,7 @@ def reported(folder: Path, broken: WriterError | None) -> Report:
     try:
         from cli.judging import write_report
 
-        report = write_report(folder, None)
+        report = write_report(folder, None, prices=prices)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):

@@ -11,7 +11,7 @@ import typer
 from cli.endpoint_settings import ENDPOINT, EndpointSettings
 from cli.errors import UsageError
 from cli.gating.outcome import Inconclusive
-from cli.prompt_settings import PromptSettings
+from cli.task_settings import TaskSettings
 
 CLIENT: Final = "Client"
 GENERATION: Final = "Generation"
@@ -23,7 +23,7 @@ MOST_GPUS: Final = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PerfSettings(PromptSettings):
+class PerfSettings(TaskSettings):
     """What can be said about a performance session; field by field an option of `loadgen perf`."""
 
     url: Annotated[
@@ -164,6 +164,7 @@ class PerfSettings(PromptSettings):
         self._check_urls()
         self.check_load()
         self.check_prompts(self.max_tokens)
+        self.check_tasks()
         if not self.stream and self.protocol == "sse":
             raise UsageError("--no-stream: --protocol sse is a stream; use json for one JSON text")
         self._check_client()

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cli.askable import require_askable
+from cli.benchmark_questions import temperature_of
 from cli.errors import UsageError
 from cli.gating.reference import read_rules, require_known
 from cli.kept_options import kept
 from cli.loads import counts_of, duration_of, has_conversations, load_of, warmup_of, with_its_dataset
 from cli.protocol_options import headers_of, options_of
 from cli.questions import count_of, dataset_of
+from cli.session_scoring import accuracy_settings
 from loadgen.asking.agenda import Agenda
 from loadgen.budget import ErrorBudget
 from loadgen.client.codec import Generation
@@ -42,6 +44,8 @@ class Prepared:
             for a new run.
         elapsed_s: Of a run that is resumed, for how long it has been measured.
         after_seq: The last event of the log from which that is known; None for a new run.
+        told: Of a run that is resumed, the numbers of the questions of benchmarks that its log has.
+        accuracy: What the log keeps of benchmarks and of how they are scored; None where there are none.
     """
 
     plan: Plan
@@ -53,6 +57,8 @@ class Prepared:
     left: Sequence[int] | None = None
     elapsed_s: float = 0.0
     after_seq: int | None = None
+    told: frozenset[int] = frozenset()
+    accuracy: Mapping[str, Any] | None = None
 
     def agenda(self) -> Agenda:
         """What is asked."""
@@ -92,6 +98,7 @@ class Prepared:
             },
             "ruleset": None if self.rules is None else self.rules.to_dict(),
             "skip": list(self.given.skip),
+            **({} if self.accuracy is None else {"accuracy": self.accuracy}),
         }
 
 
@@ -120,7 +127,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         generation=Generation(
             model=settings.model,
             max_tokens=settings.max_tokens,
-            temperature=settings.temperature,
+            temperature=temperature_of(settings.temperature, dataset),
             stream=settings.stream and settings.protocol != "json",
             extra_body=_extra_body(settings.extra_body),
             ignore_eos=settings.ignore_eos,
@@ -148,8 +155,8 @@ def prepare(settings: PerfSettings) -> Prepared:
         concurrency=plan.load.concurrency,
     )
     require_known(rules, settings.skip)
-    workers = workers_of(settings, plan.load, plan.count)
-    return Prepared(plan, targets, dataset, rules, workers, settings)
+    workers, accuracy = workers_of(settings, plan.load, plan.count), accuracy_settings(settings, dataset)
+    return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
 
 
 def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:

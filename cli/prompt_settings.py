@@ -183,6 +183,10 @@ class PromptSettings(LoadSettings):
             )
         self._check_ignore_eos(max_tokens)
 
+    def has_columns(self) -> bool:
+        """Whether what is asked are rows with columns of the user's."""
+        return self.prompts is not None
+
     def _check_empty(self) -> None:
         texts = {
             "--prompts": self.prompts,
@@ -207,7 +211,7 @@ class PromptSettings(LoadSettings):
             "--system-column": self.system_column,
             "--output-column": self.output_column,
             "--weight-column": self.weight_column,
-            "--tag": self.tag,
+            "--tag": [] if self.has_columns() else self.tag,
             "--conversations": self.conversations,
         }
         if self.prompts is None and (given := _given(columns)):

@@ -1,4 +1,4 @@
-"""From settings to the questions of a run: read from a file, a dataset or a trace, or made up."""
+"""From settings to the questions of a run: of benchmarks, from a file, a dataset or a trace, or made up."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from cli.benchmark_questions import benchmark_questions
 from cli.errors import UsageError
 from cli.loads import DEFAULT_REQUESTS, duration_of, warmup_of
 from cli.made_to_length import is_said, made_to_length
@@ -30,6 +31,8 @@ def dataset_of(settings: PerfSettings, count: int) -> Dataset:
     Raises:
         UsageError, WorkloadError, LogError: What is wrong, and where.
     """
+    if settings.task:
+        return benchmark_questions(settings, settings.max_tokens)
     if settings.trace is not None:
         return replayed(settings, Path(settings.trace))
     dataset = _made_up(settings, count) if settings.prompts is None else _read(settings, settings.prompts)

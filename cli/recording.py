@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 from recorder.writer import CLOSE_TIMEOUT_S
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
 
     from loadgen.stop import Stop
+    from recorder.event import Event
     from recorder.writer import EventRecorder
 
 WARN_AFTER_S: Final = 5.0
@@ -20,6 +21,9 @@ WARN_AFTER_S: Final = 5.0
 
 GIVE_UP_AFTER_S: Final = 3.0
 """So long a disk may take nothing while somebody who has interrupted twice waits for it."""
+
+PART: Final = 2000
+"""So many events of many are queued at once."""
 
 _LOOK_AGAIN_S: Final = 0.02
 
@@ -48,6 +52,15 @@ async def recording(recorder: EventRecorder, stop: Stop) -> AsyncIterator[None]:
     finally:
         warning.cancel()
         recorder.close(patience_s=0)
+
+
+async def put_all(recorder: EventRecorder, events: Iterable[Event], stop: Stop) -> None:
+    """Write many events before anything else happens, a part at a time, so that the queue stays short."""
+    for number, event in enumerate(events, 1):
+        is_last = number % PART == 0
+        recorder.put(event, force_commit=is_last)
+        if is_last:
+            await _patiently(recorder, lambda: not recorder.waiting, stop)
 
 
 async def _patiently(recorder: EventRecorder, done: Callable[[], bool], stop: Stop) -> None:

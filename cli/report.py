@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.errors import UsageError
+from cli.prices import Prices
 from cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -41,6 +42,21 @@ def report(
         typer.Option(help="How percentiles are taken: linear, or as the run's rules say."),
     ] = None,
     tokenizer: Tokenizer = None,
+    prices: Prices = None,
+    stats: Annotated[
+        bool,
+        typer.Option(
+            "--stats", help="Break scores down by what their benchmarks tell apart: subjects, levels."
+        ),
+    ] = False,
+    scoring_pass: Annotated[
+        int | None,
+        typer.Option(
+            "--pass",
+            metavar="N",
+            help="Tell the scores of that scoring pass, not the last one; report.json stays.",
+        ),
+    ] = None,
 ) -> None:
     """Report a run.
 
@@ -55,10 +71,11 @@ def report(
 
     loadgen report RUN --by endpoint --by time
     """
-    if json and by:
-        raise UsageError("--json prints every breakdown: leave --by out")
+    if json and (by or stats):
+        raise UsageError(f"--json prints every breakdown: leave {'--by' if by else '--stats'} out")
     from cli.judging import write_report
     from cli.pipe import end_with_the_reader
+    from cli.prices import load as load_prices
     from cli.series.series import require_run
     from cli.tokenizer import load
     from reporter.metrics import TPOTReportingMode
@@ -71,13 +88,28 @@ def report(
         tokenizer=load(tokenizer),
         tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
         percentile_method=percentiles,
+        scoring_pass=scoring_pass,
+        prices=load_prices(prices),
     )
     _require(made, by or ())
-    _print(made, json=json, summary=summary, by=by or ())
+    told_apart = [*(by or ()), *(_told_apart(made) if stats else ())]
+    _print(made, json=json, summary=summary, by=list(dict.fromkeys(told_apart)))
     if not made.validity.valid:
         from cli.errors import INVALID
 
         raise typer.Exit(INVALID)
+
+
+def _told_apart(made: Report) -> Sequence[str]:
+    """What the benchmarks of a run tell scores apart by.
+
+    Raises:
+        UsageError: Nothing.
+    """
+    tags = [tag for score in made.accuracy for tag in score["groups"]]
+    if not tags:
+        raise UsageError("--stats: no benchmark of this run tells scores apart by anything; leave it out")
+    return tags
 
 
 def _require(made: Report, by: Sequence[str]) -> None:

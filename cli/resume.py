@@ -19,6 +19,9 @@ def resume(settings: ResumeSettings) -> None:
     the secrets. A failure counts as a result and is not asked again; the report is of the whole run, and the
     exit code is that of [bold]loadgen perf[/bold].
 
+    Of a run that asked benchmarks, the answers are scored when they are there, and scoring that was
+    interrupted is gone on with.
+
     The folder of a sweep, a search or a suite is gone on with at its first unfinished run, which is moved
     aside and run anew.
 
@@ -37,13 +40,18 @@ def resume(settings: ResumeSettings) -> None:
 
 
 def _resume_run(settings: ResumeSettings) -> None:
-    from cli.perf import conduct, reported, tell
-    from cli.resuming import prepare_again
+    from cli.perf import conduct, reported, score_if_over, tell
+    from cli.resuming import prepare_again, resumable, settings_again
     from cli.run_folder import folder_of
+    from cli.session_scoring import score
     from loadgen.workers.staff import Staff
 
-    prepared, folder = prepare_again(settings), folder_of(settings.run)
-    broken = None
+    run, folder = resumable(settings.run), folder_of(settings.run)
+    if run.ended == "completed":
+        given = settings_again(settings, run)
+        score(given, folder)
+        tell(reported(folder, None), folder, given)
+    prepared, broken = prepare_again(settings, run), None
     if prepared.left:
         if not settings.quiet:
             sys.stderr.write(_announcement(prepared))
@@ -53,6 +61,7 @@ def _resume_run(settings: ResumeSettings) -> None:
             broken = conduct(prepared, staff, folder)
     else:
         _end_it(prepared, folder)
+    score_if_over(prepared, folder, broken)
     tell(reported(folder, broken), folder, prepared.given)
 
 

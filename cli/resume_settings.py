@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cli.report import Run
+from cli.scoring_options import AllowCodeExecution, JudgeApiKey
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +36,12 @@ class ResumeSettings:
         Path | None,
         typer.Option(help="Where the file of the prompts, or the trace, is now, if it was moved."),
     ] = None
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the data of the benchmarks is now, if it was moved."),
+    ] = None
+    allow_code_execution: AllowCodeExecution = False
+    judge_api_key: JudgeApiKey = field(default=None, repr=False)
     json: Annotated[
         bool,
         typer.Option("--json", help="Print report.json instead of the console report."),

@@ -21,6 +21,7 @@ from workloads.hugging_face import PREFIX
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cli.perf_settings import PerfSettings
     from cli.resume_settings import ResumeSettings
     from reporter.so_far import SoFar
 
@@ -30,23 +31,33 @@ MOST_LEFT: Final = 10_000_000
 _SHORTEST_S: Final = 0.001
 
 
-def prepare_again(given: ResumeSettings) -> Prepared:
-    """Read what the run was to do and what it has done, and prepare the rest.
+def resumable(path: Path) -> SoFar:
+    """Read what a run was to do and what it has done.
 
     Raises:
         BeingWrittenError: It is still running.
-        UsageError: It is complete, or had no number of requests, or what it needs is not what it was; the
-            message says what, and what to do.
+        UsageError: It is complete, or had no number of requests; the message says what to do.
         LogError: It is not a run.
     """
-    run = so_far(given.run)
-    _require_resumable(given.run, run)
+    run = so_far(path)
+    _require_resumable(path, run)
+    return run
+
+
+def settings_again(given: ResumeSettings, run: SoFar) -> PerfSettings:
+    """The settings of a run, with what its log does not keep and what is different this time.
+
+    Raises:
+        UsageError: The prompts are not where they were, or an option has no meaning for this run.
+    """
     options = {
         **run.settings["options"],
         "url": run.settings.get("urls") or [run.settings["url"]],
         "workers": run.settings["workers"],
         "api_key": given.api_key,
         "header": given.header,
+        "judge_api_key": given.judge_api_key,
+        "allow_code_execution": given.allow_code_execution,
         "json": given.json,
         "quiet": given.quiet,
     }
@@ -54,7 +65,20 @@ def prepare_again(given: ResumeSettings) -> Prepared:
         if options.get(_source(options)) is None:
             raise UsageError(f"--prompts {given.prompts}: those of this run were made up; leave it out")
         options[_source(options)] = str(given.prompts)
-    prepared = prepare(_settings(options, run))
+    if given.data is not None:
+        if not options.get("task"):
+            raise UsageError(f"--data {given.data}: this run asks no benchmarks; leave it out")
+        options["data"] = str(given.data)
+    return _settings(options, run)
+
+
+def prepare_again(given: ResumeSettings, run: SoFar) -> Prepared:
+    """Prepare the rest of a run.
+
+    Raises:
+        UsageError: What it needs is not what it was; the message says what, and what to do.
+    """
+    prepared = prepare(settings_again(given, run))
     _require_the_same(prepared, run)
     return _rest(prepared, run)
 
@@ -63,7 +87,7 @@ def _require_resumable(path: Path, run: SoFar) -> None:
     folder = folder_of(path)
     if run.ended == "running":
         raise still_running(folder)
-    if run.ended == "completed":
+    if run.ended == "completed" and not is_to_be_scored(run):
         raise UsageError(
             f"{folder} is complete: there is nothing to resume; `loadgen report {folder}` reports it"
         )
@@ -71,11 +95,16 @@ def _require_resumable(path: Path, run: SoFar) -> None:
         raise UsageError(
             f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
         )
-    if not _has_count(run.settings):
+    if run.ended != "completed" and not _has_count(run.settings):
         raise UsageError(
             f"{folder} was to last {run.settings['duration_s']:g} s, and lost time cannot be made up "
             "for: only a run with a number of --requests or --sessions can be resumed. Run it anew"
         )
+
+
+def is_to_be_scored(run: SoFar) -> bool:
+    """Whether a run asked benchmarks, and its answers have not been scored to the end."""
+    return isinstance(run.settings.get("accuracy"), dict) and not run.scored
 
 
 def _has_count(settings: Mapping[str, Any]) -> bool:
@@ -102,7 +131,7 @@ _KINDS: Final[Mapping[str, type]] = {
 }
 
 
-def _settings(options: Mapping[str, Any], run: SoFar) -> Any:
+def _settings(options: Mapping[str, Any], run: SoFar) -> PerfSettings:
     """The settings of the run, once its prompts are known to be where they were."""
     source, name = _source(options), run.settings["dataset"]["name"]
     file = options.get(source)
@@ -116,6 +145,8 @@ def _settings(options: Mapping[str, Any], run: SoFar) -> Any:
             raise UsageError(
                 f"the trace of the run, {file}, is not there: say where {name} is with --prompts"
             )
+    if options.get("data") is not None:
+        options = {**options, "data": Path(options["data"])}
     return given_again(options)
 
 
@@ -142,11 +173,13 @@ def _require_the_same(prepared: Prepared, run: SoFar) -> None:
         )
     settings, dataset = orjson.loads(encode(prepared.settings())), run.settings["dataset"]
     if settings["dataset"]["sha256"] != dataset["sha256"]:
-        instead = (
-            "say where the same file is with --prompts"
-            if settings["options"].get(_source(settings["options"])) is not None
-            else "put the files that they are made from (--corpus, histogram:FILE) back as they were"
-        )
+        options = settings["options"]
+        if options.get("task"):
+            instead = "say where the same data is with --data"
+        elif options.get(_source(options)) is not None:
+            instead = "say where the same file is with --prompts"
+        else:
+            instead = "put the files that they are made from (--corpus, histogram:FILE) back as they were"
         raise UsageError(
             f"the prompts are not those of the run: {dataset['name']} had the checksum "
             f"{dataset['sha256'][:16]}…, and now it is {prepared.dataset.sha256[:16]}…; {instead}"
@@ -164,8 +197,8 @@ def _require_the_same(prepared: Prepared, run: SoFar) -> None:
             )
 
 
-_MAY_DIFFER: Final = frozenset({"dataset", "headers", "options", "ruleset", "skip"})
-"""What has been looked at; and the rules, which are taken from the log."""
+_MAY_DIFFER: Final = frozenset({"accuracy", "dataset", "headers", "options", "ruleset", "skip"})
+"""What has been looked at; and what is taken from the log: the rules, and how answers are scored."""
 
 
 def _rest(prepared: Prepared, run: SoFar) -> Prepared:
@@ -185,7 +218,7 @@ def _rest(prepared: Prepared, run: SoFar) -> Prepared:
             "report it as it is, or run it anew"
         )
     if not left:
-        return replace(prepared, left=(), after_seq=run.last_seq)
+        return replace(prepared, left=(), after_seq=run.last_seq, told=run.questions)
     rest = replace(
         plan,
         load=plan.load.later(run.measured_s),
@@ -194,4 +227,11 @@ def _rest(prepared: Prepared, run: SoFar) -> Prepared:
         duration_s=duration_s,
     )
     elapsed_s = run.measured_s
-    return replace(prepared, plan=rest, left=left, elapsed_s=elapsed_s, after_seq=run.last_seq)
+    return replace(
+        prepared,
+        plan=rest,
+        left=left,
+        elapsed_s=elapsed_s,
+        after_seq=run.last_seq,
+        told=run.questions,
+    )

@@ -42,7 +42,10 @@ def folder_of(run: Path) -> Path:
 
 def still_running(run: Path) -> BeingWrittenError:
     """What is to be raised about a run that is not over, and has to be."""
-    return BeingWrittenError(f"{run} is still running; `loadgen watch {run}` shows how it gets on")
+    return BeingWrittenError(
+        f"{run} is still running; `loadgen watch {run}` shows how it gets on "
+        "(or it is being scored: wait until that is over)"
+    )
 
 
 def require_distinct(runs: Iterable[Path]) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SEARCH: Final = "Search"
 
 REPLACED: Final = frozenset(
-    {"offline", "stages", "trace", "trace_speed", "requests", "sessions", "passes", "duration"}
-    | {"stop_on_overload", "steady", "max_concurrency", "abort_on_fail"}
+    {"offline", "stages", "trace", "trace_speed", "requests", "sessions", "passes", "repeats"}
+    | {"duration", "stop_on_overload", "steady", "max_concurrency", "abort_on_fail"}
 )
 """Options of `loadgen perf` that a search decides itself, or that would hide what it looks for."""
 
@@ -152,7 +152,7 @@ def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
 
     required_of(settings.require, perf["ruleset"], perf["scenario"], perf["model"], perf["skip"])
     low, high = _span(settings)
-    secrets = Secrets(perf["api_key"], tuple(perf["header"]))
+    secrets = Secrets(perf["api_key"], tuple(perf["header"]), perf["judge_api_key"])
     folder = new_series_folder(settings.out, "search")
     definition = {
         "axis": settings.axis,
@@ -171,7 +171,7 @@ def resume_search(folder: Path, series: Series, given: ResumeSettings) -> None:
     """Go on with a search; it has its whole budget again."""
     from cli.series.options import Secrets
 
-    secrets = Secrets(given.api_key, tuple(given.header))
+    secrets = Secrets(given.api_key, tuple(given.header), given.judge_api_key)
     _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)
 
 

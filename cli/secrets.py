@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 
-OPTIONS = ("--api-key", "--header")
+OPTIONS = ("--api-key", "--judge-api-key", "--header")
 """What is followed by a secret, or by `@` and the name of a file that holds one."""
 
 MASK = "***"
@@ -88,10 +88,16 @@ def redacted(text: str) -> str:
     words += [os.environ.get(name, "") for name in VARIABLES]
     found: set[str] = set()
     for word in (*words, *_from_files):
-        given = word.removeprefix("--api-key=").removeprefix("--header=")
+        given = _without_option(word)
         name, colon, value = given.partition(":")
         found |= {given} | secrets_of({name: value} if colon else {})
     return hide(text, found)
+
+
+def _without_option(word: str) -> str:
+    """The value of a word that is an option and its value in one."""
+    option, joined, value = word.partition("=")
+    return value if joined and option in OPTIONS else word
 
 
 def _restored() -> bool:

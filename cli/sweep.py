@@ -98,7 +98,7 @@ def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
     from cli.series.series import Kind, Series, new_series_folder
     from cli.sweeping.points import points_of
 
-    secrets = Secrets(perf["api_key"], tuple(perf["header"]))
+    secrets = Secrets(perf["api_key"], tuple(perf["header"]), perf["judge_api_key"])
     points = points_of(settings, perf)
     _require_plot(wanted=settings.plot)
     folder = new_series_folder(settings.out, "sweep")
@@ -111,7 +111,7 @@ def resume_sweep(folder: Path, series: Series, given: ResumeSettings) -> None:
     """Run the points of a sweep that have not been run to their end."""
     from cli.series.options import Secrets
 
-    secrets = Secrets(given.api_key, tuple(given.header))
+    secrets = Secrets(given.api_key, tuple(given.header), given.judge_api_key)
     _require_plot(wanted=series.definition["plot"])
     _require_sound(series.points, secrets)
     _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)

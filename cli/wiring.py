@@ -10,13 +10,14 @@ from contextlib import closing, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
+from cli.benchmark_questions import question_events
 from cli.calibration.kept import warn_beyond
 from cli.dataset_findings import dataset_findings
 from cli.errors import SetupError
 from cli.gate_watch import watch_gate
 from cli.interrupt import note_stop
 from cli.live import LiveView
-from cli.recording import recording
+from cli.recording import put_all, recording
 from loadgen import own_health
 from loadgen.client.arrival import timestamp_source
 from loadgen.clock import system_clock
@@ -81,6 +82,7 @@ async def measure(prepared: Prepared, staff: Staff, folder: Path) -> None:
             if prepared.left is None:  # a log that is gone on with has them
                 for finding in dataset_findings(prepared.dataset, clock.now_ns()):
                     recorder.put(finding)
+            await put_all(recorder, question_events(prepared.dataset, prepared.told, clock.now_ns()), stop)
             warn_beyond(plan, recorder.put, clock.now_ns(), quiet=given.quiet)
             beside = [
                 asyncio.create_task(own_health.watch_parent(recorder.put)),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cli.export import ExportSettings
     from cli.exporting.measuring import Measured
     from reporter.tokens import Tokenizer
+    from rulesets.evidence import Accuracy
 
 _OF_THE_SUBMITTER: Final = (
     "systems/SYSTEM.json and systems/SYSTEM_power.yaml: what the system is and what it draws",
@@ -39,6 +40,7 @@ def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
     from reporter.mlperf.config import config
     from reporter.mlperf.keys import ACCURACY, CONFIG, SUMMARY, lacking
     from reporter.mlperf.result_summary import result_summary
+    from rulesets.scores import named
 
     basis = basis_of(given.ruleset or LOADGEN, tokenizer)
     scores, audit = scores_of(given.accuracy), audits_in(given.audit).get("output_caching")
@@ -47,6 +49,7 @@ def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
             CONFIG: config(run.report, run.settings),
             SUMMARY: result_summary(run.connection, run.report, run.evidence, run.settings),
         }
+    scores = headlines(scores or named(run.report.accuracy))
     missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(told).items()]
     if scores:
         told[ACCURACY] = accuracy_results(scores, (run.settings.get("dataset") or {}).get("name"))
@@ -60,6 +63,16 @@ def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
         [*basis.unmet, *missing, *_beside(run, scores=bool(scores), audit=audit is not None)],
         run.report.validity.reasons,
     )
+
+
+def headlines(scores: Mapping[str, Accuracy]) -> dict[str, Accuracy]:
+    """What benchmarks are known by, where it has a value; of several names of a score the first."""
+    names = {id(score): name for name, score in reversed(list(scores.items()))}
+    return {
+        name: score
+        for name, score in scores.items()
+        if names[id(score)] == name and score.headline and score.value is not None
+    }
 
 
 def _beside(run: Measured, *, scores: bool, audit: bool) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from cli.errors import printable
+from cli.gating.foreseen_scores import without_score
 from reporter.render.rule import whys
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def warn_of(prepared: Prepared, name: str = "") -> None:
     broken = foreseen(prepared.plan, prepared.settings(), rules)
     rows = [asdict(row) for row in broken if not skip & {row.id, row.group}]
     lines = [f"the run cannot be valid: {row['id']}: {'; '.join(why)}" for row, why in whys(rows)]
-    for line in (*lines, *lacking(rules, skip)):
+    # Scores of a run that asks benchmarks are in its log.
+    beside = skip if prepared.accuracy is None else skip | {"accuracy"}
+    nameless = () if prepared.accuracy is None else without_score(rules, prepared.accuracy, skip)
+    for line in (*lines, *nameless, *lacking(rules, beside)):
         sys.stderr.write(printable(f"{before}{line}") + "\n")
 
 

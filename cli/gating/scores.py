@@ -2,6 +2,7 @@
 
 They are JSON: in the `report.json` of a run that was scored, or in a file of whoever scored the answers.
 
+    {"accuracy": [{"task": "gsm8k", "scorer": "official", "value": 0.93, …}]}
     {"accuracy": {"ROUGE1": {"value": 38.9, "n": 13368, "standard_error": 0.11}}}
 """
 
@@ -42,9 +43,23 @@ def scores_of(source: Path | None) -> Mapping[str, Accuracy]:
     except (OSError, ValueError) as error:
         raise UsageError(f"--accuracy {path}: cannot be read as JSON ({error})") from error
     scores = told.get(_KEY) if isinstance(told, dict) else None
+    if scores and isinstance(scores, list):
+        return _of_report(path, scores)
     if not isinstance(scores, dict) or not scores:
         raise UsageError(f"--accuracy {path}: has no scores; they stand under the key `{_KEY}`")
     return {name: _score(path, name, score) for name, score in scores.items()}
+
+
+def _of_report(path: Path, told: list[Any]) -> Mapping[str, Accuracy]:
+    from rulesets.scores import Scores
+
+    try:
+        return Scores(told)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"--accuracy {path}: {_KEY}: not as report.json of this version has it ({error!r}); "
+            "make it again: loadgen report RUN"
+        ) from error
 
 
 def _score(path: Path, name: str, told: Any) -> Accuracy:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from cli.benchmark_questions import placed_task
 from cli.errors import UsageError, exit_code
 from cli.gating.reference import placed
 from cli.kept_options import given_again, kept
@@ -25,10 +26,12 @@ class Secrets:
     Attributes:
         api_key: The key, or `@FILE`.
         header: Headers as `--header` takes them.
+        judge_api_key: The key of the judge, or `@FILE`.
     """
 
     api_key: str | None = field(default=None, repr=False)
     header: tuple[str, ...] = field(default=(), repr=False)
+    judge_api_key: str | None = field(default=None, repr=False)
 
 
 def point_of(name: str, axes: Mapping[str, Any], given: PerfSettings) -> Point:
@@ -36,11 +39,13 @@ def point_of(name: str, axes: Mapping[str, Any], given: PerfSettings) -> Point:
 
     The names of files are made absolute: a series can be gone on with from anywhere.
     """
-    files = {
+    files: dict[str, Any] = {
         one.name: str(value.absolute())
         for one in fields(given)
         if isinstance(value := getattr(given, one.name), Path)
     }
+    if given.task:
+        files["task"] = [placed_task(one, Path.cwd()) for one in given.task]
     if given.prompts is not None and Path(given.prompts).exists():
         files["prompts"] = str(Path(given.prompts).absolute())
     ruleset = None if given.ruleset is None else placed(given.ruleset, Path.cwd())
@@ -67,6 +72,7 @@ def settings_of(
     more = {
         "api_key": secrets.api_key,
         "header": list(secrets.header),
+        "judge_api_key": secrets.judge_api_key,
         "out": out,
         "quiet": quiet,
         "json": False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -99,6 +99,7 @@ def _outcomes(
                 return
             series = series.with_point(point)
             files.write(folder, series)
+        _score_rest(folder, series, number, secrets, quiet=progress.quiet)
         outcome = outcome_of(folder, series, number)
         is_new = outcome is None
         if outcome is None:
@@ -141,6 +142,29 @@ def _run(
     # As it will be read when the series is gone on with, to the last digit.
     kept = kept_report(place) or report
     return Outcome(number, point, place, kept, outcome(kept, point.options.get("inconclusive", "5")))
+
+
+def _score_rest(
+    folder: Path,
+    series: Series,
+    number: int,
+    secrets: Callable[[Point], Secrets],
+    *,
+    quiet: bool,
+) -> None:
+    """Score what a point that asked benchmarks has for answers, where that was interrupted."""
+    place, point = files.folder_of(folder, series, number), series.points[number]
+    if not point.options.get("task") or not place.exists():
+        return
+    from cli.resuming import is_to_be_scored
+    from cli.session_scoring import score
+    from recorder.errors import LogError
+    from reporter.so_far import so_far
+
+    with suppress(LogError):
+        run = so_far(place)
+        if run.ended == "completed" and is_to_be_scored(run):
+            score(settings_of(point, secrets(point), out=place, quiet=quiet), place)
 
 
 def _move_aside(place: Path) -> None:

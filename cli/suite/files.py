@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from cli.benchmark_questions import placed_task
 from cli.gating.reference import placed as ruleset_placed
 from cli.suite.option import options
 
@@ -28,6 +29,8 @@ def placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _placed(name: str, value: Any, folder: Path) -> Any:
     if isinstance(value, Path):
         return folder / value.expanduser()
+    if name == "task":
+        return [placed_task(one, folder) for one in value]
     option = options().get(name)
     if option is None or not isinstance(value, str):
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cli.errors import UsageError
 from cli.secrets import keep_out_of_errors
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cli.suite.matrix import Entry
+
+JUDGE_KEY: Final = "LOADGEN_JUDGE_API_KEY"
 
 Named = dict[str, dict[str, Any]]
 """The variables of each run, by its name: `api_key` is one or empty, `headers` has one for each header."""
@@ -44,7 +46,7 @@ def secrets_of(known: Named, otherwise: str | None) -> Callable[[str], Secrets]:
         names = known[run]
         key = _value(names["api_key"]) if names["api_key"] else otherwise
         header = tuple(f"{name}: {_value(variable)}" for name, variable in names["headers"].items())
-        return Secrets(key, header)
+        return Secrets(key, header, os.environ.get(JUDGE_KEY))
 
     return secrets
 

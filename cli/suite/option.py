@@ -25,6 +25,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     'e.g. api_key_env = "MY_KEY"',
     "header": "the values of headers are often secrets: name the environment variables that hold them, "
     'e.g. headers_env = { "X-Team" = "MY_TEAM" }',
+    "judge_api_key": "a key does not belong into a file: LOADGEN_JUDGE_API_KEY of the environment holds it",
     "out": "the folder of all runs is out in [run], or --out",
     "json": "that is --json of loadgen run",
     "quiet": "that is --quiet of loadgen run",
@@ -53,7 +54,10 @@ class Option:
     @property
     def flag(self) -> str:
         """How it is written on the command line."""
-        return "--" + self.name.replace("_", "-")
+        # What stands first in an annotation, typer takes for a default until it makes the command.
+        declared = (self.told.default, *(self.told.param_decls or ()))
+        long = (one for one in declared if isinstance(one, str) and one.startswith("--"))
+        return next(long, "--" + self.name.replace("_", "-"))
 
     def read(self, value: object) -> Any:
         """Take a value of a file for what the command line would take it.

@@ -175,3 +175,19 @@ def test_a_dry_run_foresees_too(tmp_path: Path, capsys: pytest.CaptureFixture[st
     run(RunSettings(suite=suite, dry_run=True))
     told = capsys.readouterr().err.splitlines()
     assert [line.split(": ")[1] for line in told] == ["a / default / default", "b / default / default"]
+
+
+def test_a_score_that_no_task_has_is_said_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the nearest that there will be, attempts among them; of one that may be missing nothing."""
+    (tmp_path / "faq.jsonl").write_text('{"user_prompt": "1 + 1?", "ground_truth": "2"}\n')
+    asks = {"task": [str(tmp_path / "faq.jsonl")], "repeats": 3}
+    good = ["accuracy.faq:value>=0.5", "accuracy.faq.exact>=0.5", "accuracy.faq.pass_at_3>=0.5"]
+    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=good, **asks))
+    mistyped = ["accuracy.fag:value>=0.5", "accuracy.nothing>=0.5!warn"]
+    assert capsys.readouterr().err == ""
+    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=mistyped, **asks))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("warning: the run will have no score 'fag'")
+    assert line.endswith("did you mean 'faq'?")
+    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=mistyped, skip=["accuracy"], **asks))
+    assert capsys.readouterr().err == ""

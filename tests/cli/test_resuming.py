@@ -14,7 +14,7 @@ from cli.loads import load_of
 from cli.perf_settings import PerfSettings
 from cli.resume import resume
 from cli.resume_settings import ResumeSettings
-from cli.resuming import prepare_again
+from cli.resuming import prepare_again, resumable
 from loadgen.asking.order import order_of
 from recorder import Event, EventType, schema
 from recorder.errors import BeingWrittenError, NotALogError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from cli.preparing import Prepared
     from loadgen.mock_endpoint.process import MockProcess
 
 KEY = "sk-right-key"
@@ -61,9 +62,14 @@ def setting(run: Path, **values: Any) -> None:
         )
 
 
+def again(given: ResumeSettings) -> Prepared:
+    """The rest of a run."""
+    return prepare_again(given, resumable(given.run))
+
+
 def left(run: Path, **more: Any) -> list[int]:
     """The prompts that are left to ask, in their order."""
-    prepared = prepare_again(ResumeSettings(run=run, **({"api_key": KEY} | more)))
+    prepared = again(ResumeSettings(run=run, **({"api_key": KEY} | more)))
     assert prepared.left is not None
     return list(prepared.left)
 
@@ -72,7 +78,7 @@ def test_what_has_no_answer_is_left(a_run: Path) -> None:
     """By its folder or by its log; the plan is that of the first sitting but for its number."""
     cut_off(a_run, [0, 1, 2, 5])
     assert left(a_run) == left(a_run / "events.db") == [3, 4, 6, 7, 8, 9]
-    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    prepared = again(ResumeSettings(run=a_run, api_key=KEY))
     assert (prepared.plan.requests, prepared.plan.load.concurrency, prepared.workers) == (6, 2, 1)
     assert prepared.targets[0].headers["Authorization"] == f"Bearer {KEY}"
 
@@ -116,11 +122,11 @@ def test_a_rate_that_changes_goes_on_where_it_was(a_run: Path) -> None:
     """The rest of the profile, for what is left of the requests."""
     cut_off(a_run, [0])
     rate: dict[str, Any] = {"rate": "ramp:1..50,60s", "concurrency": None}
-    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    prepared = again(ResumeSettings(run=a_run, api_key=KEY))
     assert prepared.elapsed_s > 0
     load = load_of(PerfSettings(url=["http://h"], model="m", **rate))
     setting(a_run, load=load.settings(), **{f"options__{name}": value for name, value in rate.items()})
-    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    prepared = again(ResumeSettings(run=a_run, api_key=KEY))
     assert load.profile is not None
     assert prepared.plan.load.profile is not None
     assert prepared.plan.load.profile.rate(0.0) == pytest.approx(load.profile.rate(prepared.elapsed_s))
@@ -130,12 +136,12 @@ def test_a_duration_goes_on_where_it_stopped(a_run: Path) -> None:
     """Of a number of requests in a limited time, the time that has passed has passed."""
     cut_off(a_run, [3])
     setting(a_run, duration_s=60.0, options__duration=60.0)
-    prepared = prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+    prepared = again(ResumeSettings(run=a_run, api_key=KEY))
     assert prepared.plan.duration_s is not None
     assert 50.0 < prepared.plan.duration_s < 60.0
     setting(a_run, duration_s=0.002, options__duration=0.002)
     with pytest.raises(UsageError, match=r"has used up its duration of 0\.002 s with 9 requests left"):
-        prepare_again(ResumeSettings(run=a_run, api_key=KEY))
+        again(ResumeSettings(run=a_run, api_key=KEY))
 
 
 def test_a_complete_run_is_not_resumed(a_run: Path) -> None:

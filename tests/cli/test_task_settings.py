@@ -1,0 +1,212 @@
+"""What can be said about benchmarks, and what is refused before anything is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from cli.accuracy_settings import AccuracySettings
+from cli.benchmark_questions import placed_task, question_events, temperature_of
+from cli.errors import UsageError
+from cli.kept_options import given_again, kept
+from cli.listing import task_facts, tasks
+from cli.perf_settings import PerfSettings
+from cli.preparing import prepare
+from cli.series.options import Secrets, point_of, settings_of
+from cli.session_scoring import warn_of_no_judge
+from cli.suite.option import options
+from recorder.event import EventType
+from workloads.catalog import TASKS
+from workloads.dataset import Dataset
+from workloads.errors import ColumnError, EvalError, TaskError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OWN = [
+    {"Question": "1+1?", "Answer": "2", "level": "easy"},
+    {"Question": "6*7?", "Answer": "42", "level": "hard"},
+]
+MAPPED = ["user_prompt=question", "ground_truth=answer"]
+
+
+def settings(**said: Any) -> PerfSettings:
+    """Settings with an endpoint that nobody asks."""
+    return PerfSettings(url=["http://host.invalid"], model="m", **said)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    """A file of two questions."""
+    path = tmp_path / "sums.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, OWN)))
+    return str(path)
+
+
+TASK = {"task": ["gsm8k"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"samples": 3}, "--samples: said of benchmarks: give --task"),
+        ({"data": Path("x"), "scorer": ["a"]}, "--data and --scorer: said of benchmarks"),
+        ({"judge_url": "http://j", "judge_model": "j"}, "--judge-url: said of benchmarks"),
+        ({"pass_threshold": 0.5, "judge_timeout": 1.0}, "--pass-threshold and --judge-timeout: said of"),
+        ({**TASK, "prompts": "x.jsonl"}, "--task and --prompts contradict each other"),
+        ({**TASK, "trace": "x.csv"}, "--task and --trace contradict each other"),
+        ({**TASK, "turns": "2"}, "--task and --turns contradict each other"),
+        ({**TASK, "salt": True}, "--salt: then it is not the benchmark's question any more"),
+        ({**TASK, "ignore_eos": True, "max_tokens": 5}, "--ignore-eos: then it is not the benchmark's"),
+        ({**TASK, "only_prompt": 7}, "--offset 7 --samples 1 asks one question"),
+        ({**TASK, "columns": MAPPED}, "--map: said of the columns of a file"),
+        ({**TASK, "tag": ["level"]}, "--tag: said of the rows of a file"),
+        ({**TASK, "samples": 0}, "--samples 0: must be 1 or more"),
+        ({**TASK, "offset": -1}, "--offset -1: must be 0 or more"),
+        ({**TASK, "repeats": 0}, "--repeats 0: must be from 1"),
+        ({**TASK, "repeats": 2, "requests": 5}, "--repeats and --requests contradict each other"),
+        ({**TASK, "repeats": 2, "passes": 2}, "--repeats and --passes contradict each other"),
+        ({**TASK, "repeats": 2, "order": "random"}, "--order random draws them"),
+        ({**TASK, "pass_threshold": float("nan")}, "--pass-threshold nan: must be a number"),
+        ({**TASK, "judge_url": "http://j"}, "--judge-url: a judge is an endpoint and a model"),
+        ({**TASK, "judge_model": "j"}, "--judge-model: a judge is an endpoint and a model"),
+        ({**TASK, "judge_concurrency": 0}, "--judge-concurrency 0: must be from 1"),
+        ({**TASK, "judge_timeout": 0.0}, "--judge-timeout 0: must be above 0"),
+    ],
+)
+def test_contradictory_options(said: dict[str, Any], why: str) -> None:
+    """Options of which one would be ignored, or that are out of bounds, are an error that names them."""
+    with pytest.raises(UsageError) as caught:
+        settings(**said)
+    assert why in str(caught.value)
+
+
+def test_a_file_is_a_task(own: str) -> None:
+    """Its columns can be called otherwise, its tags go with its questions, its first scorer is default."""
+    prepared = prepare(settings(task=[own], columns=MAPPED, tag=["level"], max_tokens=9))
+    first, second = prepared.dataset.samples
+    assert (first.prompt, first.max_tokens) == ("1+1?", 9)
+    assert second.tags == {"level": "hard", "task": "sums"}
+    assert prepared.accuracy is not None
+    assert prepared.accuracy["scorers"] == {own: "exact"}
+    told = list(question_events(prepared.dataset, {0}, 5))
+    assert [(event.type, event.at_ns) for event in told] == [(EventType.QUESTION, 5)]
+    data = dict(told[0].data or {})
+    assert data["texts"]["reference"]["ground_truth"] == "42"
+    assert (data["prompt_id"], data["task"], data["id"], data["tags"]["level"]) == (1, own, "1", "hard")
+
+
+def test_counts(own: str) -> None:
+    """Each question is asked once, or --repeats times; or as often as any other session says."""
+    said: dict[str, Any] = {"task": [own], "columns": MAPPED}
+    assert prepare(settings(**said)).plan.requests == 2
+    assert prepare(settings(**said, repeats=3)).plan.requests == 6
+    assert prepare(settings(**said, requests=5)).plan.requests == 5
+    assert prepare(settings(**said, samples=1, offset=1)).dataset.samples[0].prompt == "6*7?"
+    assert prepare(settings(**said, rate="ramp:1..5,10s", repeats=2)).plan.duration_s is None
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "why"),
+    [
+        ({"task": ["gsm9k"], "columns": []}, TaskError, "gsm9k: no task of this name; did you mean 'gsm8k'"),
+        ({"scorer": ["exakt"]}, TaskError, "did you mean 'exact'"),
+        ({"scorer": ["gsm8k=official"]}, TaskError, "'gsm8k'"),
+        ({"eval_function": ["no_such_module:f"]}, EvalError, "the module no_such_module cannot be imported"),
+        ({"columns": ["ground_truth=anser", MAPPED[0]]}, ColumnError, "did you mean 'Answer'"),
+        ({"columns": ["ground_truth"]}, UsageError, "--map ground_truth: write what it is and the column"),
+        ({"columns": [*MAPPED, "ground_truth=x"]}, UsageError, "ground_truth was said before"),
+        ({"judge_url": "ftp://j", "judge_model": "j"}, UsageError, "--judge-url ftp://j: the scheme"),
+        ({"judge_url": "http://u:p@j", "judge_model": "j"}, UsageError, "send secrets with --judge-api-key"),
+        ({"samples": 5, "offset": 2}, Exception, "no question is left from number 2 on"),
+    ],
+)
+def test_what_cannot_work_is_refused_up_front(
+    said: dict[str, Any], error: type[Exception], why: str, own: str
+) -> None:
+    """An unknown task or scorer, a function that is none, a column that is missing, a judge nowhere."""
+    with pytest.raises(error) as caught:
+        prepare(settings(**{"task": [own], "columns": MAPPED, **said}))
+    assert why in str(caught.value)
+    assert "u:p" not in str(caught.value)
+
+
+def test_code_is_only_run_where_that_is_allowed(tmp_path: Path) -> None:
+    """A benchmark that runs what the model wrote is refused before anything is asked."""
+    row = {"task_id": "T/0", "prompt": "def f():\n", "canonical_solution": "    return 1\n"}
+    row |= {"test": "def check(f):\n    assert f() == 1\n", "entry_point": "f"}
+    (tmp_path / "HumanEval.jsonl").write_bytes(orjson.dumps(row))
+    with pytest.raises(TaskError, match="allow it with --allow-code-execution"):
+        prepare(settings(task=["humaneval"], data=tmp_path))
+    assert prepare(settings(task=["humaneval"], data=tmp_path, allow_code_execution=True)).accuracy
+
+
+def test_a_judge_that_is_missing_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """The session goes on, and says that its answers stay without a score."""
+    warn_of_no_judge(settings(task=["simpleqa", "gsm8k"]))
+    assert capsys.readouterr().err.startswith("note: simpleqa: a judge is needed, and none is given")
+    warn_of_no_judge(settings(task=["simpleqa"], judge_url="http://j", judge_model="j"))
+    warn_of_no_judge(settings(task=["gsm8k"]))
+    warn_of_no_judge(settings())
+    assert capsys.readouterr().err == ""
+
+
+def facts(*temperatures: float | None) -> Dataset:
+    """Benchmarks that are sampled at these temperatures."""
+    tasks: tuple[Mapping[str, Any], ...] = tuple(
+        {"task": f"t{number}", "temperature": one} for number, one in enumerate(temperatures)
+    )
+    return Dataset("t", (), "", synthetic=False, tasks=tasks)
+
+
+def test_temperatures() -> None:
+    """The user's goes before the benchmark's, and that before 0; different ones are nobody's guess."""
+    assert temperature_of(None, facts()) is None
+    assert temperature_of(None, facts(None)) == 0.0
+    assert temperature_of(None, facts(0.6, 0.6)) == 0.6
+    assert temperature_of(0.3, facts(0.6, None)) == 0.3
+    with pytest.raises(UsageError, match=r"\(t0 0\.6, t1 0\): give --temperature"):
+        temperature_of(None, facts(0.6, None))
+
+
+def test_the_judges_key_is_kept_nowhere(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not among the options of a log, nor of a point of a series, which finds its file from everywhere."""
+    folder = Path(own).parent
+    monkeypatch.chdir(folder)
+    judge = {"judge_url": "http://j", "judge_model": "j", "judge_api_key": "sk-judge"}
+    given = settings(task=["sums.jsonl", "gsm8k"], columns=MAPPED, data=Path("d"), **judge)
+    assert "sk-judge" not in repr(given)
+    point = point_of("one", {}, given)
+    assert b"sk-judge" not in orjson.dumps([kept(given), dict(point.options)])
+    assert point.options["task"] == [own, "gsm8k"]
+    again = settings_of(point, Secrets(judge_api_key="sk-other"))
+    assert (again.judge_api_key, again.data, again.task) == ("sk-other", folder / "d", [own, "gsm8k"])
+
+
+def test_an_accuracy_session_is_gone_on_with_as_any_other() -> None:
+    """What its log keeps are options of `loadgen perf`."""
+    given = AccuracySettings(url=["http://host.invalid"], model="m", task=["gsm8k"], repeats=4)
+    again = given_again(kept(given), url=given.url)
+    assert (again.task, again.repeats) == (["gsm8k"], 4)
+
+
+def test_names_in_a_suite() -> None:
+    """Files are found from the suite's folder; a benchmark's name is no file's; a flag is as it is said."""
+    assert placed_task("data/sums.jsonl", Path("/suite")) == "/suite/data/sums.jsonl"
+    assert placed_task("mmlu_pro:shots=0", Path("/suite")) == "mmlu_pro:shots=0"
+    assert (options()["eval_function"].flag, options()["columns"].flag) == ("--eval", "--map")
+    assert options()["concurrency"].flag == "--concurrency"
+
+
+def test_every_benchmark_is_listed() -> None:
+    """With what it asks, and its scorers, the official one first; all of it is JSON."""
+    assert list(tasks()) == list(TASKS)
+    assert tasks()["gsm8k"].startswith("grade-school mathematics; 1,319 questions; scorers: official")
+    assert "official (judge)" in tasks()["simpleqa"]
+    assert "official (runs code)" in tasks()["humaneval"]
+    told = orjson.loads(orjson.dumps(task_facts()))
+    assert all(one["scorers"] and one["title"] for one in told.values())
+    assert told["mmlu_pro"]["options"]["shots"] == 5
