@@ -6,7 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("startup", "recorder_cost", "arrivals", "report_scale", "gate_scale", "timing")
+BENCHMARKS = (
+    "startup",
+    "recorder_cost",
+    "arrivals",
+    "report_scale",
+    "gate_scale",
+    "scoring",
+    "scores_scale",
+    "timing",
+)
 
 for name in BENCHMARKS:
     print(f"== {name}", flush=True)
