@@ -53,8 +53,8 @@ def eval_scorer(text: str, folder: Path | None = None) -> Scorer:
 
     Args:
         text: `module:function`; the scorer's name.
-        folder: Where the module is looked for first; None for the current folder. It stays on the path of
-            modules, for what the function imports later.
+        folder: Where the module is looked for beside what is installed; None for the current folder. It stays
+            on the path of modules, at its end, for what the function imports later.
 
     Returns:
         A scorer whose definition has the checksum of the module's file: it is another one when the file is.
@@ -73,9 +73,11 @@ def eval_scorer(text: str, folder: Path | None = None) -> Scorer:
 
 
 def _module(text: str, name: str, folder: Path) -> ModuleType:
-    """Import a module, first of all from a folder."""
+    """Import a module, mostly from a folder."""
     if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+        # Not before the others: a file called random.py would be everybody's `random`, also in the processes
+        # that are started from here.
+        sys.path.append(str(folder))
         importlib.invalidate_caches()
     try:
         module = importlib.import_module(name)
