@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from cli.score_settings import ScoreSettings
-    from cli.scoring.options import Judge, ScoringOptions
+    from cli.scoring.options import ScoringOptions
     from cli.scoring.scoring import Scoring
 
 
@@ -69,33 +69,24 @@ def options_of(settings: ScoreSettings) -> ScoringOptions:
         UsageError: The judge's key cannot be read.
     """
     from cli.scoring.options import ScoringOptions
+    from cli.scoring_options import judge_of
 
     return ScoringOptions(
         scorers=tuple(settings.scorer),
         evals=tuple(settings.eval_function),
         allow_code_execution=settings.allow_code_execution,
-        judge=_judge(settings),
+        judge=judge_of(
+            settings.judge_url,
+            settings.judge_model,
+            settings.judge_api_key,
+            settings.judge_concurrency,
+            settings.judge_timeout,
+        ),
         judge_model=settings.judge_model,
         reparse=settings.reparse,
         grader_timeout_s=settings.grader_timeout,
         processes=settings.processes,
         quiet=settings.quiet,
-    )
-
-
-def _judge(settings: ScoreSettings) -> Judge | None:
-    if settings.judge_url is None or settings.judge_model is None:
-        return None
-    from cli.scoring.options import Judge
-    from cli.secrets import lines
-
-    key = settings.judge_api_key
-    return Judge(
-        url=settings.judge_url,
-        model=settings.judge_model,
-        concurrency=settings.judge_concurrency,
-        timeout_s=settings.judge_timeout,
-        api_key=lines("--judge-api-key", key)[0] if key else None,
     )
 
 

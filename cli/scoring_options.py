@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from cli.endpoint_settings import seconds
 from cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from cli.scoring.options import Judge
 
 SCORING: Final = "Scoring"
 
@@ -109,3 +112,20 @@ def check_judge(url: str | None, model: str | None, concurrency: int, timeout_s:
         raise UsageError(f"--judge-concurrency {concurrency}: must be from 1 to {MOST_JUDGE_CONCURRENCY}")
     if not 0 < timeout_s <= MOST_JUDGE_TIMEOUT_S:
         raise UsageError(f"--judge-timeout {timeout_s:g}: must be above 0 and at most a day")
+
+
+def judge_of(
+    url: str | None, model: str | None, api_key: str | None, concurrency: int, timeout_s: float
+) -> Judge | None:
+    """The judge that the options name; None where they name none.
+
+    Raises:
+        UsageError: Its key cannot be read.
+    """
+    if url is None or model is None:
+        return None
+    from cli.scoring.options import Judge
+    from cli.secrets import lines
+
+    key = lines("--judge-api-key", api_key)[0] if api_key else None
+    return Judge(url, model, concurrency, timeout_s, key)

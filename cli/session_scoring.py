@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cli.errors import printable
 from cli.scoring.choosing import choose
-from cli.scoring.options import Judge, ScoringOptions
-from cli.secrets import lines
+from cli.scoring.options import ScoringOptions
+from cli.scoring_options import judge_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cli.perf_settings import PerfSettings
     from cli.scoring.choosing import Chosen
+    from cli.scoring.options import Judge
     from workloads.dataset import Dataset
 
 
@@ -29,7 +30,13 @@ def scoring_of(settings: PerfSettings) -> ScoringOptions:
         scorers=tuple(settings.scorer),
         evals=tuple(settings.eval_function),
         allow_code_execution=settings.allow_code_execution,
-        judge=_judge(settings),
+        judge=judge_of(
+            settings.judge_url,
+            settings.judge_model,
+            settings.judge_api_key,
+            settings.judge_concurrency,
+            settings.judge_timeout,
+        ),
         quiet=settings.quiet,
     )
 
@@ -106,19 +113,6 @@ def _try(dataset: Dataset, chosen: Iterable[Chosen]) -> None:
             question = first[one.task]
             answer = Answer("", messages=tuple(question.sample.messages()))
             one.scorer.grade(question.reference, answer)
-
-
-def _judge(settings: PerfSettings) -> Judge | None:
-    if settings.judge_url is None or settings.judge_model is None:
-        return None
-    key = settings.judge_api_key
-    return Judge(
-        url=settings.judge_url,
-        model=settings.judge_model,
-        concurrency=settings.judge_concurrency,
-        timeout_s=settings.judge_timeout,
-        api_key=lines("--judge-api-key", key)[0] if key else None,
-    )
 
 
 def _judge_facts(judge: Judge | None) -> Mapping[str, str] | None:
