@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from recorder.event import Event, EventType
+from recorder.event import Event, EventType, SampleEvent, SessionEvent
 
 if TYPE_CHECKING:
     from recorder.writer import EventRecorder
 
-__all__ = ["Event", "EventRecorder", "EventType"]
+__all__ = ["Event", "EventRecorder", "EventType", "SampleEvent", "SessionEvent"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,11 +16,20 @@ if TYPE_CHECKING:
 
 
 class Batch(NamedTuple):
-    """Rows that are ready to be written, since when the first has waited (monotonic), and their bytes."""
+    """Rows that are ready to be written.
+
+    Attributes:
+        rows: They; a batch without rows only says until when everything has come.
+        since_s: Since when the first has waited (monotonic).
+        size: How many bytes they took.
+        complete_until_ns: Everything that happened before is in this batch or came before it; 0 where that
+            is not said.
+    """
 
     rows: Sequence[schema.Row]
     since_s: float
     size: int
+    complete_until_ns: int = 0
 
 
 class Flush:
@@ -30,7 +39,7 @@ class Flush:
         self.done = threading.Event()
 
 
-class Stop(Flush):
+class StopSentinel(Flush):
     """The sentinel: drains the queue and ends the writer."""
 
 
@@ -38,7 +47,7 @@ Item = Event | Batch | Flush
 
 
 @dataclass(slots=True)
-class Taken:
+class Drained:
     """What has been taken for one commit.
 
     Attributes:
@@ -47,6 +56,7 @@ class Taken:
         events: How many events the items are, those in batches included.
         since_s: Since when the first of the batches has waited (monotonic); infinity without batches.
         emptied: Whether nothing was left.
+        complete_until_ns: The greatest of the batches'; 0 without any.
     """
 
     items: list[Event | Batch] = field(default_factory=list)
@@ -54,6 +64,7 @@ class Taken:
     events: int = 0
     since_s: float = math.inf
     emptied: bool = False
+    complete_until_ns: int = 0
 
 
 @dataclass(slots=True)
@@ -98,9 +109,13 @@ class Backlog:
         self._brought.count(batch)
         self._queue.put(batch)
 
-    def take(self) -> Item:
-        """Take the first, and wait for it where there is none."""
-        return self._counted(self._queue.get())
+    def take(self, patience_s: float) -> Item:
+        """Take the first, and wait for it where there is none.
+
+        Raises:
+            queue.Empty: None has come for so long.
+        """
+        return self._counted(self._queue.get(timeout=patience_s))
 
     def take_at_once(self) -> Item:
         """Take the first.
@@ -110,9 +125,9 @@ class Backlog:
         """
         return self._counted(self._queue.get_nowait())
 
-    def take_with(self, first: Item, most_events: int, most_bytes: int) -> Taken:
+    def take_with(self, first: Item, most_events: int, most_bytes: int) -> Drained:
         """Take what has come together behind the first, until there are so many events or bytes."""
-        taken, item, size = Taken(), first, 0
+        taken, item, size = Drained(), first, 0
         while True:
             if isinstance(item, Event):
                 taken.items.append(item)
@@ -121,6 +136,7 @@ class Backlog:
                 taken.items.append(item)
                 taken.events += len(item.rows)
                 taken.since_s = min(taken.since_s, item.since_s)
+                taken.complete_until_ns = max(taken.complete_until_ns, item.complete_until_ns)
                 size += item.size
             else:
                 taken.flushes.append(item)

@@ -9,6 +9,7 @@ RecorderError
 ├── BeingWrittenError    another process writes this run
 ├── OldLogError          written by an earlier version: to be read, not to be gone on with
 ├── LogGoneError         somebody has moved, deleted or replaced it while it was written
+│   └── LogCutError      somebody has cut it short
 ├── NotRecordingError    an event, but no active recorder
 ├── AlreadyRecordingError  a second active recorder in one process
 └── WriterError          the log cannot be written any more (full disk, lost folder)
@@ -44,6 +45,10 @@ class LogNotMadeError(RecorderError):
 
 class LogGoneError(RecorderError):
     """The log that is being written is not where it was made."""
+
+
+class LogCutError(LogGoneError):
+    """A part of the log that is being written was cut off."""
 
 
 class BeingWrittenError(RecorderError):

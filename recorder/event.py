@@ -7,10 +7,7 @@ they are part of the file format and never change their meaning.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 
 class EventType(IntEnum):
@@ -35,7 +32,7 @@ class EventType(IntEnum):
 
     QUESTION = 8
     """What a benchmark asks with a prompt, and what answers are held against; data: `prompt_id`, `task`,
-    `id`, `tags`; texts: `reference`."""
+    `id`, `tags`, and `empty_is_answer` where an answer of no words is judged; texts: `reference`."""
     SCORING_STARTED = 9
     """A scoring pass began, or went on; data: `pass` (from 1), `scorers`, `options`, `versions`."""
     SCORING_ENDED = 10
@@ -61,6 +58,34 @@ class EventType(IntEnum):
     `metrics`."""
 
 
+class SessionEvent(IntEnum):
+    """The events of a session, by the names and codes of `EventType`."""
+
+    TEST_STARTED = EventType.TEST_STARTED
+    PHASE_STARTED = EventType.PHASE_STARTED
+    PHASE_ENDED = EventType.PHASE_ENDED
+    STOP_PERFORMANCE_TRACKING = EventType.STOP_PERFORMANCE_TRACKING
+    TEST_ENDED = EventType.TEST_ENDED
+    FINDING = EventType.FINDING
+    TELEMETRY = EventType.TELEMETRY
+    QUESTION = EventType.QUESTION
+    SCORING_STARTED = EventType.SCORING_STARTED
+    SCORING_ENDED = EventType.SCORING_ENDED
+
+
+class SampleEvent(IntEnum):
+    """The events of one request, by the names and codes of `EventType`."""
+
+    LOADGEN_ISSUE_CALLED = EventType.LOADGEN_ISSUE_CALLED
+    REQUEST_SENT = EventType.REQUEST_SENT
+    FIRST_CHUNK = EventType.FIRST_CHUNK
+    COMPLETE = EventType.COMPLETE
+    ERROR = EventType.ERROR
+    CANCELLED = EventType.CANCELLED
+    RETRY = EventType.RETRY
+    SCORED = EventType.SCORED
+
+
 class Event(NamedTuple):
     """One thing that happened.
 
@@ -70,10 +95,10 @@ class Event(NamedTuple):
         sample_uuid: The request that it happened to; None for session events.
         data: What is known about it: anything that orjson encodes. Two keys of a mapping are big and are
             stored apart from the others, so that reading the small ones stays cheap: `texts` (prompt and
-            output texts) and `chunk_gaps_us` (see `recorder.schema`).
+            output texts) and `chunk_gaps_us` as bytes (see `recorder.schema`).
     """
 
     type: EventType
     at_ns: int
     sample_uuid: str | None = None
-    data: Mapping[str, Any] | None = None
+    data: Any = None

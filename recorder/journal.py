@@ -1,12 +1,19 @@
-"""The journal that a kill has left beside a log: what was half done is rolled back before anybody reads.
+"""The journal that a kill has left next to a log: how it is known to be SQLite's, and how it is rolled back.
 
-A log is written ahead, but where somebody begins to go on with a finished one, or folds it into one file at
-the end, SQLite keeps for a moment what the file was before. Only who may write can roll back with it.
+A log is written ahead, but where a process reopens a finished one, or folds it into one file at the end,
+SQLite keeps for a moment what the file was before. A process that was killed just then leaves that journal,
+and the log has to be rolled back before it is read. A writer does it in place; a reader, which changes no
+file, on a copy (`reporter.source`).
+
+A folder with a log may come from anywhere. SQLite trusts a journal: one whose header says so would empty the
+log, or make it terabytes long. So its header is checked first: https://www.sqlite.org/fileformat.html, 3.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import struct
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
@@ -17,10 +24,32 @@ if TYPE_CHECKING:
 
 SUFFIX: Final = "-journal"
 
-_ENDS_A_NAME: Final = bytes.fromhex("d9d505f920a163d7")
-"""How a journal ends that names a file which SQLite would look into, and remove."""
+_MAGIC: Final = bytes.fromhex("d9d505f920a163d7")
+"""How a journal begins; and how one ends that names a file which SQLite would look into, and remove."""
+
+_HEADER: Final = struct.Struct(">8sIIIII")
+"""The magic, the number of records, a nonce, the pages of the database before, sector size, page size."""
+
+_PAGE_SIZE: Final = slice(16, 18)
+"""Where a database has its page size; 1 is 65,536."""
+
+_SECTORS: Final = range(32, 65_537)
+_MOST_GROWN: Final = 256
+"""The most pages that a change of a log, which adds a row or two, can have appended."""
+_SPARE_BYTES: Final = 2**20
+"""Of a journal, for its headers."""
 
 _PATIENCE_S: Final = 5.0
+
+
+def is_hot(log: Path) -> bool:
+    """Tell whether a log has a journal that must be rolled back before the log is read; nothing is written.
+
+    Raises:
+        NotALogError: The journal cannot be one of this log.
+        OSError: It cannot be read.
+    """
+    return _header(log) is not None
 
 
 def roll_back(log: Path) -> None:
@@ -29,16 +58,56 @@ def roll_back(log: Path) -> None:
     While that process lives nothing is undone: it has the file locked.
 
     Raises:
-        NotALogError: The journal is none of this program's.
+        NotALogError: The journal cannot be one of this log, or is none of this program's.
         sqlite3.Error: It cannot be rolled back.
     """
+    pages = _header(log)
+    if pages is None:
+        return
+    if pages < _pages(log)[0] - _MOST_GROWN:
+        raise _foreign(log, "would cut off most of the log")
+    with closing(sqlite3.connect(log, timeout=_PATIENCE_S)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
+def _header(log: Path) -> int | None:
+    """The pages that a log had before, by the journal of a change that was not finished; None without one."""
     journal = log.with_name(log.name + SUFFIX)
     try:
-        left = journal.read_bytes()
+        with journal.open("rb") as file:
+            head = file.read(_HEADER.size)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - len(_MAGIC)))
+            tail = file.read()
     except FileNotFoundError:
-        return
-    if left.endswith(_ENDS_A_NAME):
-        raise NotALogError(f"{journal}: names another file, which no journal of a log does; remove it")
-    if left:
-        with closing(sqlite3.connect(log, timeout=_PATIENCE_S)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return None
+    if not head or not head[0]:  # of a change that has not reached the log yet, or is over
+        return None
+    if tail == _MAGIC:
+        raise _foreign(log, "names another file")
+    if len(head) < _HEADER.size:
+        raise _foreign(log, "has no header")
+    magic, _, _, before, sector_size, page_size = _HEADER.unpack(head)
+    pages, of_log = _pages(log)
+    if magic != _MAGIC or page_size != of_log or sector_size not in _SECTORS or sector_size.bit_count() != 1:
+        raise _foreign(log, "has a header that does not fit")
+    if not 0 < before <= pages:
+        raise _foreign(log, f"would make {pages:,} pages of the log {before:,}")
+    if size > pages * (page_size + 8) + sector_size + _SPARE_BYTES:
+        raise _foreign(log, "is longer than the log")
+    return int(before)
+
+
+def _pages(log: Path) -> tuple[int, int]:
+    """How many pages a log has, and of how many bytes each; (0, 0) where it is no database."""
+    with log.open("rb") as file:
+        head = file.read(_PAGE_SIZE.stop)
+        size = file.seek(0, os.SEEK_END)
+    page_size = int.from_bytes(head[_PAGE_SIZE], "big")
+    page_size = 65_536 if page_size == 1 else page_size
+    return (size // page_size, page_size) if page_size else (0, 0)
+
+
+def _foreign(log: Path, why: str) -> NotALogError:
+    journal = log.with_name(log.name + SUFFIX)
+    return NotALogError(f"{journal}: {why}, which no journal of a log does; remove it")

@@ -29,7 +29,7 @@ class Hold:
 
     Raises:
         BeingWrittenError: Another writer holds the folder.
-        OSError: There is no such folder, or it cannot be looked into.
+        OSError: The folder does not exist, or it cannot be looked into.
     """
 
     def __init__(self, folder: Path) -> None:

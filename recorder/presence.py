@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recorder.errors import LogGoneError
+from recorder.errors import LogCutError, LogGoneError
+from recorder.write_ahead import SUFFIX, has_hole
 
 if TYPE_CHECKING:
     import os
@@ -19,13 +20,16 @@ class Presence:
     """
 
     def __init__(self, log: Path) -> None:
-        self._seen: dict[Path, os.stat_result | None] = {log: None, log.with_name(f"{log.name}-wal"): None}
+        self._wal = log.with_name(log.name + SUFFIX)
+        self._seen: dict[Path, os.stat_result | None] = {log: None, self._wal: None}
 
     def require(self) -> None:
         """Look again. What was there at any earlier look is missed when it is not there now.
 
+        To be called before a batch, which makes a file that was cut short long again, and after it.
+
         Raises:
-            LogGoneError: One of the files is gone, is another one, or was cut short.
+            LogGoneError, LogCutError: One of the files is gone, is another one, or was cut short.
         """
         for path, before in self._seen.items():
             try:
@@ -34,11 +38,23 @@ class Presence:
                 if before is None:
                     continue
                 raise LogGoneError(f"{path.name} was moved or deleted") from None
-            if before is not None and not _goes_on(before, found):
-                raise LogGoneError(f"{path.name} was replaced or cut short")
+            if before is not None:
+                _require_same(path, before, found)
             self._seen[path] = found
 
+    def require_whole(self) -> None:
+        """Look again, also for what was cut short while a batch was written.
 
-def _goes_on(before: os.stat_result, found: os.stat_result) -> bool:
-    same = (before.st_dev, before.st_ino) == (found.st_dev, found.st_ino)
-    return same and found.st_size >= before.st_size
+        Raises:
+            LogGoneError, LogCutError: As for `require`.
+        """
+        self.require()
+        if self._seen[self._wal] is not None and has_hole(self._wal):
+            raise LogCutError(f"{self._wal.name} was cut short while it was written to")
+
+
+def _require_same(path: Path, before: os.stat_result, found: os.stat_result) -> None:
+    if (before.st_dev, before.st_ino) != (found.st_dev, found.st_ino):
+        raise LogGoneError(f"{path.name} was replaced")
+    if found.st_size < before.st_size:
+        raise LogCutError(f"{path.name} was cut short, from {before.st_size:,} to {found.st_size:,} bytes")

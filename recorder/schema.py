@@ -16,6 +16,7 @@ offsets, so their running sum is within 0.5 us of the truth everywhere, and only
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -94,14 +95,15 @@ def row(event: Event) -> Row:
     """
     data, texts, gaps = event.data, None, None
     try:
-        if data is not None:
+        if isinstance(data, Mapping):
             if "texts" in data or "chunk_gaps_us" in data:
                 data = dict(data)
-                gaps = data.pop("chunk_gaps_us", None)
+                # What is no arrival of chunks stays with the other members.
+                gaps = data.pop("chunk_gaps_us") if isinstance(data.get("chunk_gaps_us"), bytes) else None
                 texts = encode(data.pop("texts")) if "texts" in data else None
             encoded = encode(data) if data else None
         else:
-            encoded = None
+            encoded = None if data is None else encode(data)
     except TypeError as error:
         encoded = encode({"encode_error": str(error)})
     return event.type.value, event.at_ns, event.sample_uuid, encoded, texts, gaps

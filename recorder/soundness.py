@@ -7,17 +7,20 @@ under the names of its own.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Final
 
-from recorder import schema
-from recorder.errors import NotALogError
+from recorder import heartbeat, schema
+from recorder.errors import LogExistsError, NotALogError
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-_TABLES: Final = frozenset(re.findall(r"CREATE TABLE (\w+)", schema.DDL))
+_TABLES: Final = frozenset(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", schema.DDL + heartbeat.DDL))
+_LOG_NAME: Final = "events.db"
+_MOST_NAMED: Final = 5
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 
 
@@ -27,14 +30,60 @@ def require_plain_files(path: Path) -> None:
     Raises:
         NotALogError: One of them is a pipe, a device, a folder, or a link that leads away.
     """
+    if not path.exists() and path.parent.is_dir() and path.name == _LOG_NAME:
+        raise NotALogError(
+            f"{path.parent}: not a run folder, it has no {_LOG_NAME}{_runs_below(path.parent)}"
+        )
     if not path.is_file():
-        missing = "there is no such file" if not path.exists() else "not a regular file, which a log is"
+        missing = "the file does not exist" if not path.exists() else "not a regular file, which a log is"
         raise NotALogError(f"{path}: {missing}")
-    real = path.resolve()
-    for suffix in _BESIDE:
-        beside = real.with_name(real.name + suffix)
+    for beside in _beside(path.resolve()):
         if beside.is_symlink() or (beside.exists() and not beside.is_file()):
             raise NotALogError(f"{beside}: not a regular file, so it is none of SQLite's; remove it")
+
+
+def require_own_files(path: Path) -> None:
+    """Make sure that who writes to a log writes to nothing else: each of its files has one name.
+
+    Raises:
+        NotALogError: One is also known by another name.
+    """
+    for file in (path, *_beside(path.resolve())):
+        if file.exists() and file.stat().st_nlink > 1:
+            raise NotALogError(
+                f"{file}: the file has another name elsewhere (a hard link), which would be written to as "
+                f"well; put a copy in its place: cp {file.name} copy && mv copy {file.name}"
+            )
+
+
+def require_nothing_beside(path: Path) -> None:
+    """Make sure that a new log finds nothing that SQLite would take for a part of it.
+
+    Raises:
+        LogExistsError: There is something, whatever it is: a link, say, which would be written through.
+    """
+    for file in _beside(path):
+        if os.path.lexists(file):
+            kind = "a link" if file.is_symlink() else "a file"
+            raise LogExistsError(
+                f"{file} exists already, {kind} without a log that it belongs to, and SQLite would write to "
+                "it; remove it, or choose another folder"
+            )
+
+
+def _beside(path: Path) -> list[Path]:
+    """Where SQLite keeps what belongs to a log that is not a link."""
+    return [path.with_name(path.name + suffix) for suffix in _BESIDE]
+
+
+def _runs_below(folder: Path) -> str:
+    """The folders of runs in a folder and in the folders in it, the latest first; empty without any."""
+    logs = [*folder.glob(f"*/{_LOG_NAME}"), *folder.glob(f"*/*/{_LOG_NAME}")]
+    runs = [str(log.parent) for log in sorted(logs, key=lambda log: log.stat().st_mtime, reverse=True)]
+    if not runs:
+        return "; name the folder that `loadgen perf` printed"
+    more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
+    return f"; runs below it: {', '.join(runs[:_MOST_NAMED])}{more}"
 
 
 def require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:

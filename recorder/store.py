@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder import schema
+from recorder import heartbeat, schema
 from recorder.errors import (
     BeingWrittenError,
     LogExistsError,
@@ -21,15 +21,22 @@ from recorder.errors import (
     NotALogError,
     OldLogError,
 )
-from recorder.journal import roll_back
+from recorder.journal import is_hot, roll_back
 from recorder.lock import Hold
 from recorder.session import Before, shift
-from recorder.soundness import require_plain_files, require_plain_tables
+from recorder.soundness import (
+    require_nothing_beside,
+    require_own_files,
+    require_plain_files,
+    require_plain_tables,
+)
+from recorder.write_ahead import drop_outdated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from recorder.heartbeat import Heartbeat
     from recorder.session import Session
 
 LOG_NAME: Final = "events.db"
@@ -60,7 +67,8 @@ _SIT_DOWN: Final = """
 class Store:
     """The one write connection to a log. Made and used by one thread."""
 
-    def __init__(self, connection: sqlite3.Connection, hold: Hold) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, hold: Hold) -> None:
+        self._path = path
         self._connection = connection
         self._hold = hold
 
@@ -69,12 +77,13 @@ class Store:
         """Make a new log.
 
         Raises:
-            LogExistsError: There is a file of that name already.
+            LogExistsError: There is such a file already, or one that SQLite would take for a part of it.
             LogNotMadeError: The place cannot be written to.
             BeingWrittenError: Somebody else is about to make one.
         """
         if os.path.lexists(path):
             raise LogExistsError(f"{path} exists already: a log is never overwritten; choose another folder")
+        require_nothing_beside(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             return cls._held(path, lambda undo: _made(path, session, undo))
@@ -93,7 +102,8 @@ class Store:
             after_seq: The last event that the caller knows of, where it matters that there is none after it.
 
         Raises:
-            NotALogError, NewerLogError: As for `verify`; or it is a link, or says nothing of its sittings.
+            NotALogError, NewerLogError: As for `verify`; or it is a link, has another name
+                elsewhere, or says nothing of its sittings.
             OldLogError: An earlier version wrote it.
             LogNotMadeError: It cannot be written to.
             BeingWrittenError: Another process writes it, or has gone on with it since `after_seq`.
@@ -115,11 +125,16 @@ class Store:
             connection = connect(undo)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            store = cls(path, connection, hold)
             undo.pop_all()
-        return cls(connection, hold)
+        return store
 
-    def append(self, rows: Sequence[schema.Row]) -> None:
+    def append(self, rows: Sequence[schema.Row], beat: Heartbeat | None = None) -> None:
         """Append rows in one transaction: on return they are committed.
+
+        Args:
+            rows: They; there may be none.
+            beat: What is true of the log once they are in it.
 
         Raises:
             sqlite3.Error: The disk is full or the file is gone; none of the rows is in the log.
@@ -134,6 +149,8 @@ class Store:
                     values += row
                 connection.execute(_INSERT_MANY, values)
             connection.executemany(_INSERT_ONE, rows[whole:])
+            if beat is not None:
+                connection.execute(heartbeat.BEAT, beat)
             connection.execute("COMMIT")
         except sqlite3.Error:
             if connection.in_transaction:
@@ -147,8 +164,7 @@ class Store:
         waited for: then the log stays as it is, and is as good.
 
         Args:
-            fold: Not where the log may be gone: SQLite would remove by its name what belongs to another one,
-                which lies there now.
+            fold: Not where the log cannot be written any more.
         """
         try:
             if fold:
@@ -159,6 +175,27 @@ class Store:
                 self._connection.close()
             finally:
                 self._hold.release()
+
+    def abandon(self, *, cut: bool) -> None:
+        """Close a log whose files somebody has changed, and change nothing more of them.
+
+        SQLite would fold what is left of the write-ahead log into the file, which then is a mixture of two
+        states; or remove by its name what belongs to another log, which lies there now. It does neither while
+        somebody else has the log open, and a connection that may only read does neither.
+
+        Args:
+            cut: Whether they are still this log's, but were cut short: then what is left of them is made fit
+                to be read.
+        """
+        with ExitStack() as closing:
+            closing.callback(self._hold.release)
+            if cut:
+                closing.callback(drop_outdated, self._path)
+            with suppress(sqlite3.Error):
+                guard = sqlite3.connect(f"file:{_quoted(self._path)}?mode=ro", uri=True, timeout=0)
+                closing.callback(guard.close)
+                guard.execute("SELECT 1 FROM sqlite_master").fetchone()
+            self._connection.close()
 
     def _fold(self) -> None:
         give_up = time.monotonic() + _READERS_S
@@ -193,7 +230,7 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
     connection.execute("BEGIN")
     connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {schema.VERSION}")
-    for statement in schema.DDL.split(";"):
+    for statement in (schema.DDL + heartbeat.DDL).split(";"):
         connection.execute(statement)
     connection.executemany("INSERT INTO event_types VALUES (?, ?)", schema.type_rows)
     settings, environment = schema.encode(session.settings), schema.encode(session.environment)
@@ -203,11 +240,20 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
         (session.session_id, *anchors, settings, environment),
     )
     connection.execute(_SIT_DOWN, (1, *anchors, 0, session.boot_id, environment))
+    _first_beat(connection, session)
     connection.execute("COMMIT")
+
+
+def _first_beat(connection: sqlite3.Connection, session: Session) -> None:
+    """Before a sitting began, nothing of it had happened."""
+    began_ns = session.started_at_ns
+    connection.execute(heartbeat.BEGIN, (began_ns, began_ns))
 
 
 def _reopened(path: Path, sitting: Session, after_seq: int | None, undo: ExitStack) -> sqlite3.Connection:
     require_current(path)
+    require_own_files(path)
+    roll_back(path.resolve())
     connection = _connection(path, undo)
     connection.execute("BEGIN IMMEDIATE")
     (last_seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
@@ -221,6 +267,8 @@ def _reopened(path: Path, sitting: Session, after_seq: int | None, undo: ExitSta
     anchors = (sitting.started_at_ns, sitting.started_wall_ns)
     added = (shift(_before(connection, path), sitting), sitting.boot_id, schema.encode(sitting.environment))
     connection.execute(_SIT_DOWN, (last_seq + 1, *anchors, *added))
+    connection.execute(heartbeat.DDL)
+    _first_beat(connection, sitting)
     connection.execute("COMMIT")
     return connection
 
@@ -231,7 +279,8 @@ def _before(connection: sqlite3.Connection, path: Path) -> Before:
         "(SELECT max(at_ns) FROM events WHERE seq >= first_seq), started_at_ns)) "
         "FROM sittings ORDER BY sitting DESC LIMIT 1",
     ).fetchone()
-    if last is None:
+    kinds = (int, int, str, int, int)
+    if last is None or not all(map(isinstance, last, kinds)):
         raise NotALogError(f"{path}: the log is damaged: it does not say when it was begun; run it anew")
     return Before(*last)
 
@@ -263,7 +312,7 @@ def require_current(path: Path) -> None:
 
 
 def verify(path: Path) -> int:
-    """Make sure that a file is a log that this version reads.
+    """Make sure that a file is a log that this version reads. Nothing is written.
 
     Returns:
         The schema version of the log.
@@ -274,8 +323,9 @@ def verify(path: Path) -> int:
     """
     require_plain_files(path)
     try:
-        roll_back(path.resolve())
-        connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True)
+        # Only who may write can roll back; what is looked at here is older than any change of a log.
+        how = "immutable=1" if is_hot(path.resolve()) else "mode=ro"
+        connection = sqlite3.connect(f"file:{_quoted(path)}?{how}", uri=True)
         try:
             (application_id,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import math
 import threading
 import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import uuid4
 
-from recorder.backlog import Backlog, Batch, Flush, Item, Stop, rows_of
-from recorder.errors import AlreadyRecordingError, NotRecordingError, WriterError
-from recorder.event import Event, EventType
+from recorder.active import Active
+from recorder.appending import Appender
+from recorder.backlog import Backlog, Batch, Flush, Item, StopSentinel
+from recorder.errors import NotRecordingError, WriterError
+from recorder.event import Event, EventType, SampleEvent, SessionEvent
 from recorder.health import RecorderHealth, Writing
-from recorder.presence import Presence
-from recorder.remedies import broken, stalled
+from recorder.heartbeat import INTERVAL_S as HEARTBEAT_S
+from recorder.remedies import stalled
 from recorder.session import Session
 from recorder.store import LOG_NAME, Store
 
@@ -45,10 +48,11 @@ CLOSE_TIMEOUT_S: Final = 90.0
 """A log that does not take a batch within this time does not hold up the end of the process any longer."""
 
 
-class EventRecorder:
+class EventRecorder(Active):
     """Records events without ever blocking or encoding on the caller's thread.
 
-    Use it as a context manager. One recorder is active in a process at a time; it stands in `LIVE`.
+    A process has one recorder: it stands in `LIVE` from its construction until it is closed. The log is
+    made by `with`, by `begin`, or with the first event that `record_event` is given.
 
     Args:
         session_id: Names the session; made up when missing.
@@ -59,9 +63,10 @@ class EventRecorder:
         resume: Go on with the log that is at `path`, in a further sitting; its settings stay as they are.
         after_seq: Of a log to go on with, the last event that is known of: with a later one it is refused.
         on_failure: Called once, on the writer's thread, when the log cannot be written any more.
-    """
 
-    LIVE: ClassVar[EventRecorder | None] = None
+    Raises:
+        AlreadyRecordingError: This process has a recorder that was not closed.
+    """
 
     def __init__(
         self,
@@ -82,16 +87,16 @@ class EventRecorder:
         self._open = partial(Store.reopen, after_seq=after_seq) if resume else Store.create
         self.path = path or self.db_path(self.session.session_id)
         self.health = RecorderHealth()
-        self.failure: WriterError | None = None
         self._not_made: Exception | None = None
-        self._broken_by: Exception | None = None
         self._waiting_since = 0.0
-        self._on_failure = on_failure
-        self._presence = Presence(self.path)
+        self._complete_until_ns = self.session.started_at_ns
+        self._hears_of_completeness = False
+        self._log = Appender(self.path, self.health, on_failure)
         self._backlog = Backlog()
-        self._writing: Writing | None = None
         self._hurry = threading.Event()
+        self._made = threading.Event()
         self._thread: threading.Thread | None = None
+        self.claim()
 
     @staticmethod
     def db_path(session_id: str) -> Path:
@@ -121,6 +126,22 @@ class EventRecorder:
         """
         self._backlog.bring(Batch(rows, since_ns / 1e9, size))
 
+    def expect_completeness(self) -> None:
+        """Learn that `complete_until` says how far the events have come; else each is put when it happens."""
+        self._hears_of_completeness = True
+
+    def complete_until(self, at_ns: int) -> None:
+        """Say that everything which happened before a moment (ns of CLOCK_MONOTONIC) has been put.
+
+        The log says so once that is committed (`recorder.heartbeat`). For the thread that brings rows.
+        """
+        self._backlog.bring(Batch((), math.inf, 0, at_ns))
+
+    @property
+    def failure(self) -> WriterError | None:
+        """Why the log cannot be written any more; None while it can."""
+        return self._log.failure
+
     @property
     def waiting(self) -> int:
         """About how many events wait for their turn to be written."""
@@ -134,34 +155,34 @@ class EventRecorder:
     @property
     def unwritten(self) -> int:
         """About how many events are not on disk: those that wait, and those that are being written."""
-        writing = self._writing
+        writing = self._log.writing
         return self.waiting + (writing.events if writing else 0)
 
     @property
     def stalled_s(self) -> float:
         """Since how many seconds the log has been taking the same batch; 0 while nothing is being written."""
-        writing = self._writing
+        writing = self._log.writing
         return time.monotonic() - writing.since_s if writing else 0.0
 
     @classmethod
     def record_event(
         cls,
-        ev_type: EventType,
+        ev_type: EventType | SessionEvent | SampleEvent,
         timestamp_ns: int,
         sample_uuid: str | None = None,
         force_commit: bool = False,  # noqa: FBT001, FBT002 (the published interface)
         assert_active: bool = True,  # noqa: FBT001, FBT002 (the published interface)
-        data: Mapping[str, Any] | None = None,
+        data: Any = None,
     ) -> bool:
         """Queue an event for the active recorder. Thread-safe, never blocks.
 
         Args:
-            ev_type: What happened.
+            ev_type: What happened; a `SessionEvent` and a `SampleEvent` are the `EventType` of their name.
             timestamp_ns: When, in ns of CLOCK_MONOTONIC.
             sample_uuid: The request that it happened to, None for the session.
             force_commit: Commit at once rather than within 50 ms.
             assert_active: Raise when no recorder is active rather than return False.
-            data: What else is known; encoded later, on the writer's thread.
+            data: What else is known: anything that orjson encodes; encoded later, on the writer's thread.
 
         Returns:
             Whether the event was queued.
@@ -174,7 +195,10 @@ class EventRecorder:
             if assert_active:
                 raise NotRecordingError(f"{ev_type.name} came while no EventRecorder was active")
             return False
-        live.put(Event(ev_type, timestamp_ns, sample_uuid, data), force_commit=force_commit)
+        if live._thread is None:  # noqa: SLF001 (another instance of this class)
+            live.begin()
+        kind = ev_type if isinstance(ev_type, EventType) else EventType(ev_type)
+        live.put(Event(kind, timestamp_ns, sample_uuid, data), force_commit=force_commit)
         return True
 
     def wait_for_writes(self, force_commit: bool = True) -> None:  # noqa: FBT001, FBT002 (the published interface)
@@ -184,7 +208,7 @@ class EventRecorder:
             force_commit: Commit at once rather than within 50 ms.
 
         Raises:
-            WriterError: The log could not be written.
+            LogExistsError, LogNotMadeError, WriterError: The log could not be made, or written.
         """
         flush = Flush()
         self._backlog.put(flush)
@@ -193,8 +217,8 @@ class EventRecorder:
         while not flush.done.wait(timeout=1.0):
             if self._thread is None or not self._thread.is_alive():
                 break
-        if self.failure:
-            raise self.failure
+        if error := self._not_made or self.failure:
+            raise error
 
     # The life of the writer…
 
@@ -202,20 +226,21 @@ class EventRecorder:
         """Start the writer, which makes the log; what is returned is set when it has, or could not.
 
         Raises:
-            AlreadyRecordingError: Another recorder is active in this process.
+            AlreadyRecordingError: This process has another recorder.
         """
-        if EventRecorder.LIVE is not None:
-            raise AlreadyRecordingError(
-                f"session {EventRecorder.LIVE.session.session_id} is being recorded in this process already",
+        with self.CLAIM:
+            self.claim()
+            if self._thread is not None:
+                return self._made
+            self._made = threading.Event()
+            # Until there is a log, making it is what the writer writes.
+            self._log.writing = Writing(0, time.monotonic())
+            self._thread = threading.Thread(
+                target=self._run, args=(self._made,), name="event-writer", daemon=True
             )
-        EventRecorder.LIVE = self
-        made = threading.Event()
-        # Until there is a log, making it is what the writer writes.
-        self._writing = Writing(0, time.monotonic())
-        self._thread = threading.Thread(target=self._run, args=(made,), name="event-writer", daemon=True)
-        self._thread.start()
+            self._thread.start()
         atexit.register(self.close)
-        return made
+        return self._made
 
     def require_made(self) -> None:
         """Make sure, once that is certain, that there is a log.
@@ -233,10 +258,7 @@ class EventRecorder:
         """Make the log and start the writer.
 
         Raises:
-            AlreadyRecordingError: Another recorder is active in this process.
-            LogExistsError, LogNotMadeError: There is no room for a log at `path`.
-            BeingWrittenError: Another process writes it.
-            LogError, OldLogError: What should be resumed is no log, or not one to go on with.
+            RecorderError: What `begin` and `require_made` raise.
         """
         self.begin().wait()
         self.require_made()
@@ -255,9 +277,8 @@ class EventRecorder:
 
         Nothing can be recorded from now on.
         """
-        if EventRecorder.LIVE is self:
-            EventRecorder.LIVE = None
-        self._backlog.put(Stop())
+        self.release()
+        self._backlog.put(StopSentinel())
         self._hurry.set()
 
     @property
@@ -273,70 +294,77 @@ class EventRecorder:
 
         Raises:
             WriterStalledError: It did not end in time; it is left to itself, and ends with the process.
-            WriterError: Something could not be written.
+            LogExistsError, LogNotMadeError, WriterError: The log could not be made, or written.
         """
         if self._thread is None:
+            self._retire()
             return
         self.finish()
         self._thread.join(patience_s)
         late = None if self.ended else stalled(self.path, self.stalled_s, self.unwritten)
         self._retire()
-        if error := late or self.failure:
+        if error := late or self._not_made or self.failure:
             raise error
 
     def _retire(self) -> None:
         self._thread = None
-        if EventRecorder.LIVE is self:
-            EventRecorder.LIVE = None
+        self.release()
         atexit.unregister(self.close)
 
     # On the writer's thread…
 
     def _run(self, made: threading.Event) -> None:
         try:
-            store = self._opened()
+            self._log.open(lambda: self._open(self.path, self.session))
         except Exception as error:  # noqa: BLE001 (raised again in the thread that waits for it)
             self._not_made = error
             return
         finally:
-            self._writing = None
+            self._log.writing = None
             made.set()
         next_reading = time.monotonic() + HEALTH_INTERVAL_S
         stopped = False
         while not stopped:
+            asked_ns = time.monotonic_ns()
             first = self._first()
+            if first is None:
+                self._beat(asked_ns)
+                continue
             self._gather()
-            stopped = self._write(store, first)
+            stopped = self._write(first)
             if time.monotonic() >= next_reading and not stopped:
                 next_reading = time.monotonic() + HEALTH_INTERVAL_S
                 self._backlog.put(self._reading())
         # Whoever was about to record when the end was asked for.
         with suppress(Empty):
             while True:
-                self._write(store, self._backlog.take_at_once())
+                self._write(self._backlog.take_at_once())
         if self.failure is None:
-            self._append(store, [self._reading()], 1)
-        self._writing = Writing(0, time.monotonic())
-        store.close(fold=self.failure is None)
-        self._writing = None
+            self._log.append([self._reading()], 1, self._complete_until_ns)
+        self._log.close()
 
-    def _opened(self) -> Store:
-        store = self._open(self.path, self.session)
-        try:
-            self._presence.require()
-        except BaseException:
-            store.close()
-            raise
-        return store
+    def _first(self) -> Item | None:
+        """Wait for the first event of a batch, and know since when it may have waited itself.
 
-    def _first(self) -> Item:
-        """Wait for the first event of a batch, and know since when it may have waited itself."""
+        Returns:
+            None when a heartbeat is due, and nothing has come meanwhile.
+        """
         try:
             return self._backlog.take_at_once()
         except Empty:
-            item = self._backlog.take()
-            self._waiting_since = time.monotonic()
-            return item
+            pass
+        try:
+            item = self._backlog.take(HEARTBEAT_S)
+        except Empty:
+            return None
+        self._waiting_since = time.monotonic()
+        return item
+
+    def _beat(self, asked_ns: int) -> None:
+        """Write that nothing has come since a moment."""
+        if not self._hears_of_completeness:
+            self._complete_until_ns = asked_ns
+        self._log.append([], 0, self._complete_until_ns)
 
     def _gather(self) -> None:
         """Let events come together, until the batch is full, its time is up, or somebody is in a hurry."""
@@ -346,49 +374,26 @@ class EventRecorder:
                 break
         self._hurry.clear()
 
-    def _write(self, store: Store, first: Item) -> bool:
+    def _write(self, first: Item) -> bool:
         """Write one batch of what is in the queue; tell whether the sentinel was in it."""
         held = first.size if isinstance(first, Batch) else 0
         rows = len(first.rows) if isinstance(first, Batch) else 1
         self.health.waited(self.waiting + rows, self.waiting_bytes + held)
+        asked_ns = time.monotonic_ns()
         taken = self._backlog.take_with(first, COMMIT_EVENTS, COMMIT_BYTES)
+        self._complete_until_ns = max(self._complete_until_ns, taken.complete_until_ns)
+        if taken.emptied and not self._hears_of_completeness:
+            # What was put before the queue was asked for the last time is in this batch.
+            self._complete_until_ns = asked_ns
         waiting_since = min(self._waiting_since, taken.since_s)
         if taken.emptied:
             self._waiting_since = time.monotonic()
-        self._append(store, taken.items, taken.events)
+        self._log.append(taken.items, taken.events, self._complete_until_ns)
         waited_ms = (time.monotonic() - waiting_since) * 1e3
         self.health.longest_wait_ms = max(self.health.longest_wait_ms, waited_ms)
         for flush in taken.flushes:
             flush.done.set()
-        return any(isinstance(flush, Stop) for flush in taken.flushes)
-
-    def _append(self, store: Store, events: Sequence[Event | Batch], count: int) -> None:
-        """Write events; there are `count` of them, those in batches included."""
-        if not events:
-            return
-        if self._broken_by is not None:
-            self._lose(count, self._broken_by)
-            return
-        started = time.monotonic()
-        self._writing = Writing(count, started)
-        try:
-            store.append(rows_of(events))
-            self._presence.require()
-        except Exception as error:  # noqa: BLE001 (whatever it is, the caller must learn of it)
-            self._broken_by = error
-            failure = self._lose(count, error)
-            if self._on_failure:
-                self._on_failure(failure)
-            return
-        finally:
-            self._writing = None
-        self.health.committed(count, (time.monotonic() - started) * 1e3)
-
-    def _lose(self, count: int, error: Exception) -> WriterError:
-        """Give the log up: what was committed stays, what comes from now on is lost as well."""
-        self.health.lost += count
-        self.failure = broken(self.path, error, self.health.lost)
-        return self.failure
+        return any(isinstance(flush, StopSentinel) for flush in taken.flushes)
 
     def _reading(self) -> Event:
         now = {"waiting": self.waiting, "waiting_bytes": self.waiting_bytes}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -14,9 +15,10 @@ import pytest
 from recorder import schema
 from recorder.errors import NotALogError
 from recorder.event import Event, EventType
-from recorder.journal import roll_back
+from recorder.journal import is_hot, roll_back
 from recorder.session import Session
 from recorder.store import Store, verify
+from reporter.source import readable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,15 +54,71 @@ def moments(log: Path) -> set[int]:
         return {at_ns for (at_ns,) in connection.execute("SELECT at_ns FROM events")}
 
 
-def test_what_was_half_done_is_undone(half_done: Path) -> None:
-    """Who only reads could not do it; and it is done once."""
+def test_a_reader_undoes_it_in_a_copy(half_done: Path) -> None:
+    """The log and its journal stay as they are, byte by byte."""
+    files = {path: path.read_bytes() for path in half_done.parent.iterdir()}
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         moments(half_done)
     assert verify(half_done) == schema.VERSION
+    with readable(half_done) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
+        assert connection.execute("SELECT DISTINCT at_ns FROM events").fetchall() == [(1,)]
+    assert {path: path.read_bytes() for path in half_done.parent.iterdir()} == files
+
+
+def test_a_writer_undoes_it(half_done: Path) -> None:
+    """In place, and once."""
+    roll_back(half_done)
     assert moments(half_done) == {1}
     assert [path.name for path in half_done.parent.iterdir()] == ["events.db"]
     roll_back(half_done)
     assert moments(half_done) == {1}
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (16, 0, "pages of the log 0"),
+        (16, 0x7FFFFFFE, "pages of the log 2,147,483,646"),
+        (20, 513, "does not fit"),
+        (24, 512, "does not fit"),
+        (0, 0x01020304, "does not fit"),
+    ],
+)
+def test_a_journal_of_another_database_is_refused(half_done: Path, place: int, value: int, told: str) -> None:
+    """By readers and writers; SQLite would empty the log, or make it terabytes long."""
+    journal = half_done.with_name("events.db-journal")
+    content = bytearray(journal.read_bytes())
+    content[place : place + 4] = value.to_bytes(4, "big")
+    journal.write_bytes(content)
+    before = half_done.read_bytes()
+    for look in (verify, roll_back, is_hot):
+        with pytest.raises(NotALogError, match=told):
+            look(half_done)
+    with pytest.raises(NotALogError, match=told), readable(half_done):
+        pass
+    assert half_done.read_bytes() == before
+
+
+def test_a_long_journal_is_not_read(half_done: Path) -> None:
+    """A sparse one takes no room on the disk, and would take as much memory as it is long."""
+    journal = half_done.with_name("events.db-journal")
+    os.truncate(journal, 6 * 2**30)
+    with pytest.raises(NotALogError, match="is longer than the log"):
+        verify(half_done)
+
+
+def test_a_writer_cuts_off_no_log(half_done: Path) -> None:
+    """A header that names few pages is a change that no recorder makes; a reader does it in a copy."""
+    journal = half_done.with_name("events.db-journal")
+    content = bytearray(journal.read_bytes())
+    content[16:20] = (1).to_bytes(4, "big")
+    journal.write_bytes(content)
+    with half_done.open("ab") as log:
+        log.write(bytes(4096 * 300))
+    before = half_done.read_bytes()
+    with pytest.raises(NotALogError, match="cut off most of the log"):
+        roll_back(half_done)
+    assert half_done.read_bytes() == before
 
 
 def test_it_can_be_gone_on_with(half_done: Path) -> None:

@@ -6,10 +6,11 @@ import os
 import sqlite3
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from recorder.errors import LogNotMadeError
+from recorder.errors import LogExistsError, LogNotMadeError, NotALogError
 from recorder.event import Event, EventType
 from recorder.lock import Hold, is_held
 from recorder.session import Session
@@ -122,5 +123,33 @@ def test_the_folder_is_free_when_a_log_cannot_be_closed(tmp_path: Path) -> None:
 
     connection = sqlite3.connect(tmp_path / "events.db", factory=Stubborn)
     with pytest.raises(sqlite3.OperationalError, match="I/O"):
-        Store(connection, Hold(tmp_path)).close()
+        Store(tmp_path / "events.db", connection, Hold(tmp_path)).close()
     assert not is_held(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("plant", [Path.symlink_to, Path.hardlink_to], ids=["link", "hard link"])
+def test_nothing_is_written_through_a_planted_file(tmp_path: Path, suffix: str, plant: Any) -> None:
+    """Before there is a log, nothing can belong to it."""
+    victim, log = tmp_path / "victim", tmp_path / "run" / "events.db"
+    victim.write_bytes(b"precious")
+    log.parent.mkdir()
+    plant(log.with_name(f"events.db{suffix}"), victim)
+    with pytest.raises(LogExistsError, match=f"events.db{suffix} exists already.*remove it"):
+        Store.create(log, Session())
+    assert victim.read_bytes() == b"precious"
+    assert [path.name for path in log.parent.iterdir()] == [f"events.db{suffix}"]
+    assert not is_held(log.parent)
+
+
+@pytest.mark.parametrize("name", ["events.db", "events.db-wal"])
+def test_a_log_with_a_second_name_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
+    """It would be written to under both."""
+    log, other = tmp_path / "run" / "events.db", tmp_path / "other"
+    Store.create(log, Session()).close()
+    log.with_name(name).touch()
+    other.hardlink_to(log.with_name(name))
+    before = other.read_bytes()
+    with pytest.raises(NotALogError, match=f"{name}: the file has another name elsewhere"):
+        Store.reopen(log, Session())
+    assert other.read_bytes() == before

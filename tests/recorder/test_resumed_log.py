@@ -153,7 +153,7 @@ def test_an_older_log_is_only_read(log: Path) -> None:
 
 def test_what_is_no_log_is_not_gone_on_with(tmp_path: Path) -> None:
     """Neither nothing, nor some other file."""
-    with pytest.raises(NotALogError, match="no such file"):
+    with pytest.raises(NotALogError, match=r"it has no events\.db"):
         Store.reopen(tmp_path / "events.db", FIRST)
     (tmp_path / "events.db").write_text("hello" * 1000)
     with pytest.raises(NotALogError, match="not a SQLite file"):

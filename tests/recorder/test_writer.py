@@ -4,8 +4,11 @@ import sqlite3
 import sys
 import threading
 import time
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
 from recorder import schema
@@ -16,7 +19,7 @@ from recorder.errors import (
     NotRecordingError,
     WriterError,
 )
-from recorder.event import Event, EventType
+from recorder.event import Event, EventType, SampleEvent, SessionEvent
 from recorder.lock import is_held
 from recorder.presence import Presence
 from recorder.writer import COMMIT_BYTES, COMMIT_EVENTS, EventRecorder
@@ -174,6 +177,82 @@ def test_only_one_recorder_is_active(tmp_path: Path) -> None:
     assert EventRecorder.LIVE is None
 
 
+def test_a_recorder_is_the_only_one_from_its_construction_on(tmp_path: Path) -> None:
+    """A second one cannot be made until the first is closed; one that recorded nothing leaves nothing."""
+    first = EventRecorder(path=tmp_path / "a.db")
+    assert EventRecorder.LIVE is first
+    with pytest.raises(AlreadyRecordingError, match=first.session.session_id):
+        EventRecorder(path=tmp_path / "b.db")
+    first.close()
+    assert EventRecorder.LIVE is None
+    EventRecorder(path=tmp_path / "b.db").close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_event_makes_the_log(tmp_path: Path) -> None:
+    """Without `with` too, what is recorded after the construction is in the log."""
+    recorder = EventRecorder(path=tmp_path / "events.db")
+    EventRecorder.record_event(ev_type=SessionEvent.TEST_STARTED, timestamp_ns=1)
+    EventRecorder.record_event(SampleEvent.COMPLETE, 2, "a")
+    recorder.wait_for_writes()
+    assert rows(recorder.path) == [
+        (EventType.TEST_STARTED, 1, None, None),
+        (EventType.COMPLETE, 2, "a", None),
+    ]
+    recorder.close()
+
+
+def test_a_log_that_the_first_event_cannot_make(tmp_path: Path) -> None:
+    """Who waits for it, or closes it, learns of it."""
+    (tmp_path / "events.db").write_text("")
+    for end in (EventRecorder.wait_for_writes, EventRecorder.close):
+        recorder = EventRecorder(path=tmp_path / "events.db")
+        EventRecorder.record_event(SessionEvent.TEST_STARTED, 1)
+        with pytest.raises(LogExistsError):
+            end(recorder)
+        with suppress(LogExistsError):
+            recorder.close()
+        assert EventRecorder.LIVE is None
+
+
+def test_the_events_of_a_session_and_of_a_sample_are_all_there_are() -> None:
+    """Each has one of the two enums, by its name and its code."""
+    halves = [*SessionEvent, *SampleEvent]
+    assert [(event.name, int(event)) for event in halves] == [(kind.name, kind.value) for kind in EventType]
+    assert all(event < 20 for event in SessionEvent)
+    assert all(event >= 20 for event in SampleEvent)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        0,
+        5,
+        2.5,
+        True,
+        "my texts, and chunk_gaps_us",
+        "",
+        ["texts", 1],
+        [],
+        {"texts": {"output": "a"}, "n": 1},
+        {"chunk_gaps_us": [1, 2]},
+    ],
+)
+def test_an_event_has_any_data(tmp_path: Path, data: Any) -> None:
+    """Whatever JSON has is kept, and read again; a text that looks like a key of ours is a text."""
+    with EventRecorder(path=tmp_path / "events.db") as recorder:
+        EventRecorder.record_event(EventType.COMPLETE, 1, "a", data=data)
+        EventRecorder.record_event(EventType.COMPLETE, 2, "b", data={"n": 1})
+        recorder.wait_for_writes()
+    first, second = rows(recorder.path, "SELECT code, data, texts FROM events ORDER BY seq")
+    stored = None if first[1] is None else orjson.loads(first[1])
+    if isinstance(data, dict) and "texts" in data:
+        assert (stored, orjson.loads(first[2])) == ({"n": 1}, {"output": "a"})
+    else:
+        assert stored == data
+    assert second[1] == '{"n":1}'
+
+
 def test_recording_without_a_recorder(tmp_path: Path) -> None:
     """It raises, or returns False where the caller says that it may."""
     with pytest.raises(NotRecordingError):
@@ -204,7 +283,8 @@ def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
 def test_the_path_follows_from_the_session_id() -> None:
     """The published interface: a session's log can be found by its id."""
     assert EventRecorder.db_path("abc") == Path("runs/abc/events.db")
-    assert EventRecorder("abc").path == Path("runs/abc/events.db")
+    with closing(EventRecorder("abc")) as recorder:
+        assert recorder.path == Path("runs/abc/events.db")
 
 
 def test_the_recorder_reports_its_own_health(tmp_path: Path) -> None:
@@ -318,6 +398,7 @@ def test_putting_an_event_runs_one_function(tmp_path: Path) -> None:
         sys.setprofile(None)
     assert called == ["put"]
     assert recorder.waiting == 1
+    recorder.close()
 
 
 def test_a_log_that_cannot_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,46 @@
+"""A process has one recorder: who it is, from its construction until it is closed."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from recorder.errors import AlreadyRecordingError
+
+if TYPE_CHECKING:
+    from recorder.session import Session
+
+
+class Active:
+    """What the one recorder of a process is, and no second one can be.
+
+    Attributes:
+        LIVE: The recorder of this process; None without one.
+        CLAIM: Held while that changes, or while its writer is started.
+        session: What the recorder records.
+    """
+
+    LIVE: ClassVar[Self | None] = None
+    CLAIM: ClassVar[threading.RLock] = threading.RLock()
+    session: Session
+
+    def claim(self) -> None:
+        """Become the recorder of this process.
+
+        Raises:
+            AlreadyRecordingError: It has another one.
+        """
+        kind = type(self)
+        with kind.CLAIM:
+            live = kind.LIVE
+            if live is not None and live is not self:
+                session_id = live.session.session_id
+                raise AlreadyRecordingError(
+                    f"this process has a recorder already, of session {session_id}: close it first"
+                )
+            kind.LIVE = self
+
+    def release(self) -> None:
+        """Be the recorder of this process no more, if that is what it was."""
+        if type(self).LIVE is self:
+            type(self).LIVE = None

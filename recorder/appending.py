@@ -1,0 +1,100 @@
+"""Appending batches to the log that is being written, until that fails for the first time."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from recorder.backlog import rows_of
+from recorder.errors import LogCutError, LogGoneError
+from recorder.health import Writing
+from recorder.heartbeat import Heartbeat
+from recorder.presence import Presence
+from recorder.remedies import broken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from recorder.backlog import Batch
+    from recorder.errors import WriterError
+    from recorder.event import Event
+    from recorder.health import RecorderHealth
+    from recorder.store import Store
+
+
+class Appender:
+    """Has the log to itself, on the writer's thread.
+
+    Args:
+        path: The log.
+        health: Is kept up to date.
+        on_failure: Called once, when the log cannot be written any more.
+
+    Attributes:
+        failure: Why the log cannot be written any more, and how many events are not in it.
+        writing: What is being written; None while nothing is.
+    """
+
+    def __init__(
+        self, path: Path, health: RecorderHealth, on_failure: Callable[[WriterError], None] | None
+    ) -> None:
+        self.failure: WriterError | None = None
+        self.writing: Writing | None = None
+        self._path = path
+        self._health = health
+        self._on_failure = on_failure
+        self._presence = Presence(path)
+        self._broken_by: Exception | None = None
+
+    def open(self, make: Callable[[], Store]) -> None:
+        """Have the log made, or opened again.
+
+        Raises:
+            Exception: Whatever `make` raises.
+        """
+        store = make()
+        try:
+            self._presence.require()
+        except BaseException:
+            store.close()
+            raise
+        self._store = store
+
+    def append(self, events: Sequence[Event | Batch], count: int, complete_until_ns: int) -> None:
+        """Write events, of which there are `count`, those in batches included; without any, a heartbeat."""
+        if self._broken_by is not None:
+            if count:
+                self._lose(count, self._broken_by)
+            return
+        started = time.monotonic()
+        self.writing = Writing(count, started)
+        try:
+            self._presence.require()
+            self._store.append(rows_of(events), Heartbeat(complete_until_ns, time.monotonic_ns()))
+            self._presence.require_whole()
+        except Exception as error:  # noqa: BLE001 (whatever it is, the caller must learn of it)
+            self._broken_by = error
+            failure = self._lose(count, error)
+            if self._on_failure:
+                self._on_failure(failure)
+            return
+        finally:
+            self.writing = None
+        if count:
+            self._health.committed(count, (time.monotonic() - started) * 1e3)
+
+    def close(self) -> None:
+        """Close the log: in order, unless it cannot be written any more."""
+        self.writing = Writing(0, time.monotonic())
+        if isinstance(self._broken_by, LogGoneError):
+            self._store.abandon(cut=isinstance(self._broken_by, LogCutError))
+        else:
+            self._store.close(fold=self.failure is None)
+        self.writing = None
+
+    def _lose(self, count: int, error: Exception) -> WriterError:
+        """Give the log up: what was committed stays, what comes from now on is lost as well."""
+        self._health.lost += count
+        self.failure = broken(self._path, error, self._health.lost)
+        return self.failure
