@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from workloads.sample import Sample
     from workloads.task import Task
 
+DEFAULT_TEMPERATURE: Final = 0.0
+"""Where neither the user nor the benchmark says: the same answer each time, as far as the endpoint can."""
+
 
 def dataset(
     tasks: Sequence[Task],
@@ -30,6 +33,9 @@ def dataset(
     samples: int | None = None,
     offset: int = 0,
     max_tokens: int | None = None,
+    temperature: float | None = None,
+    seed: int | None = None,
+    system_prompt: str | None = None,
 ) -> Dataset:
     """Load the questions of tasks, those of the first task first.
 
@@ -39,6 +45,10 @@ def dataset(
         samples: How many questions of each task; None takes all.
         offset: How many questions of each task to leave out at the beginning.
         max_tokens: The most output tokens, in place of the benchmarks' own limits; None leaves them.
+        temperature: The sampling temperature of the session, in place of the benchmarks' own. None leaves
+            them: where they differ, each question has that of its benchmark.
+        system_prompt: Stands before each question; a benchmark's own follows it. None adds nothing.
+        seed: Draws the `samples` of each task from all of its groups; None takes the first ones.
 
     Returns:
         The questions and the facts of the tasks; `questions[i].sample` is `samples[i]`, with the tag `task`.
@@ -52,10 +62,16 @@ def dataset(
     _require_distinct(tasks)
     questions: list[Question] = []
     facts: list[Mapping[str, Any]] = []
+    differ = temperature is None and len(set(map(sampled_at, tasks))) > 1
     for task in tasks:
-        loaded = load(task, data, offset=offset, count=samples)
-        facts.append({**_facts(loaded), "first": len(questions), "offset": offset})
-        questions += _asked(loaded, len(questions), max_tokens)
+        loaded = load(task, data, offset=offset, count=samples, seed=seed)
+        at = sampled_at(task) if temperature is None else temperature
+        facts.append({**_facts(loaded), "first": len(questions), "offset": offset, "sampled_at": at})
+        own = sampled_at(task) if differ else None
+        if system_prompt is not None:
+            loaded = _after(loaded, system_prompt)
+            facts[-1] = {**facts[-1], "system_prompt": system_prompt}
+        questions += _asked(loaded, len(questions), max_tokens, own)
     return Dataset(
         name=", ".join(task.text for task in tasks),
         samples=tuple(question.sample for question in questions),
@@ -64,6 +80,20 @@ def dataset(
         questions=tuple(questions),
         tasks=tuple(facts),
     )
+
+
+def _after(loaded: Loaded, system_prompt: str) -> Loaded:
+    """The same questions after a system prompt."""
+    questions = tuple(
+        replace(question, sample=question.sample.with_system(system_prompt)) for question in loaded.questions
+    )
+    return replace(loaded, questions=questions)
+
+
+def sampled_at(task: Task) -> float:
+    """The sampling temperature of a benchmark, where nothing else is asked for."""
+    named = task.workload.temperature
+    return DEFAULT_TEMPERATURE if named is None else named
 
 
 def _require_distinct(tasks: Sequence[Task]) -> None:
@@ -90,17 +120,20 @@ def _facts(loaded: Loaded) -> Mapping[str, Any]:
         "max_tokens": workload.max_tokens,
         "temperature": workload.temperature,
         "groups": list(workload.groups),
-        "licence": workload.source.licence,
+        "licence": task.source.licence,
         **loaded.facts,
     }
 
 
-def _asked(loaded: Loaded, first: int, max_tokens: int | None) -> Iterable[Question]:
+def _asked(
+    loaded: Loaded, first: int, max_tokens: int | None, temperature: float | None
+) -> Iterable[Question]:
     """The questions as they are asked: numbered through, with their task as a tag, within the limit."""
     workload = loaded.task.workload
     for index, question in enumerate(loaded.questions, start=first):
         sample = question.sample
-        tagged = replace(sample, index=index, tags={**sample.tags, "task": workload.name})
+        tags = {**sample.tags, "task": workload.name}
+        tagged = replace(sample, index=index, tags=tags, temperature=temperature)
         yield replace(question, sample=_limited(tagged, max_tokens, workload.max_tokens))
 
 

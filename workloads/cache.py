@@ -1,8 +1,8 @@
 """What was fetched, kept in the user's cache: folders of files with their checksums.
 
-A folder is `$XDG_CACHE_HOME/loadgen/data/KEY`, by default under `~/.cache`. Its `.manifest.json` has the
-SHA-256 of each file, and the commit that the files are of. It appears whole or not at all, and nothing in it
-is changed afterwards: to have data fetched again, delete its folder.
+A folder is `$LOADGEN_CACHE/KEY`, else `$XDG_CACHE_HOME/loadgen/data/KEY`, by default under `~/.cache`. Its
+`.manifest.json` has the SHA-256 of each file, and the commit that the files are of. It appears whole or not
+at all, and nothing in it is changed afterwards: to have data fetched again, delete its folder.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from workloads.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+VARIABLE: Final = "LOADGEN_CACHE"
+"""The environment variable that names the cache."""
 
 _MANIFEST: Final = ".manifest.json"
 
@@ -45,7 +48,18 @@ def folder_of(key: str) -> Path:
     Raises:
         RuntimeError: The user has no home.
     """
+    if cache := os.environ.get(VARIABLE):
+        return Path(cache).expanduser() / key
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loadgen" / "data" / key
+
+
+def use_cache(folder: str) -> None:
+    """Keep what is fetched in a folder from now on, in this process and in those that it starts.
+
+    Args:
+        folder: Where; it is made when something is kept.
+    """
+    os.environ[VARIABLE] = str(Path(folder).expanduser().absolute())
 
 
 def kept(folder: Path) -> Kept | None:

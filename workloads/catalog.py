@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from workloads.errors import TaskError, did_you_mean
+from workloads.errors import PluginError, TaskError, did_you_mean
+from workloads.plugins import loaded, origin, plugins
+from workloads.scorer import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,16 +49,132 @@ TASKS: Final[Mapping[str, str]] = {
 }
 
 
+ALIASES: Final[Mapping[str, str]] = {
+    "aime2025": "aime",
+    "doc_qa": "document_qa",
+    "gpqa_diamond": "gpqa",
+}
+"""Other names of benchmarks that are in use. Case, hyphens, blanks and underscores never matter."""
+
+
+def names() -> list[str]:
+    """The names of all benchmarks: those that come with this program, and those of plug-ins."""
+    return [*TASKS, *(name for name in plugins("benchmarks") if name not in TASKS)]
+
+
+def task_name(name: str) -> str | None:
+    """The name of a benchmark however it is written (`MMLU-Pro`, `math-500`, `doc_qa`); None for none."""
+    if name in TASKS:
+        return name
+    return _names().get(_letters(name)) or next(
+        (one for one in plugins("benchmarks") if _letters(one) == _letters(name)), None
+    )
+
+
+def is_task(name: str) -> bool:
+    """Whether a benchmark has this name, however it is written."""
+    return task_name(name) is not None
+
+
+def canonical(text: str) -> str:
+    """A task as a user wrote it, with the benchmark's own name: `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`.
+
+    What names no benchmark stays as it is.
+    """
+    name, colon, options = text.partition(":")
+    return f"{task_name(name) or name}{colon}{options}"
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[-_ ]", "", name.lower())
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """Every benchmark by its letters and digits, as itself and as its aliases."""
+    return {_letters(name): ALIASES.get(name, name) for name in (*ALIASES, *TASKS)}
+
+
 def workload(name: str) -> Workload:
-    """A benchmark by its name.
+    """A benchmark by its name, with the scorers that plug-ins add to it.
 
     Raises:
         TaskError: There is none of this name.
+        PluginError: It is a plug-in's, and cannot be used.
     """
-    if name not in TASKS:
+    known = task_name(name)
+    if known is None:
         raise TaskError(
-            f"{name}: no task of this name{did_you_mean(name, TASKS)}; `loadgen list tasks` has them all"
+            f"{name}: no task of this name{did_you_mean(name, names())}; `loadgen list tasks` has them all"
         )
-    module, _, attribute = TASKS[name].partition(":")
+    if known not in TASKS:
+        return with_added_scorers(_of_plugin(known))
+    module, _, attribute = TASKS[known].partition(":")
     found: Workload = getattr(import_module(module), attribute)
+    return with_added_scorers(found)
+
+
+def _of_plugin(name: str) -> Workload:
+    from workloads.workload import Workload
+
+    found: Workload = loaded("benchmarks", name, Workload)
+    if found.name != name or not found.scorers:
+        package = origin(plugins("benchmarks")[name])
+        what = f"it calls itself {found.name!r}" if found.name != name else "it has no scorer"
+        raise PluginError(f"{name}: the benchmark of {package} cannot be used: {what}")
+    return found
+
+
+def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
+    """A benchmark with the scorers that plug-ins add to it; those that cannot be used are left out.
+
+    Args:
+        workload: The benchmark.
+        name: What plug-ins call it; None for its own name.
+    """
+    added = [one for one in _added(name or workload.name) if isinstance(one, Scorer)]
+    taken = {scorer.name for scorer in workload.scorers}
+    further = tuple(scorer for scorer in added if scorer.name not in taken)
+    return replace(workload, scorers=(*workload.scorers, *further)) if further else workload
+
+
+def package_of(name: str) -> str:
+    """The package that adds a benchmark, with its version; empty for one that comes with this program."""
+    plugin = None if name in TASKS else plugins("benchmarks").get(name)
+    return "" if plugin is None else origin(plugin)
+
+
+def problems() -> list[PluginError]:
+    """What is wrong with plug-ins, all of which are loaded for it."""
+    found: list[PluginError] = []
+    for name in plugins("benchmarks"):
+        if name in TASKS:
+            package = origin(plugins("benchmarks")[name])
+            found.append(PluginError(f"{name}: the benchmark of {package} is not used: the name is taken"))
+            continue
+        try:
+            _of_plugin(name)
+        except PluginError as error:
+            found.append(error)
+    tasks = {name.partition(".")[0] for name in plugins("scorers")}
+    found += [one for task in sorted(tasks) for one in _added(task) if isinstance(one, PluginError)]
+    return found
+
+
+@cache
+def _added(name: str) -> tuple[Scorer | PluginError, ...]:
+    """The scorers that plug-ins add to a benchmark, and what is wrong with those that cannot be used."""
+    return tuple(_scorer(one, name) for one in plugins("scorers") if one.partition(".")[0] == name)
+
+
+def _scorer(plugin: str, task: str) -> Scorer | PluginError:
+    try:
+        found: Scorer = loaded("scorers", plugin, Scorer)
+    except PluginError as error:
+        return error
+    if f"{task}.{found.name}" != plugin:
+        package = origin(plugins("scorers")[plugin])
+        return PluginError(
+            f"{plugin}: the scorer of {package} cannot be used: it calls itself {found.name!r}"
+        )
     return found

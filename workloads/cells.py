@@ -10,10 +10,10 @@ from workloads.sources import kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 
-def text(row: Row, column: str) -> str:
+def text(row: FileRow, column: str) -> str:
     """A text that is not empty.
 
     Raises:
@@ -27,7 +27,7 @@ def text(row: Row, column: str) -> str:
     return value
 
 
-def texts(row: Row, column: str, *, least: int = 1, most: int | None = None) -> Sequence[str]:
+def texts(row: FileRow, column: str, *, least: int = 1, most: int | None = None) -> Sequence[str]:
     """A list of texts.
 
     Raises:
@@ -42,7 +42,7 @@ def texts(row: Row, column: str, *, least: int = 1, most: int | None = None) -> 
     return value
 
 
-def letter(row: Row, column: str, letters: str) -> str:
+def letter(row: FileRow, column: str, letters: str) -> str:
     """One of some letters.
 
     Raises:
@@ -56,7 +56,7 @@ def letter(row: Row, column: str, letters: str) -> str:
     return value
 
 
-def whole(row: Row, column: str, *, least: int = 0) -> int:
+def whole(row: FileRow, column: str, *, least: int = 0) -> int:
     """A whole number, also in the text of a cell.
 
     Raises:
@@ -74,7 +74,7 @@ def whole(row: Row, column: str, *, least: int = 0) -> int:
     return number
 
 
-def tag(row: Row, column: str) -> str:
+def tag(row: FileRow, column: str) -> str:
     """What figures are told apart by: a text or a number, as text.
 
     Raises:
@@ -86,5 +86,5 @@ def tag(row: Row, column: str) -> str:
     return str(value)
 
 
-def _odd(row: Row, column: str, value: Any, wanted: str) -> ColumnError:
+def _odd(row: FileRow, column: str, value: Any, wanted: str) -> ColumnError:
     return ColumnError(f"{row.place}, column {column!r}: {kind(value)}, where {wanted} should be")

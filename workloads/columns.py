@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from workloads.errors import ColumnError, did_you_mean
 
 if TYPE_CHECKING:
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 PROMPT_COLUMNS: Final = (
     "prompt",
@@ -55,7 +55,7 @@ class Columns:
     tags: tuple[str, ...] = ()
 
 
-def usual_column(row: Row, *, chats_first: bool) -> str | None:
+def usual_column(row: FileRow, *, chats_first: bool) -> str | None:
     """Guess the prompt column of rows like this one; None for a plain string, which needs none.
 
     Raises:
@@ -78,17 +78,17 @@ def usual_column(row: Row, *, chats_first: bool) -> str | None:
     return found
 
 
-def usual_system_column(row: Row) -> str | None:
+def usual_system_column(row: FileRow) -> str | None:
     """The column of the system prompt that a row has by its name; None where there is none."""
     names = () if isinstance(row.value, str) else row.value
     return next((name for name in SYSTEM_COLUMNS if name in names), None)
 
 
-def cell(row: Row, column: str | None) -> tuple[Any, str]:
+def cell(row: FileRow, column: str | None) -> tuple[Any, str]:
     """What a row holds in a column (None: what a row without columns holds), and where that is.
 
     Raises:
-        ColumnError: There is no such column.
+        ColumnError: The column does not exist.
     """
     if isinstance(row.value, str):
         if column is not None:
@@ -105,5 +105,5 @@ def cell(row: Row, column: str | None) -> tuple[Any, str]:
     return row.value[column], f"{row.place}, column {column!r}"
 
 
-def _columns(row: Row) -> str:
+def _columns(row: FileRow) -> str:
     return f"the columns are {', '.join(map(repr, row.value))}" if row.value else "it has no columns"

@@ -23,10 +23,10 @@ from workloads.errors import DistributionError, WorkloadError
 from workloads.shapes import (
     Constant,
     Exponential,
+    LengthDistribution,
     LogNormal,
     Normal,
     Sampler,
-    Shape,
     Uniform,
     UniformWhole,
 )
@@ -86,7 +86,7 @@ def length(spec: str) -> Callable[[Random], int]:
     return lambda rng: max(1, round(draw(rng)))
 
 
-def length_shape(spec: str) -> Shape:
+def length_shape(spec: str) -> LengthDistribution:
     """Read a distribution of lengths, and leave its draws as they are: neither bounded nor whole.
 
     Raises:
@@ -95,7 +95,7 @@ def length_shape(spec: str) -> Shape:
     return _parse(spec, _LENGTH_SHAPES, _count, _POSSIBLE_LENGTHS)
 
 
-def _parse(spec: str, shapes: Mapping[str, _Reader], read: _Read, possible: str) -> Shape:
+def _parse(spec: str, shapes: Mapping[str, _Reader], read: _Read, possible: str) -> LengthDistribution:
     name, colon, parameters = spec.strip().partition(":")
     if not colon:
         name, parameters = "constant", name
@@ -153,40 +153,40 @@ def _range(parameters: str, read: _Read) -> tuple[float, float]:
     return low, high
 
 
-def _constant(parameters: str, read: _Read) -> Shape:
+def _constant(parameters: str, read: _Read) -> LengthDistribution:
     return Constant(read(parameters))
 
 
-def _uniform(parameters: str, read: _Read) -> Shape:
+def _uniform(parameters: str, read: _Read) -> LengthDistribution:
     return Uniform(*_range(parameters, read))
 
 
-def _uniform_whole(parameters: str, read: _Read) -> Shape:
+def _uniform_whole(parameters: str, read: _Read) -> LengthDistribution:
     return UniformWhole(*map(int, _range(parameters, read)))
 
 
-def _normal(parameters: str, read: _Read) -> Shape:
+def _normal(parameters: str, read: _Read) -> LengthDistribution:
     first, second = _pair(parameters, ",")
     # The deviation of a length need not be a whole number.
     return Normal(read(first), (_plain if read is _count else read)(second))
 
 
-def _lognormal(parameters: str, read: _Read) -> Shape:
+def _lognormal(parameters: str, read: _Read) -> LengthDistribution:
     first, second = _pair(parameters, ",")
     return LogNormal(read(first), _plain(second))
 
 
-def _exponential(parameters: str, read: _Read) -> Shape:
+def _exponential(parameters: str, read: _Read) -> LengthDistribution:
     return Exponential(read(parameters))
 
 
-def _histogram(parameters: str, _: _Read) -> Shape:
+def _histogram(parameters: str, _: _Read) -> LengthDistribution:
     from workloads.histogram import read_histogram
 
     return read_histogram(Path(parameters))
 
 
-_Reader = Callable[[str, _Read], Shape]
+_Reader = Callable[[str, _Read], LengthDistribution]
 _SHAPES: Final[Mapping[str, _Reader]] = {
     "constant": _constant,
     "fixed": _constant,

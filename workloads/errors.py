@@ -10,6 +10,7 @@ WorkloadError
 ├── DistributionError  a distribution that cannot be read, or cannot give its mean
 ├── TaskError        a benchmark that there is not, or an option that it does not have
 ├── EvalError        an eval function that cannot be imported, or is none
+├── PluginError      an entry point of another package that cannot be used
 └── ExtraError       a benchmark that takes a package which is not installed
 """
 
@@ -56,6 +57,10 @@ class TaskError(WorkloadError):
 
 class EvalError(WorkloadError):
     """An eval function cannot be imported, is not there, or takes other arguments than it is given."""
+
+
+class PluginError(WorkloadError):
+    """What another package adds cannot be used; the message names the package."""
 
 
 class ExtraError(WorkloadError):

@@ -54,9 +54,17 @@ def fetched(name: str, source: Source) -> Kept:
     except (OSError, RuntimeError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise SourceError(
-            f"{name}: what is fetched cannot be kept in the user's cache ({said}); set XDG_CACHE_HOME to a "
-            f"folder that can be written, or {_instead(source)}"
+            f"{name}: what is fetched cannot be kept in the user's cache ({said}); name a folder that "
+            f"can be written with --cache-dir or LOADGEN_CACHE, or {_instead(source)}"
         ) from error
+
+
+def is_kept(source: Source) -> bool:
+    """Whether the data of a source was fetched before and is in the cache."""
+    try:
+        return folder_of(_key(source)).is_dir()
+    except RuntimeError:
+        return False
 
 
 def _instead(source: Source) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from workloads.errors import ColumnError, DistributionError
 from workloads.numbers import most_tokens, require_some, weight
 from workloads.shapes import Histogram
-from workloads.sources import Row, read_rows, read_stored
+from workloads.sources import FileRow, read_rows, read_stored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def read_histogram(path: Path) -> Histogram:
     return Histogram(tuple(bins), tuple(weights))
 
 
-def _bin(row: Row) -> tuple[int, int]:
+def _bin(row: FileRow) -> tuple[int, int]:
     columns = set() if isinstance(row.value, str) else set(row.value)
     if columns == _VALUES:
         return _length(row, "value"), _length(row, "value")
@@ -63,7 +63,7 @@ def _bin(row: Row) -> tuple[int, int]:
     return low, high
 
 
-def _length(row: Row, column: str) -> int:
+def _length(row: FileRow, column: str) -> int:
     tokens = most_tokens(row, column)
     if tokens is None:
         raise ColumnError(f"{row.place}, column {column!r}: empty, where a length should be")

@@ -23,7 +23,7 @@ import orjson
 from workloads.columns import Columns
 from workloads.errors import SourceError
 from workloads.prompts import read_questions
-from workloads.sources import MOST_BYTES, Row
+from workloads.sources import MOST_BYTES, FileRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,7 +127,7 @@ def _load(reference: Reference) -> Any:
         import datasets
     except ImportError as error:
         raise SourceError(
-            f"{reference.text}: datasets of Hugging Face take another package: "
+            f"{reference.text}: Hugging Face datasets require an extra: "
             f"pip install 'llm-loadgen[hf]'; or {reference.instead}"
         ) from error
     _quieten(datasets)
@@ -176,7 +176,7 @@ def _one_split(reference: Reference, loaded: Any) -> tuple[Any, str]:
     return loaded[split], split
 
 
-def _rows(reference: Reference, found: Any, digest: Any) -> Iterator[Row]:
+def _rows(reference: Reference, found: Any, digest: Any) -> Iterator[FileRow]:
     """The rows as they are stored: images and sounds as bytes, which nobody decodes."""
     number = size = 0
     for table in found.with_format("arrow").iter(_BATCH_ROWS):
@@ -185,7 +185,7 @@ def _rows(reference: Reference, found: Any, digest: Any) -> Iterator[Row]:
         for value in table.to_pylist():
             number += 1
             digest.update(orjson.dumps(value, _as_json, orjson.OPT_SORT_KEYS) + b"\n")
-            yield Row(f"{reference.text}, row {number}", value)
+            yield FileRow(f"{reference.text}, row {number}", value)
 
 
 def _as_json(value: object) -> str:

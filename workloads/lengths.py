@@ -16,7 +16,7 @@ from workloads.errors import DistributionError
 if TYPE_CHECKING:
     from random import Random
 
-    from workloads.shapes import Shape
+    from workloads.shapes import LengthDistribution
 
 MOST: Final = 1_000_000
 """The longest, in tokens: longer contexts are not served."""
@@ -35,7 +35,7 @@ class Lengths:
     """
 
     spec: str
-    shape: Shape
+    shape: LengthDistribution
     most: int
 
     @property

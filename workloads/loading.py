@@ -8,8 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.drawing import drawn
 from workloads.errors import SourceError, did_you_mean
-from workloads.sources import MOST_BYTES, Row, read_rows, read_stored
+from workloads.sources import MOST_BYTES, FileRow, read_rows, read_stored
 from workloads.workload import Inputs
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ class Loaded:
         questions: In the order of the rows; never empty.
         facts: What the log is to keep of the data, as JSON: the SHA-256 of the `files` that were read, by
             name; of its rows the `source` (`data`, `own`, `package`, or where they were fetched from), the
-            `revision`, how many `rows` there are (null where not all were read) and how many are `published`.
+            `revision`, how many `rows` there are (null where not all were read) and how many are `published`;
+            where questions were drawn, `drawn`: the `seed`, the tags (`groups`) in proportion to which, and
+            `of` how many;
+            `notes` on the data, a sentence each.
     """
 
     task: Task
@@ -44,7 +48,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SourceFiles:
     """The files of a source.
 
     Attributes:
@@ -60,7 +64,14 @@ class _Found:
     revision: str | None = None
 
 
-def load(task: Task, data: Path | None = None, *, offset: int = 0, count: int | None = None) -> Loaded:
+def load(
+    task: Task,
+    data: Path | None = None,
+    *,
+    offset: int = 0,
+    count: int | None = None,
+    seed: int | None = None,
+) -> Loaded:
     """Load the questions of a task.
 
     Args:
@@ -68,13 +79,15 @@ def load(task: Task, data: Path | None = None, *, offset: int = 0, count: int | 
         data: A folder to look in; None fetches the data from where it is published.
         offset: How many questions to leave out at the beginning.
         count: How many to take then; None takes all.
+        seed: Draws them from all groups of the benchmark (`workloads.drawing`), to be asked in the order of
+            the rows; None takes the first ones.
 
     Raises:
         SourceError: The data is not there, or cannot be fetched; the message says how to use a folder. Or two
             questions have one id.
         ColumnError, MalformedError: It is not what it should be, and where.
     """
-    source, further = task.workload.source, task.workload.further
+    source, further = task.source, task.workload.further
     found = _find(task, source, data)
     files: dict[str, str] = {}
     facts: dict[str, Any] = {
@@ -83,20 +96,33 @@ def load(task: Task, data: Path | None = None, *, offset: int = 0, count: int | 
         "revision": found.revision,
         "rows": None,
         "published": source.rows,
+        "notes": [],
     }
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[FileRow]:
         read = 0
         for row in _rows(found, source.columns, files):
             read += 1
             yield row
         facts["rows"] = read
 
-    def more(name: str) -> Sequence[Row]:
+    def more(name: str) -> Sequence[FileRow]:
         return list(_rows(_find(task, further[name], data), further[name].columns, files))
 
-    made = task.workload.questions(Inputs(rows(), more, task.options, data))
-    questions = tuple(islice(made, offset, None if count is None else offset + count))
+    def made(notes: list[str]) -> Iterator[Question]:
+        inputs = Inputs(rows(), more, task.options, data, notes)
+        return islice(task.workload.questions(inputs), offset, None)
+
+    if seed is None or count is None:
+        questions = tuple(islice(made(facts["notes"]), count))
+    else:
+        # Gone through twice, so that never more questions are held than are asked.
+        places, total = drawn(made(facts["notes"]), count, seed, task.workload.name, task.workload.groups)
+        facts["drawn"] = {"seed": seed, "groups": list(task.workload.groups), "of": total}
+        last = max(places, default=-1)
+        questions = tuple(
+            question for place, question in enumerate(islice(made([]), last + 1)) if place in places
+        )
     if not questions:
         raise SourceError(
             f"{task.text}: no question is left from number {offset} on; give a smaller --offset"
@@ -117,7 +143,7 @@ def _require_unique(task: Task, questions: Iterable[Question]) -> None:
         seen[question.id] = number
 
 
-def _rows(found: _Found, columns: Sequence[str], files: dict[str, str]) -> Iterator[Row]:
+def _rows(found: _SourceFiles, columns: Sequence[str], files: dict[str, str]) -> Iterator[FileRow]:
     """The rows of a source, each with all columns that it must have; notes the checksums of what is read."""
     most_bytes = MOST_BYTES if found.source == _OWN else _MOST_BYTES
     for name, path in found.files.items():
@@ -128,21 +154,21 @@ def _rows(found: _Found, columns: Sequence[str], files: dict[str, str]) -> Itera
                 f"{path}: not what was fetched, for its checksum is another; delete the folder "
                 f"{path.parent}, and it is fetched again"
             )
-        for row in read_rows(path, stored, most_bytes):
+        for row in read_rows(path, stored, most_bytes, columns):
             for column in columns:
                 row[column]
             yield row
 
 
-def _find(task: Task, source: Source, data: Path | None) -> _Found:
+def _find(task: Task, source: Source, data: Path | None) -> _SourceFiles:
     """The files of a source: the user's own, those in a folder of data, or what is published."""
     if source.own is not None:
         path = Path(source.own)
-        return _Found(_OWN, {path.name: path}, {})
-    if source.packaged and not _is_in(task, source, data):
-        return _Found("package", {path.name: path for path in _matching(source, _PACKAGED)}, {})
+        return _SourceFiles(_OWN, {path.name: path}, {})
+    if source.packaged and not is_in(task.workload.name, source, data):
+        return _SourceFiles("package", {path.name: path for path in _matching(source, _PACKAGED)}, {})
     if data is not None:
-        return _Found("data", _in_folder(task, source, data), {})
+        return _SourceFiles("data", _in_folder(task, source, data), {})
     from workloads.fetching import ROWS, fetched
 
     kept = fetched(task.text, source)
@@ -153,12 +179,12 @@ def _find(task: Task, source: Source, data: Path | None) -> _Found:
             f"{task.text}: no {' or '.join(source.files)} among what was fetched: {kept.folder}"
         )
     files = {str(path.relative_to(kept.folder)): path for path in paths}
-    return _Found(source.hub or "urls", files, kept.files, kept.revision)
+    return _SourceFiles(source.hub or "urls", files, kept.files, kept.revision)
 
 
-def _is_in(task: Task, source: Source, data: Path | None) -> bool:
-    """Whether a folder of data has files that could come with the package as well."""
-    return data is not None and any(_matching(source, folder) for folder in (data / task.workload.name, data))
+def is_in(name: str, source: Source, data: Path | None) -> bool:
+    """Whether a folder of data has the files of a source of the benchmark of a name."""
+    return data is not None and any(_matching(source, folder) for folder in (data / name, data))
 
 
 def _in_folder(task: Task, source: Source, data: Path) -> Mapping[str, Path]:

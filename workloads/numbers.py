@@ -12,16 +12,16 @@ from workloads.sources import kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _MOST_TOKENS: Final = 10**12
 
 
-def most_tokens(row: Row, column: str | None) -> int | None:
+def most_tokens(row: FileRow, column: str | None) -> int | None:
     """The most output tokens of a row's question; None where the row, or no column, says.
 
     Raises:
-        ColumnError: There is no such column, or something else in it.
+        ColumnError: The column does not exist, or something else in it.
     """
     if column is None:
         return None
@@ -34,11 +34,11 @@ def most_tokens(row: Row, column: str | None) -> int | None:
     return int(number)
 
 
-def weight(row: Row, column: str) -> float:
+def weight(row: FileRow, column: str) -> float:
     """How often a row's question is asked beside the others.
 
     Raises:
-        ColumnError: There is no such column, or something else in it.
+        ColumnError: The column does not exist, or something else in it.
     """
     value, place = cell(row, column)
     number = _number(value)

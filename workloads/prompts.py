@@ -14,7 +14,7 @@ from workloads.dataset import Dataset
 from workloads.errors import PromptError
 from workloads.numbers import most_tokens, require_some, weight
 from workloads.sample import Sample
-from workloads.sources import Row, kind, read_rows, read_stored
+from workloads.sources import FileRow, kind, read_rows, read_stored
 from workloads.tags import read_tags
 from workloads.token_ids import are_token_ids, read_token_ids
 
@@ -44,7 +44,7 @@ def load_prompts(path: Path, columns: Columns = Columns(), take: Take | None = N
 
 
 def read_questions(
-    name: str, rows: Iterator[Row], columns: Columns, take: Take | None, checksum: Callable[[], str]
+    name: str, rows: Iterator[FileRow], columns: Columns, take: Take | None, checksum: Callable[[], str]
 ) -> Dataset:
     """Make questions of rows.
 
@@ -70,7 +70,7 @@ def read_questions(
     return Dataset(name, tuple(samples), checksum(), synthetic=False, weights=tuple(weights) or None)
 
 
-def sample(index: int, row: Row, column: str | None, columns: Columns, take: Take | None) -> Sample:
+def sample(index: int, row: FileRow, column: str | None, columns: Columns, take: Take | None) -> Sample:
     """Make a question of a row.
 
     Args:
@@ -121,12 +121,12 @@ def _require_alone(place: str, system: str | None, take: Take | None) -> None:
         raise PromptError(f"{place}: tokens, where a conversation should be; leave --conversations out")
 
 
-def _tools(row: Row) -> tuple[Mapping[str, Any], ...]:
+def _tools(row: FileRow) -> tuple[Mapping[str, Any], ...]:
     named = {} if isinstance(row.value, str) else row.value
     return read_tools(f"{row.place}, column {TOOLS_COLUMN!r}", named.get(TOOLS_COLUMN))
 
 
-def _system(row: Row, column: str | None) -> str | None:
+def _system(row: FileRow, column: str | None) -> str | None:
     column = column or usual_system_column(row)
     if column is None:
         return None

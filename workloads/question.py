@@ -21,8 +21,11 @@ class Question:
             benchmark's own limit, where it has one.
         reference: All that a grader needs beside the answer, as JSON: the log keeps it, so that an answer can
             be scored again without the dataset.
+        empty_is_answer: Whether the benchmark's rule judges an answer without text and without calls, as
+            where no call is right; else such a response is a failed request, which has the value 0.
     """
 
     id: str
     sample: Sample
     reference: Mapping[str, Any]
+    empty_is_answer: bool = False

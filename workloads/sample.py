@@ -38,6 +38,7 @@ class Sample:
         token_ids: The prompt as the model's tokens, in place of `prompt`; for completions only.
         tools: What the model may call, in OpenAI's format.
         max_tokens: The most output tokens, where the dataset says; it wins over the session's.
+        temperature: The sampling temperature, where the dataset says; it wins over the session's.
         tags: Columns of the dataset that figures are told apart by.
         follow_ups: What comes after the answer, turn by turn.
         turn: Which turn of its conversation this is, from 0.
@@ -51,6 +52,7 @@ class Sample:
     token_ids: tuple[int, ...] | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
     max_tokens: int | None = None
+    temperature: float | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     follow_ups: tuple[FollowUp, ...] = ()
     turn: int = 0
@@ -62,6 +64,15 @@ class Sample:
             return list(self.chat)
         said = [] if self.system is None else [{"role": "system", "content": self.system}]
         return [*said, {"role": "user", "content": self.prompt}]
+
+    def with_system(self, text: str) -> Sample:
+        """The same question after a system prompt; its own, if it has one, follows after a blank line."""
+        if self.chat is None:
+            return replace(self, system=text if self.system is None else f"{text}\n\n{self.system}")
+        first, *others = self.chat
+        if first.get("role") == "system" and isinstance(first.get("content"), str):
+            return replace(self, chat=({**first, "content": f"{text}\n\n{first['content']}"}, *others))
+        return replace(self, chat=({"role": "system", "content": text}, *self.chat))
 
     def new_messages(self) -> list[Message]:
         """Those of its messages that no earlier turn has told: what the log is to keep."""

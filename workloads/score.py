@@ -35,6 +35,7 @@ class Score:
         extracted: What was taken out of the answer to be judged, as text.
         reason: Why it is not simply right, in a few words.
         metrics: Further figures of this sample by their names, which the benchmark's headlines are made of.
+        details: Further texts by their names, for readers of the sample.
     """
 
     value: float | None
@@ -42,6 +43,7 @@ class Score:
     extracted: str | None = None
     reason: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
 
 
 def graded(value: float, extracted: str | None = None, reason: str = "", **metrics: float) -> Score:
@@ -59,6 +61,16 @@ def pending(reason: str = "no judge has been asked") -> Score:
     return Score(None, Status.JUDGE_PENDING, None, reason)
 
 
-def failed(reason: str) -> Score:
+def failed(reason: str, **details: str) -> Score:
     """No score: what should have judged the answer failed itself."""
-    return Score(None, Status.INFRA_ERROR, None, reason)
+    return Score(None, Status.INFRA_ERROR, None, reason, details=details)
+
+
+def unreadable(wanted: str, *replies: str) -> Score:
+    """No score: a judge replied, and not in a form that can be read. The replies are kept with the score.
+
+    Args:
+        wanted: What the replies lack, as in `a verdict [[A]], [[B]] or [[C]]`.
+        replies: What the judge said.
+    """
+    return failed(f"the judge gave no {wanted}", judge_reply=" | ".join(replies))

@@ -67,6 +67,9 @@ class Scorer:
         judge: The name and version of the judge's prompts, and the judge that is official.
         runs_code: Whether it runs what the model wrote: only where that is allowed.
         note: What a reader of the score should know.
+        require: Raises what is missing here to judge an answer to a question, by its reference: `ExtraError`
+            for a package, `SourceError` for a model. It is called for every question before the first answer
+            is judged, so it must be quick. None where judging an empty answer to one question shows it.
     """
 
     name: str
@@ -78,3 +81,4 @@ class Scorer:
     judge: str = ""
     runs_code: bool = False
     note: str = ""
+    require: Callable[[Reference], None] | None = None

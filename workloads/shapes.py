@@ -23,7 +23,7 @@ _STANDARD: Final = NormalDist()
 _Number = TypeVar("_Number", int, float)
 
 
-class Shape(Protocol):
+class LengthDistribution(Protocol):
     """A sampler that knows its mean."""
 
     @property
@@ -56,7 +56,7 @@ class Constant(Generic[_Number]):
         return self.value
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `Shape`."""
+        """See `LengthDistribution`."""
         return min(max(self.value, low), high)
 
     def __call__(self, _: Random) -> _Number:
@@ -77,7 +77,7 @@ class Uniform:
         return (self.low + self.high) / 2
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `Shape`."""
+        """See `LengthDistribution`."""
         span = self.high - self.low
         if not span:
             return min(max(self.low, low), high)
@@ -104,7 +104,7 @@ class UniformWhole:
         return (self.low + self.high) / 2
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `Shape`; between the numbers it is taken for continuous."""
+        """See `LengthDistribution`; between the numbers it is taken for continuous."""
         if self.low >= low and self.high <= high:
             return self.mean
         return Uniform(self.low, self.high).mean_within(low, high)
@@ -122,7 +122,7 @@ class Normal:
     deviation: float
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `Shape`."""
+        """See `LengthDistribution`."""
         if not self.deviation:
             return min(max(self.mean, low), high)
         a, b = (low - self.mean) / self.deviation, (high - self.mean) / self.deviation
@@ -151,7 +151,7 @@ class LogNormal:
             return math.inf
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `Shape`; `low` is above 0."""
+        """See `LengthDistribution`; `low` is above 0."""
         if not self.sigma:
             return min(max(self.median, low), high)
         a, b = (math.log(bound / self.median) / self.sigma for bound in (low, high))
@@ -172,7 +172,7 @@ class Exponential:
     mean: float
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `Shape`."""
+        """See `LengthDistribution`."""
         if not self.mean:
             return low
         return low + self.mean * (math.exp(-low / self.mean) - math.exp(-high / self.mean))
@@ -204,7 +204,7 @@ class Histogram:
         return self._weighted(map(sum, self.bins)) / 2
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `Shape`."""
+        """See `LengthDistribution`."""
         return self._weighted(UniformWhole(*one).mean_within(low, high) for one in self.bins)
 
     def __call__(self, rng: Random) -> int:

@@ -23,7 +23,7 @@ import orjson
 from workloads.errors import ColumnError, MalformedError, SourceError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
 MOST_BYTES: Final = 2**30
@@ -51,7 +51,7 @@ _KINDS: Final[Mapping[type, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FileRow:
     """One row of a file.
 
     Attributes:
@@ -66,7 +66,7 @@ class Row:
         """What it holds in a column.
 
         Raises:
-            ColumnError: There is no such column.
+            ColumnError: The column does not exist.
         """
         if isinstance(self.value, str):
             raise ColumnError(f"{self.place}: a plain string, where an object with {column!r} should be")
@@ -104,13 +104,16 @@ def read_stored(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     return stored
 
 
-def read_rows(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> Iterator[Row]:
+def read_rows(
+    path: Path, stored: bytes, most_bytes: int = MOST_BYTES, columns: Collection[str] = ()
+) -> Iterator[FileRow]:
     """Decode the rows of a file.
 
     Args:
         path: The file's name, for its suffix and for messages.
         stored: Its bytes (see `read_stored`).
         most_bytes: To how many it may be decompressed.
+        columns: What each row has: a JSON object with all of them is a row, and not one that holds rows.
 
     Yields:
         At least one row. Blank lines of JSON Lines and CSV files are no rows.
@@ -125,7 +128,10 @@ def read_rows(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> Iterat
         raise SourceError(f"{path}: unknown format; the name must end in one of {known} (.gz may follow)")
     content = _plain(path, stored, most_bytes)
     decode = _TEXTS.get(suffix)
-    rows = _parquet(path, content, most_bytes) if decode is None else decode(path, content)
+    if decode is None:
+        rows = _parquet(path, content, most_bytes)
+    else:
+        rows = _json(path, content, columns) if suffix == ".json" else decode(path, content)
     first = next(rows, None)
     if first is None:
         raise SourceError(f"{path}: there are no rows in the file")
@@ -192,7 +198,7 @@ def _text(path: Path, content: bytes) -> str:
 # Formats…
 
 
-def _json_lines(path: Path, content: bytes) -> Iterator[Row]:
+def _json_lines(path: Path, content: bytes) -> Iterator[FileRow]:
     # Not splitlines(): JSON strings may hold U+2028 and its like as they are.
     for number, line in enumerate(_lines(_text(path, content)), start=1):
         if line.strip():
@@ -216,7 +222,7 @@ def _lines(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _json(path: Path, content: bytes) -> Iterator[Row]:
+def _json(path: Path, content: bytes, columns: Collection[str] = ()) -> Iterator[FileRow]:
     text = _text(path, content)
     try:
         document = orjson.loads(text)
@@ -227,6 +233,9 @@ def _json(path: Path, content: bytes) -> Iterator[Row]:
         raise MalformedError(
             f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
         ) from error
+    if isinstance(document, dict) and columns and all(column in document for column in columns):
+        yield _row(f"{path}, line 1", document)
+        return
     for number, value in enumerate(_only_list(path, document), start=1):
         yield _row(f"{path}, row {number}", value)
 
@@ -254,13 +263,13 @@ def _only_list(path: Path, document: object) -> list[Any]:
     return next(iter(lists.values()))
 
 
-def _row(place: str, value: object) -> Row:
+def _row(place: str, value: object) -> FileRow:
     if not isinstance(value, dict | str):
         raise MalformedError(f"{place}: {kind(value)}, where an object or a string should be")
-    return Row(place, value)
+    return FileRow(place, value)
 
 
-def _csv(path: Path, content: bytes, delimiter: str = ",") -> Iterator[Row]:
+def _csv(path: Path, content: bytes, delimiter: str = ",") -> Iterator[FileRow]:
     csv.field_size_limit(_LONGEST_CELL)  # the default of 128 KiB is shorter than long-context prompts
     reader = csv.reader(io.StringIO(_text(path, content), newline=""), strict=True, delimiter=delimiter)
     header: list[str] | None = None
@@ -271,7 +280,7 @@ def _csv(path: Path, content: bytes, delimiter: str = ",") -> Iterator[Row]:
             if header is None:
                 header = _header(place, cells) if cells else None
             elif cells:
-                yield Row(place, _named(place, header, cells))
+                yield FileRow(place, _named(place, header, cells))
             number = reader.line_num + 1
     except csv.Error as error:
         raise MalformedError(
@@ -295,7 +304,7 @@ def _named(place: str, header: list[str], cells: list[str]) -> dict[str, str]:
     return dict(zip(header, cells, strict=True))
 
 
-def _parquet(path: Path, content: bytes, most_bytes: int) -> Iterator[Row]:
+def _parquet(path: Path, content: bytes, most_bytes: int) -> Iterator[FileRow]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -310,12 +319,12 @@ def _parquet(path: Path, content: bytes, most_bytes: int) -> Iterator[Row]:
                 raise SourceError(f"{path}: more than {most_bytes} bytes when decompressed")
             for value in batch.to_pylist():
                 number += 1
-                yield Row(f"{path}, row {number}", value)
+                yield FileRow(f"{path}, row {number}", value)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise MalformedError(f"{path}: not a Parquet file that can be read ({error})") from error
 
 
-_TEXTS: Final[Mapping[str, Callable[[Path, bytes], Iterator[Row]]]] = {
+_TEXTS: Final[Mapping[str, Callable[[Path, bytes], Iterator[FileRow]]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json,

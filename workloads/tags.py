@@ -11,16 +11,16 @@ from workloads.sources import kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _NAMES: Final = {True: "true", False: "false"}
 
 
-def read_tags(row: Row, columns: Sequence[str]) -> Mapping[str, str]:
+def read_tags(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
     """The tags of a row as texts; a column that is null is no tag of it.
 
     Raises:
-        ColumnError: There is no such column, or something in it that is no one text or number.
+        ColumnError: The column does not exist, or something in it that is no one text or number.
     """
     tags = {}
     for column in columns:

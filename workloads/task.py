@@ -14,10 +14,13 @@ from workloads.tasks.own import workload as own_data
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from workloads.workload import Workload
+    from workloads.workload import Source, Workload
 
 NO_COLUMNS: Final[Mapping[str, str]] = MappingProxyType({})
 """Those that are called as they should be."""
+
+SUBSET: Final = "subset"
+"""The option that chooses one of `Workload.subsets`."""
 
 _BOOLEANS: Final[Mapping[str, bool]] = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -36,6 +39,11 @@ class Task:
     workload: Workload
     options: Mapping[str, Any]
 
+    @property
+    def source(self) -> Source:
+        """The rows of the benchmark, or of the subset of it that was asked for."""
+        return self.workload.subsets.get(self.options.get(SUBSET, ""), self.workload.source)
+
 
 def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str] = ()) -> Task:
     """Read a task. Of a file of own data only the name is read here.
@@ -46,8 +54,8 @@ def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str
         tags: Of own data, the columns that scores are told apart by.
 
     Raises:
-        TaskError: There is no such benchmark, or it has no such option, or not with such a value; or own data
-            has no column of that kind.
+        TaskError: The benchmark, its option or the option's value does not exist, or own data has no column
+            of that kind.
     """
     if is_own(text):
         own = own_data(text, columns, tags)
@@ -63,6 +71,12 @@ def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str
                 f"{text}: no option {part!r}{did_you_mean(key, options)}; the options of {name} are: {known}"
             )
         options[key] = _read(text, key, value, options[key])
+    subsets = found.subsets
+    if subsets and options[SUBSET] not in subsets:
+        raise TaskError(
+            f"{text}: no subset {options[SUBSET]!r}{did_you_mean(options[SUBSET], subsets)}; "
+            f"the subsets of {name} are: {', '.join(subsets)}"
+        )
     return Task(text, found, options)
 
 

@@ -1,10 +1,27 @@
-"""A model's tokenizer, for benchmarks that count tokens or cut prompts to a number of them."""
+"""A tokenizer of a model: from a folder, from the local cache of Hugging Face, or from its hub."""
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+import os
+import socket
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from workloads.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CONNECT_S: Final = 4.0
+"""How long the hub may take to accept a connection before it counts as unreachable."""
+
+_LONGEST: Final = 300
+_PORTS: Final = {"http": 80, "https": 443}
+_NOISY: Final = ("transformers", "huggingface_hub")
 
 
 def tokenizer(name: str) -> Any:
@@ -16,12 +33,80 @@ def tokenizer(name: str) -> Any:
     Raises:
         SourceError: There is none of that name, or it cannot be loaded.
     """
+    try:
+        return load_tokenizer(name)
+    except SourceError as error:
+        raise SourceError(f"tokenizer={name}: {error}") from error
+
+
+def load_tokenizer(name: str) -> Any:
+    """Load a tokenizer, from local files before the hub is asked.
+
+    Where the hub cannot be reached, that is known after `CONNECT_S` seconds. A proxy in the environment and
+    the settings of `huggingface_hub` (`HF_HUB_OFFLINE`, `HF_ENDPOINT`, `HF_HOME`, `HF_TOKEN`), are heeded.
+
+    Args:
+        name: Of the hub, or of a folder.
+
+    Raises:
+        SourceError: It cannot be loaded; the message has no name in it.
+    """
+    # The library advises at its import to install PyTorch, which no tokenizer needs.
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    for library in _NOISY:
+        logging.getLogger(library).setLevel(logging.ERROR)
+    from huggingface_hub import constants
     from transformers import AutoTokenizer
 
+    def load(**options: Any) -> Any:
+        return AutoTokenizer.from_pretrained(name, **options)
+
     try:
-        return AutoTokenizer.from_pretrained(name)
-    except Exception as error:
-        said = " ".join(str(error).split())[:300]
+        return load(local_files_only=True)
+    except Exception as error:  # noqa: BLE001 (whatever a library raises, the hub may still have it)
+        local = error
+    if Path(name).exists() or name.startswith((".", "/")):
+        raise SourceError(f"cannot be loaded ({_said(local)}); name a folder with a tokenizer") from local
+    if constants.HF_HUB_OFFLINE:
+        raise SourceError("not in the local cache, and HF_HUB_OFFLINE is set: unset it, or name a folder")
+    if not _is_reachable(constants.ENDPOINT):
         raise SourceError(
-            f"tokenizer={name}: cannot be loaded ({said}); name one of the hub, or a folder with one"
+            f"not in the local cache, and {constants.ENDPOINT} cannot be reached: load it once where there "
+            "is a network, or name a folder with a tokenizer"
+        )
+    return _from_hub(load)
+
+
+def _from_hub(load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except Exception as error:
+        raise SourceError(
+            f"cannot be loaded ({_said(error)}); name a tokenizer of the hub, or a folder with one"
         ) from error
+
+
+def _is_reachable(url: str) -> bool:
+    """Whether a server accepts a connection in time; True where a proxy leads to it."""
+    parts = urlsplit(url)
+    if getproxies().get(parts.scheme):
+        return True
+    accepted: list[bool] = []
+
+    def connect() -> None:
+        try:
+            address = (parts.hostname or "", parts.port or _PORTS.get(parts.scheme, _PORTS["https"]))
+            socket.create_connection(address, timeout=CONNECT_S).close()
+        except OSError:
+            return
+        accepted.append(True)
+
+    # A name server that does not answer holds a look-up for longer than any timeout of a socket.
+    thread = Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(CONNECT_S)
+    return bool(accepted)
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[:_LONGEST]

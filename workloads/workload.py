@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,22 @@ if TYPE_CHECKING:
 
     from workloads.question import Question
     from workloads.scorer import Scorer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
+
+Category = Literal[
+    "agentic",
+    "chat",
+    "coding",
+    "instructions",
+    "knowledge",
+    "long-context",
+    "mathematics",
+    "other",
+    "rag",
+    "reasoning",
+    "use-case",
+]
+"""What kind of ability a benchmark is about; `rag`: answers from documents, or facts looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +41,7 @@ class Source:
         config: Its configuration; None for the only one.
         split: Its split.
         revision: The commit that this definition was written for; None where none has been pinned.
-        columns: What a row must have; `Row` errors name what is missing.
+        columns: What a row must have; `FileRow` errors name what is missing.
         rows: How many rows the official data has; None where it varies.
         licence: Of the data, and whether it is gated.
         repository: Globs of the files of the hub's repository, which are taken as they are where the hub
@@ -53,6 +68,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Typical:
+    """How long a question and its answer usually are, for an estimate of how long a benchmark takes.
+
+    Attributes:
+        input_tokens: Of a question with everything that is sent with it, in all of its turns.
+        output_tokens: Of an answer by a model that does not reason at length, in all turns.
+        questions: About how many there are, where `Source.rows` does not say.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    questions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Inputs:
     """What questions are made of.
 
@@ -61,12 +91,14 @@ class Inputs:
         more: Reads the rows of a further source (`Workload.further`) by its name; read when it is called.
         options: The task's options, each as given or by default (`Workload.options`).
         data: The folder of data that was named; None where there is none.
+        notes: Takes what a reader of the score should know about the data, a sentence each.
     """
 
-    rows: Iterator[Row]
-    more: Callable[[str], Sequence[Row]]
+    rows: Iterator[FileRow]
+    more: Callable[[str], Sequence[FileRow]]
     options: Mapping[str, Any]
     data: Path | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +118,13 @@ class Workload:
         max_tokens: The most output tokens that the benchmark allows; None for no limit of its own.
         temperature: The sampling temperature of the benchmark; None where it names none.
         groups: The tags that scores are told apart by in a report.
+        subsets: Of a benchmark that is published in several parts: the source of each, by the value of the
+            option `subset`. That of the default is `source`.
+        tier: 1 for a core benchmark, 2 for long contexts and several turns, 3 for tools and agents, 4 for
+            what runs in containers.
+        category: What kind of ability it is about.
+        typical: How long its questions and answers usually are; None where it is not known.
+        extra: The extra of this package that its official scorer needs (`math`); empty for none.
     """
 
     name: str
@@ -99,3 +138,8 @@ class Workload:
     max_tokens: int | None = None
     temperature: float | None = None
     groups: tuple[str, ...] = ()
+    subsets: Mapping[str, Source] = field(default_factory=dict)
+    tier: Literal[1, 2, 3, 4] = 1
+    category: Category = "other"
+    typical: Typical | None = None
+    extra: str = ""

@@ -174,7 +174,7 @@ def test_where_data_is_looked_for(data: Path, tmp_path: Path) -> None:
         SourceError, match=r"no file test.jsonl\* or test\*.csv in .*none or .*none/quiz: put"
     ):
         load(quiz(), tmp_path / "none")
-    with pytest.raises(SourceError, match=r"--data .*dat: there is no such folder; did you mean 'data'"):
+    with pytest.raises(SourceError, match=r"--data .*dat: the folder does not exist; did you mean 'data'"):
         load(quiz(), tmp_path / "dat")
 
 
@@ -200,3 +200,15 @@ def test_no_task(text: str, said: str) -> None:
     """A name that nothing has, an option that it does not have."""
     with pytest.raises(TaskError, match=said):
         parse(text)
+
+
+def test_benchmarks_of_different_temperatures_are_each_asked_at_their_own(data: Path) -> None:
+    """Their questions carry it, unless the session has one, or all benchmarks have the same."""
+    warm, none = quiz(), Task("plain", replace(QUIZ, name="plain", temperature=None), {"shots": 1})
+    assert [one.temperature for one in dataset([warm], data).samples] == [None] * 3
+    both = dataset([warm, replace(none, workload=replace(none.workload, name="quiz"))], data)
+    assert [one.temperature for one in both.samples] == [0.5] * 3 + [0.0] * 3
+    assert [task["sampled_at"] for task in both.tasks] == [0.5, 0.0]
+    given = dataset([warm, replace(none, workload=replace(none.workload, name="quiz"))], data, temperature=1)
+    assert {one.temperature for one in given.samples} == {None}
+    assert [task["sampled_at"] for task in given.tasks] == [1, 1]

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from workloads import cache
+from workloads.cache import use_cache
 from workloads.errors import SourceError
 from workloads.fetching import fetched
 from workloads.loading import load
@@ -141,6 +142,7 @@ def test_files_of_a_repository(monkeypatch: pytest.MonkeyPatch) -> None:
         "revision": COMMIT,
         "rows": 2,
         "published": 3,
+        "notes": [],
     }
     to_the_hub(unused(), monkeypatch)
     assert load(task(source)) == read, "it is kept: nobody is asked again"
@@ -233,7 +235,7 @@ def test_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None
     with published(test_jsonl=ROWS) as site:
         source = Source(("*.jsonl",), urls=(f"{site.url}/plain/test.jsonl",))
         with pytest.raises(
-            SourceError, match=r"cannot be kept .*Not a directory.*XDG_CACHE_HOME.*--data DIR"
+            SourceError, match=r"cannot be kept .*Not a directory.*--cache-dir or LOADGEN_CACHE.*--data DIR"
         ):
             fetched("quiz", source)
 
@@ -250,3 +252,15 @@ def test_two_at_once(tmp_path: Path) -> None:
     assert kept == cache.kept(tmp_path / "data")
     assert (kept.files, kept.revision) == ({"a": sha256(b"22").hexdigest()}, "2")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
+
+
+def test_a_cache_of_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--cache-dir` and LOADGEN_CACHE name it, before the user's own; it is used again without asking."""
+    monkeypatch.setenv("LOADGEN_CACHE", "")  # so that it is put back
+    use_cache(str(tmp_path / "mine"))
+    with published(test_jsonl=ROWS) as site:
+        source = Source(("*.jsonl",), urls=(f"{site.url}/plain/test.jsonl",))
+        first = fetched("quiz", source)
+    assert first.folder.is_relative_to(tmp_path / "mine")
+    assert fetched("quiz", source).folder == first.folder
+    assert not (tmp_path / "cache").exists()

@@ -181,6 +181,6 @@ def test_scorers(truth: Any, answer: str, exact: float, contains: float) -> None
     """Texts are compared as they are but for white space at the ends; what is no text by its JSON."""
     scores = [
         scorer.grade({"id": "0", "ground_truth": truth, "more": {}}, Answer(answer)).value
-        for scorer in parse("a.jsonl").workload.scorers
+        for scorer in parse("a.jsonl").workload.scorers[:2]
     ]
     assert scores == [exact, contains]

@@ -113,5 +113,5 @@ def test_complaints_about_columns(tmp_path: Path) -> None:
 
 def test_complaints_about_the_file_pass_through(tmp_path: Path) -> None:
     """A file that cannot be read is complained of as by its source."""
-    with pytest.raises(SourceError, match="there is no such file"):
+    with pytest.raises(SourceError, match="the file does not exist"):
         load_prompts(tmp_path / "q.jsonl")

@@ -16,3 +16,13 @@ def test_system_prompt_goes_first() -> None:
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Why?"},
     ]
+
+
+def test_a_system_prompt_goes_first() -> None:
+    """Before the question's own, after a blank line; and before a chat that has none."""
+    assert Sample(0, "?").with_system("Be brief.").system == "Be brief."
+    assert Sample(0, "?", "Be kind.").with_system("Be brief.").system == "Be brief.\n\nBe kind."
+    system, user = {"role": "system", "content": "Be kind."}, {"role": "user", "content": "?"}
+    assert Sample(0, chat=(user,)).with_system("x").chat == ({"role": "system", "content": "x"}, user)
+    both = Sample(0, chat=(system, user)).with_system("x").chat
+    assert both == ({"role": "system", "content": "x\n\nBe kind."}, user)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from workloads.sandbox import local
-from workloads.sandbox.job import Job, Limits, SandboxError
+from workloads.sandbox.job import Job, ProgramLimits, SandboxError
 from workloads.sandbox.local import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LIMITS = Limits(wall_s=20, memory_bytes=2**29)
+LIMITS = ProgramLimits(wall_s=20, memory_bytes=2**29)
 
 
-def program(source: str, timeout_s: float = 5.0, limits: Limits = LIMITS) -> tuple[str, str]:
+def program(source: str, timeout_s: float = 5.0, limits: ProgramLimits = LIMITS) -> tuple[str, str]:
     """How a program that checks itself ends, and why."""
     outcome = run(Job("program", source, timeout_s), limits)
     return outcome.ending, outcome.reason
@@ -63,7 +63,7 @@ def test_one_that_never_ends() -> None:
     """Its time is up; and where it does not listen, it is killed."""
     assert program("while True: pass", 0.2) == ("timed_out", "more than 0.2 s")
     deaf = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass"
-    assert program(deaf, 0.2, Limits(wall_s=0.7)) == ("timed_out", "killed after 0.7 s")
+    assert program(deaf, 0.2, ProgramLimits(wall_s=0.7)) == ("timed_out", "killed after 0.7 s")
 
 
 @pytest.fixture
@@ -155,5 +155,6 @@ def test_a_sandbox_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SandboxError, match="no process could be started"):
         program("x = 1")
     monkeypatch.undo()
-    monkeypatch.setattr(local, "_HARNESS", Path("/nowhere/harness.py"))
-    assert program("x = 1")[0] == "exited"
+    monkeypatch.setattr(local, "_KEEPER", Path("/nowhere/keeper.py"))
+    with pytest.raises(SandboxError, match="could not be started"):
+        program("x = 1")

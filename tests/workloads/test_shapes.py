@@ -13,9 +13,9 @@ from workloads.shapes import (
     Constant,
     Exponential,
     Histogram,
+    LengthDistribution,
     LogNormal,
     Normal,
-    Shape,
     Uniform,
     UniformWhole,
 )
@@ -25,7 +25,7 @@ DRAWS = 1000
 FAR = 6.0
 """Standard errors that no honest sample of any seed strays."""
 
-SHAPES: list[Shape] = [
+SHAPES: list[LengthDistribution] = [
     Constant(64),
     Uniform(10.0, 90.0),
     UniformWhole(3, 3),
@@ -43,7 +43,7 @@ SHAPES: list[Shape] = [
 @pytest.mark.parametrize("shape", SHAPES, ids=repr)
 @settings(max_examples=15)
 @given(seed=SEEDS)
-def test_draws_have_the_mean_that_is_said(shape: Shape, seed: int) -> None:
+def test_draws_have_the_mean_that_is_said(shape: LengthDistribution, seed: int) -> None:
     """Unbounded, the mean of the draws is the shape's own."""
     rng = Random(seed)  # noqa: S311 (reproducible draws, no secrets)
     drawn = [shape(rng) for _ in range(DRAWS)]
@@ -53,7 +53,7 @@ def test_draws_have_the_mean_that_is_said(shape: Shape, seed: int) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=repr)
 @pytest.mark.parametrize(("low", "high"), [(1, 1_000_000), (30, 80), (100, 200), (1, 5)])
-def test_bounded_draws_have_the_mean_that_is_said(shape: Shape, low: int, high: int) -> None:
+def test_bounded_draws_have_the_mean_that_is_said(shape: LengthDistribution, low: int, high: int) -> None:
     """Where what lies outside of bounds counts as the bound, the mean is the one that is computed."""
     rng = Random(f"{shape}{low}")  # noqa: S311 (reproducible draws, no secrets)
     drawn = [min(max(shape(rng), low), high) for _ in range(DRAWS)]

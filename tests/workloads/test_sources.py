@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from workloads.errors import WorkloadError
-from workloads.sources import Row, read_rows, read_stored
+from workloads.sources import FileRow, read_rows, read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,8 +112,8 @@ def test_places_are_lines_of_the_file() -> None:
     cells = b'\na,b\n"one\ntwo",2\n\n3,4\n'
     assert [row.place for row in read_rows(Path("f.jsonl"), lines)] == ["f.jsonl, line 2", "f.jsonl, line 4"]
     assert list(read_rows(Path("f.csv"), cells)) == [
-        Row("f.csv, line 3", {"a": "one\ntwo", "b": "2"}),
-        Row("f.csv, line 6", {"a": "3", "b": "4"}),
+        FileRow("f.csv, line 3", {"a": "one\ntwo", "b": "2"}),
+        FileRow("f.csv, line 6", {"a": "3", "b": "4"}),
     ]
 
 
@@ -218,9 +218,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").touch()
     (tmp_path / "folder.json").mkdir()
     complaints = {
-        tmp_path / "question.jsonl": "there is no such file; did you mean 'questions.jsonl'?",
-        tmp_path / "zzz": "there is no such file",
-        tmp_path / "no" / "q.json": f"there is no such file, nor is there a folder {tmp_path / 'no'}",
+        tmp_path / "question.jsonl": "the file does not exist; did you mean 'questions.jsonl'?",
+        tmp_path / "zzz": "the file does not exist",
+        tmp_path / "no" / "q.json": f"the file does not exist, nor is there a folder {tmp_path / 'no'}",
         tmp_path / "folder.json": "a folder; name one of the files in it",
         tmp_path / "questions.jsonl": "the file is empty",
         tmp_path / ("long" * 100): "cannot be read (File name too long)",
@@ -229,3 +229,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(WorkloadError) as complaint:
             read_stored(path)
         assert str(complaint.value) == f"{path}: {message}"
+
+
+def test_an_object_with_all_columns_is_a_row() -> None:
+    """JSON Lines of one line that are called .json, whatever lists are in the object."""
+    content = b'{"id": "a", "question": [[{"role": "user"}]], "function": [{"name": "f"}]}\n'
+    rows = list(read_rows(Path("q.json"), content, columns=("id", "question")))
+    assert [row["id"] for row in rows] == ["a"]
+    wrapped = b'{"id": "a", "rows": [{"id": "b", "question": 1}]}'
+    assert [row["id"] for row in read_rows(Path("q.json"), wrapped, columns=("id", "question"))] == ["b"]

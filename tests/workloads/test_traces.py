@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from workloads.errors import WorkloadError
 from workloads.synthetic.made import MadeSamples
-from workloads.traces.lines import Line
+from workloads.traces.lines import TextLine
 from workloads.traces.plain import TABLE
 from workloads.traces.replayed import questions
-from workloads.traces.trace import Part, Trace, read_trace
+from workloads.traces.trace import Trace, TracePart, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ LENGTHS = {
 
 def read(path: Path, **part: int) -> Trace:
     """Read a trace, or a part of it."""
-    return read_trace(path, Part(**part))
+    return read_trace(path, TracePart(**part))
 
 
 def written(folder: Path, content: str) -> Path:
@@ -186,8 +186,8 @@ def test_a_trace_begins_at_nought_and_never_goes_back(
 )
 def test_moments_are_read(said: str, seconds: float) -> None:
     """Seconds, and dates with and without an offset from UTC."""
-    first = Line("t, line 1", "timestamp,input_tokens,output_tokens")
-    (row,) = TABLE.rows(first, iter([Line("t, line 2", f"{said},1,1")]))
+    first = TextLine("t, line 1", "timestamp,input_tokens,output_tokens")
+    (row,) = TABLE.rows(first, iter([TextLine("t, line 2", f"{said},1,1")]))
     assert row.at_ns == round(seconds * 1e9)
 
 
@@ -242,7 +242,7 @@ def test_a_trace_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "cut.gz").write_bytes(gzip.compress((PLAIN + "0,5,5\n" * 9).encode())[:-9])
     (tmp_path / "latin").write_bytes(PLAIN.encode() + "0,5,é\n".encode("latin-1"))
     for name, complaint in {
-        "none": "there is no such file",
+        "none": "the file does not exist",
         ".": "not a file",
         "cut.gz": "the gzip data is damaged",
         "latin": "latin, line 2: not UTF-8",

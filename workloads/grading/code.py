@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from workloads.sandbox.job import Limits, SandboxError
+from workloads.sandbox.job import ProgramLimits, SandboxError
 from workloads.sandbox.local import run
 from workloads.score import Score, failed, graded
 
@@ -47,7 +47,7 @@ def score_of(job: Job, extracted: str, wall_s: float) -> Score:
         wall_s: How long all of it may take, once it runs.
     """
     try:
-        outcome = run(job, Limits(wall_s=wall_s + _START_S))
+        outcome = run(job, ProgramLimits(wall_s=wall_s + _START_S))
     except SandboxError as error:
         return failed(f"the sandbox failed: {error}")
     reason = "" if outcome.ending == "passed" else f"{outcome.ending}: {outcome.reason}"

@@ -37,6 +37,11 @@ def offer(data: Path) -> None:
         os.environ[_VARIABLE] = os.pathsep.join(map(str, [*_named(), folder]))
 
 
+def is_there() -> bool:
+    """Whether punkt's English model is in one of its places."""
+    return any((place / MODEL).is_dir() for place in _places())
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of a text.
 
@@ -56,7 +61,7 @@ def words(text: str) -> list[str]:
 
 
 @cache
-def model() -> punkt.Model:
+def model() -> punkt.PunktModel:
     """Punkt's English model; read once a process.
 
     Raises:

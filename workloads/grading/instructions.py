@@ -28,7 +28,7 @@ Follows = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArgumentKind:
     """What an argument may be.
 
     Attributes:
@@ -51,7 +51,7 @@ class Instruction:
     """
 
     follows: Callable[..., Follows]
-    arguments: Mapping[str, Kind] = field(default_factory=dict)
+    arguments: Mapping[str, ArgumentKind] = field(default_factory=dict)
     by_chance: bool = False
 
 
@@ -64,7 +64,7 @@ def follows(name: str, arguments: Mapping[str, Any], chance: Random | None = Non
         chance: Draws what the official code draws; None has the same text judged the same every time.
 
     Raises:
-        TaskError: There is no such instruction, or not with such arguments.
+        TaskError: The instruction does not exist, or not with such arguments.
         ExtraError, SourceError: A package, or its data, is missing which this instruction takes.
     """
     instruction = INSTRUCTIONS.get(name)
@@ -106,12 +106,12 @@ def _are_patterns(value: Any) -> bool:
 _LESS: Final = "less than"
 _RELATIONS: Final = (_LESS, "at least")
 
-_COUNT: Final = Kind("a number from 0 on", _is_count)
-_RELATION: Final = Kind(f"one of {_RELATIONS}", lambda value: value in _RELATIONS)
-_TEXT: Final = Kind("a text", _is_text)
-_LETTER: Final = Kind("one letter", lambda value: _is_text(value) and len(value) == 1)
-_PATTERN: Final = Kind("a text that is a regular expression", _is_pattern)
-_PATTERNS: Final = Kind("a list of texts that are regular expressions", _are_patterns)
+_COUNT: Final = ArgumentKind("a number from 0 on", _is_count)
+_RELATION: Final = ArgumentKind(f"one of {_RELATIONS}", lambda value: value in _RELATIONS)
+_TEXT: Final = ArgumentKind("a text", _is_text)
+_LETTER: Final = ArgumentKind("one letter", lambda value: _is_text(value) and len(value) == 1)
+_PATTERN: Final = ArgumentKind("a text that is a regular expression", _is_pattern)
+_PATTERNS: Final = ArgumentKind("a list of texts that are regular expressions", _are_patterns)
 
 
 def _compare(relation: str, count: int, threshold: float) -> bool:

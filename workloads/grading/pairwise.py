@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-class Verdict(StrEnum):
+class PairwiseVerdict(StrEnum):
     """What a judge says of two answers, by the places at which they stood."""
 
     FIRST = "A"
@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairwiseComparison:
     """Both verdicts about an answer and the one that it is held against.
 
     Attributes:
@@ -34,8 +34,8 @@ class Comparison:
         shown_second: The verdict where it stood second.
     """
 
-    shown_first: Verdict
-    shown_second: Verdict
+    shown_first: PairwiseVerdict
+    shown_second: PairwiseVerdict
 
     @property
     def points(self) -> tuple[float, float]:
@@ -76,19 +76,19 @@ class Comparison:
         }
 
 
-_FOR_FIRST: Final = {Verdict.FIRST: 1.0, Verdict.TIE: 0.5, Verdict.SECOND: 0.0}
+_FOR_FIRST: Final = {PairwiseVerdict.FIRST: 1.0, PairwiseVerdict.TIE: 0.5, PairwiseVerdict.SECOND: 0.0}
 
 
-def verdict_in(text: str) -> Verdict | None:
+def verdict_in(text: str) -> PairwiseVerdict | None:
     """The verdict of a judge that was asked for `[[A]]`, `[[B]]` or `[[C]]`; None where it gave none.
 
     Should there be several, A goes before B and B before C, wherever they stand (FastChat,
     fastchat/llm_judge/common.py: `run_judge_pair`).
     """
-    return next((verdict for verdict in Verdict if f"[[{verdict}]]" in text), None)
+    return next((verdict for verdict in PairwiseVerdict if f"[[{verdict}]]" in text), None)
 
 
-def mean_of(comparisons: Iterable[Comparison]) -> Mapping[str, float]:
+def mean_of(comparisons: Iterable[PairwiseComparison]) -> Mapping[str, float]:
     """The figures of several comparisons about one answer, each on average."""
     figures = [comparison.figures() for comparison in comparisons]
     return {name: fmean(one[name] for one in figures) for name in figures[0]}

@@ -45,7 +45,7 @@ _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class PunktModel:
     """What was learnt of a language; words are in lower case.
 
     Attributes:
@@ -62,7 +62,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _PunktWord:
     """A word of a text, with what it is taken for at first."""
 
     text: str
@@ -71,7 +71,7 @@ class _Word:
     ends: bool
 
 
-def read(folder: Path) -> Model:
+def read(folder: Path) -> PunktModel:
     """Read a model as NLTK publishes it: the folder of a language in `punkt_tab`.
 
     Raises:
@@ -82,7 +82,7 @@ def read(folder: Path) -> Model:
         return (folder / name).read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
     pairs = (line.split("\t") for line in lines("ortho_context.tab"))
-    return Model(
+    return PunktModel(
         frozenset(lines("abbrev_types.txt")),
         frozenset(tuple(line.split("\t")) for line in lines("collocations.tab")),
         frozenset(lines("sent_starters.txt")),
@@ -90,12 +90,12 @@ def read(folder: Path) -> Model:
     )
 
 
-def sentences(model: Model, text: str) -> list[str]:
+def sentences(model: PunktModel, text: str) -> list[str]:
     """The sentences of a text, without the blanks between them."""
     return [text[start:end] for start, end in _closed(text, _split(model, text))]
 
 
-def _split(model: Model, text: str) -> Iterator[_Span]:
+def _split(model: PunktModel, text: str) -> Iterator[_Span]:
     """Cut a text after every mark that ends a sentence."""
     begin = 0
     for found, context in _contexts(text):
@@ -133,26 +133,26 @@ def _closed(text: str, spans: Iterator[_Span]) -> Iterator[_Span]:
         moved = closing.end() if closing else 0
 
 
-def _has_end(model: Model, context: str) -> bool:
+def _has_end(model: PunktModel, context: str) -> bool:
     """Whether a sentence ends within a few words: after any of them but the last."""
     words = [_word(model, text) for line in context.split("\n") for text in _WORD.findall(line)]
     return any(_ends(model, one, following) for one, following in pairwise(words))
 
 
-def _word(model: Model, text: str) -> _Word:
+def _word(model: PunktModel, text: str) -> _PunktWord:
     """What a word is taken for without the one that follows."""
     lower = text.lower()
     kind = _NUMBER if _IS_NUMBER.fullmatch(lower) else lower
     if text in _ENDS:
-        return _Word(text, kind, abbreviation=False, ends=True)
+        return _PunktWord(text, kind, abbreviation=False, ends=True)
     if not text.endswith(".") or text.endswith(".."):
-        return _Word(text, kind, abbreviation=False, ends=False)
+        return _PunktWord(text, kind, abbreviation=False, ends=False)
     stem = text[:-1].lower()
     known = stem in model.abbreviations or stem.split("-")[-1] in model.abbreviations
-    return _Word(text, kind, abbreviation=known, ends=not known)
+    return _PunktWord(text, kind, abbreviation=known, ends=not known)
 
 
-def _ends(model: Model, word: _Word, following: _Word) -> bool:
+def _ends(model: PunktModel, word: _PunktWord, following: _PunktWord) -> bool:
     """Whether a sentence ends between two words."""
     if not word.text.endswith("."):
         return word.ends
@@ -178,7 +178,7 @@ def _without_stop(kind: str) -> str:
     return kind[:-1] if len(kind) > 1 and kind.endswith(".") else kind
 
 
-def _begins(model: Model, word: _Word, kind: str) -> bool | None:
+def _begins(model: PunktModel, word: _PunktWord, kind: str) -> bool | None:
     """Whether a word begins a sentence, going by how it is written; None where that does not tell."""
     if word.text in ";:,.!?":
         return False

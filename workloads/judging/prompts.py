@@ -41,7 +41,7 @@ class JudgePrompts:
     Attributes:
         name: What they are called.
         version: Of their words.
-        judge: The model that the published figures were judged by.
+        judge: The model that the published figures were judged by; empty for prompts of this project.
         source: Where the prompts are from.
         prompts: By name.
     """
@@ -55,7 +55,8 @@ class JudgePrompts:
     @property
     def label(self) -> str:
         """How logs and reports call it: `hle@1, officially o3-mini-2025-01-31`."""
-        return f"{self.name}@{self.version}, officially {self.judge}"
+        official = f", officially {self.judge}" if self.judge else ""
+        return f"{self.name}@{self.version}{official}"
 
 
 @cache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from workloads.grading.pairwise import Comparison, Verdict, verdict_in
-from workloads.score import Score, failed, pending
+from workloads.grading.pairwise import PairwiseComparison, PairwiseVerdict, verdict_in
+from workloads.score import Score, pending, unreadable
 from workloads.scorer import Inquiry
 
 if TYPE_CHECKING:
@@ -41,15 +41,21 @@ def inquiries(
     return inquiry(shown_first, ours, theirs), inquiry(shown_second, theirs, ours)
 
 
-def compared(judged: Mapping[str, str], key: str = "") -> Comparison | Score:
+def compared(judged: Mapping[str, str], key: str = "") -> PairwiseComparison | Score:
     """What a judge said of one comparison; a score without a value where that is not known."""
-    texts = [text for order in _ORDERS if (text := judged.get(key + order)) is not None]
-    if len(texts) < len(_ORDERS):
+    texts = replies(judged, key)
+    if texts is None:
         return pending()
     match [verdict_in(text) for text in texts]:
-        case [Verdict() as first, Verdict() as second]:
-            return Comparison(first, second)
-    return failed("the judge gave no verdict [[A]], [[B]] or [[C]]")
+        case [PairwiseVerdict() as first, PairwiseVerdict() as second]:
+            return PairwiseComparison(first, second)
+    return unreadable("verdict [[A]], [[B]] or [[C]]", *texts)
+
+
+def replies(judged: Mapping[str, str], key: str = "") -> tuple[str, str] | None:
+    """What a judge said in each order, ours first in the first of them; None until both are there."""
+    shown_first, shown_second = (judged.get(key + order) for order in _ORDERS)
+    return None if shown_first is None or shown_second is None else (shown_first, shown_second)
 
 
 def _places(name: str, answers: Sequence[str]) -> dict[str, str]:

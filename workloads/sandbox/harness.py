@@ -1,7 +1,7 @@
-"""What stands around a program in its process: reads a job, sets the limits, runs it, says how it ended.
+"""What stands around a program in its process: sets the limits, runs it, says how it ended.
 
-It is started as `python -I harness.py` with the job (`workloads.sandbox.job`) as JSON on its standard input,
-and imports the standard library alone. Its last word is a line that begins with the job's seal.
+The keeper loads it into the process of the program (`workloads.sandbox.keeper`); it imports the standard
+library alone. It says that it begins, and how the program ended, in lines that begin with the job's seal.
 
 The rules of the kinds are those of openai/human-eval (`execution.py`) for `program`, and of
 LiveCodeBench/LiveCodeBench (`lcb_runner/evaluation/testing_util.py`) for the other two.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import ctypes
 import io
 import json
 import os
@@ -23,9 +22,6 @@ import sys
 from decimal import Decimal, InvalidOperation
 from types import ModuleType
 from typing import Any
-
-CLONE_NEWNET = 0x40000000
-CLONE_NEWUSER = 0x10000000
 
 STARS = (
     "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics",
@@ -62,12 +58,12 @@ class TimeUpError(Exception):
     """The time of the program, or of one test, is up."""
 
 
-class Verdict(Exception):  # noqa: N818 (how a program ended, not an error of this one)
+class ProgramVerdict(Exception):  # noqa: N818 (how a program ended, not an error of this one)
     """How the program ended, where it did not simply pass."""
 
     def __init__(self, ending: str, reason: str, passed: int = 0) -> None:
         super().__init__(reason)
-        self.told = {"ending": ending, "reason": reason, "passed": passed}
+        self.payload = {"ending": ending, "reason": reason, "passed": passed}
 
 
 class Reached:
@@ -76,45 +72,53 @@ class Reached:
     tried = ""
 
 
-def main() -> None:
-    """Run the job that standard input has."""
-    job = json.loads(sys.stdin.buffer.read())
+def main(job: dict[str, Any]) -> None:
+    """Run a job, and end this process."""
     seal, voice = job.pop("seal"), os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
+    os.closerange(3, voice.fileno())
+    os.closerange(voice.fileno() + 1, MOST_DESCRIPTORS)
+    say(voice, seal, {"isolation": job.pop("isolation", "")})
     try:
         confine(job)
-        told = judged(job)
+        payload = judged(job)
     except OSError as error:
-        told = {"ending": "broken", "reason": f"the limits cannot be set ({error})", "passed": 0}
-    voice.write(f"\n{seal}{json.dumps(told)}\n")
-    voice.flush()
+        payload = {"ending": "broken", "reason": f"the limits cannot be set ({error})", "passed": 0}
+    say(voice, seal, payload)
     # Threads that the program has left do not keep the process alive.
     os.kill = _KILL
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 _KILL = os.kill
+MOST_DESCRIPTORS = 1024
+
+
+def say(voice: Any, seal: str, payload: dict[str, Any]) -> None:
+    """Write a line that the grader reads."""
+    voice.write(f"\n{seal}{json.dumps(payload)}\n")
+    voice.flush()
 
 
 def judged(job: dict[str, Any]) -> dict[str, Any]:
     """How the program ends. Whatever it raises is its own doing."""
     try:
         passed = KINDS[job["kind"]](job)
-    except Verdict as verdict:
-        told = verdict.told
+    except ProgramVerdict as verdict:
+        payload = verdict.payload
     except TimeUpError:
-        told = {"ending": "timed_out", "reason": f"more than {job['timeout_s']:g} s", "passed": 0}
+        payload = {"ending": "timed_out", "reason": f"more than {job['timeout_s']:g} s", "passed": 0}
     except MemoryError:
-        told = {"ending": "out_of_memory", "reason": "more memory than it may have", "passed": 0}
+        payload = {"ending": "out_of_memory", "reason": "more memory than it may have", "passed": 0}
     except BaseException as error:  # noqa: BLE001 (SystemExit among them: it fails)
-        told = {"ending": "failed", "reason": said(error), "passed": 0}
+        payload = {"ending": "failed", "reason": said(error), "passed": 0}
     else:
-        told = {"ending": "passed", "reason": "", "passed": passed}
-    if Reached.tried and told["ending"] != "passed":
-        told |= {"ending": "network", "reason": f"it tried to reach the network ({Reached.tried})"}
-    return told
+        payload = {"ending": "passed", "reason": "", "passed": passed}
+    if Reached.tried and payload["ending"] != "passed":
+        payload |= {"ending": "network", "reason": f"it tried to reach the network ({Reached.tried})"}
+    return payload
 
 
 def said(error: BaseException) -> str:
@@ -136,13 +140,14 @@ def confine(job: dict[str, Any]) -> None:
         (resource.RLIMIT_NOFILE, job["files"]),
         (resource.RLIMIT_CPU, job["cpu_s"]),
         (resource.RLIMIT_CORE, 0),
+        *([(resource.RLIMIT_NPROC, job["processes"])] if job["own_users"] else []),
     ):
         _, hard = resource.getrlimit(limit)
         may = most if hard == resource.RLIM_INFINITY else min(most, hard)
         # macOS has no limit of address space to set.
         if sys.platform != "darwin" or limit != resource.RLIMIT_AS:
             resource.setrlimit(limit, (may, may))
-    leave_network()
+    notice_network()
     for name in TAKEN_OF_OS:
         setattr(os, name, None)
     for name in ("rmtree", "move", "chown"):
@@ -154,12 +159,8 @@ def confine(job: dict[str, Any]) -> None:
         sys.modules[name] = None  # type: ignore[assignment]  # an import of it fails
 
 
-def leave_network() -> None:
-    """Go where there is none, if the kernel lets us, and name every attempt to reach it."""
-    if sys.platform == "linux":
-        library = ctypes.CDLL(None)
-        if library.unshare(CLONE_NEWNET) != 0:
-            library.unshare(CLONE_NEWUSER | CLONE_NEWNET)
+def notice_network() -> None:
+    """Refuse every attempt to reach the network, and keep its name."""
 
     def notice(event: str, _: object) -> None:
         if event in NETWORK:
@@ -219,7 +220,7 @@ def run_calls(job: dict[str, Any]) -> int:
     holder = module.Solution() if "class Solution" in whole else module
     function = getattr(holder, job["name"], None)
     if function is None:
-        raise Verdict("failed", f"there is no function {job['name']}")
+        raise ProgramVerdict("failed", f"there is no function {job['name']}")
     arguments = [[json.loads(line) for line in text.split("\n")] for text in job["inputs"]]
     wanted = [json.loads(text) for text in job["outputs"]]
     passed = 0
@@ -228,7 +229,7 @@ def run_calls(job: dict[str, Any]) -> int:
             answer = function(*given)
             within(0)
             if not (list(answer) if isinstance(answer, tuple) else answer) == right:
-                raise Verdict("failed", f"test {passed + 1}: another answer", passed)
+                raise ProgramVerdict("failed", f"test {passed + 1}: another answer", passed)
         passed += 1
     return passed
 
@@ -241,7 +242,7 @@ def run_inputs(job: dict[str, Any]) -> int:
     within(0)
     function = getattr(module, "wrapped_function", None)
     if function is None:
-        raise Verdict("failed", "the source is not Python")
+        raise ProgramVerdict("failed", "the source is not Python")
     passed = 0
     for given, right in zip(job["inputs"], job["outputs"], strict=False):
         with Test(job, passed):
@@ -270,14 +271,14 @@ class Test:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         within(0)
-        if error is None or isinstance(error, Verdict):
+        if error is None or isinstance(error, ProgramVerdict):
             return
         where = f"test {self._passed + 1}: "
         if isinstance(error, TimeUpError):
-            raise Verdict("timed_out", f"{where}more than {self._job['timeout_s']:g} s", self._passed)
+            raise ProgramVerdict("timed_out", f"{where}more than {self._job['timeout_s']:g} s", self._passed)
         if isinstance(error, MemoryError):
-            raise Verdict("out_of_memory", f"{where}more memory than it may have", self._passed)
-        raise Verdict("failed", where + said(error), self._passed)
+            raise ProgramVerdict("out_of_memory", f"{where}more memory than it may have", self._passed)
+        raise ProgramVerdict("failed", where + said(error), self._passed)
 
 
 def printed(function: Any, given: str) -> str:
@@ -337,10 +338,12 @@ def require_alike(answer: str, right: str, passed: int) -> None:
     """Hold what was printed against what should have been: line by line, numbers as decimals."""
     lines, wanted = ([line.strip() for line in text.strip().split("\n")] for text in (answer, right))
     if len(lines) != len(wanted):
-        raise Verdict("failed", f"test {passed + 1}: {len(lines)} lines instead of {len(wanted)}", passed)
+        raise ProgramVerdict(
+            "failed", f"test {passed + 1}: {len(lines)} lines instead of {len(wanted)}", passed
+        )
     for number, (line, want) in enumerate(zip(lines, wanted, strict=True), start=1):
         if line != want and (decimals(line) is None or decimals(line) != decimals(want)):
-            raise Verdict("failed", f"test {passed + 1}: line {number} is another", passed)
+            raise ProgramVerdict("failed", f"test {passed + 1}: line {number} is another", passed)
 
 
 def decimals(line: str) -> list[Decimal] | None:
@@ -349,7 +352,3 @@ def decimals(line: str) -> list[Decimal] | None:
         return [Decimal(word) for word in line.split()]
     except (InvalidOperation, ValueError):
         return None
-
-
-if __name__ == "__main__":
-    main()

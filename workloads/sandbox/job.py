@@ -15,20 +15,26 @@ Ending = Literal["passed", "failed", "timed_out", "out_of_memory", "network", "e
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProgramLimits:
     """What a program may take.
 
     Attributes:
-        wall_s: From its start to its end; what is left of its process group is killed then.
+        wall_s: From its start to its end; whatever is left of it is killed then.
         memory_bytes: Of address space.
         file_bytes: Of a file that it writes.
         files: Open at once.
+        disk_bytes: In all files together; only with namespaces.
+        disk_files: How many files and folders; likewise.
+        processes: With their threads; likewise, and unless the user is root.
     """
 
     wall_s: float
     memory_bytes: int = 4 * GIB
     file_bytes: int = 2**24
     files: int = 64
+    disk_bytes: int = 2**26
+    disk_files: int = 4096
+    processes: int = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +71,20 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramOutcome:
     """How it ended.
 
     Attributes:
         ending: See `Ending`.
         reason: What went wrong, in a few words; empty where it passed.
         passed: How many tests it passed before the first that it did not.
+        isolation: What isolated it; see `workloads.sandbox.local.isolation`.
     """
 
     ending: Ending
     reason: str = ""
     passed: int = 0
+    isolation: str = ""
 
 
 class SandboxError(Exception):

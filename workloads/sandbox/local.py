@@ -1,6 +1,6 @@
-"""A process of this machine as a sandbox: the kernel's limits, no network, an empty folder, no environment.
+"""Processes of this machine as a sandbox: isolated as far as its kernel can, within limits, then gone.
 
-It is a seat belt, not a wall: the program may read what its user may read. Only where that is allowed
+docs/security.md says what holds with and without namespaces. Only where that is allowed
 (`--allow-code-execution`) does anything run here.
 """
 
@@ -8,22 +8,38 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
+import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.sandbox.job import Outcome, SandboxError
+from workloads.sandbox.job import Job, ProgramLimits, ProgramOutcome, SandboxError
+from workloads.sandbox.keeper import PREFIX, remove
 
 if TYPE_CHECKING:
-    from workloads.sandbox.job import Job, Limits
+    from collections.abc import Iterator
 
-_HARNESS: Final = Path(__file__).with_name("harness.py")
+_KEEPER: Final = Path(__file__).with_name("keeper.py")
+_LENGTH: Final = struct.Struct("=Q")
 _LONGEST: Final = 300
+_PIECE: Final = 2**16
+_KEPT: Final = 2**18
+"""Of what comes from the sandbox, the number of bytes kept of the beginning and of the end."""
+_MOST: Final = 2**24
+"""The most bytes that a program may write to the harness."""
+_WITHOUT: tuple[str, ...] = ()
+"""Which of `namespaces`, `landlock` and `seccomp` are not used, as on a kernel that has none of these."""
+_TICK_S: Final = 0.1
+_END_S: Final = 60.0
+"""The time limit for the keeper to remove what the program left."""
 _ENVIRONMENT: Final = {
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -34,8 +50,8 @@ _ENVIRONMENT: Final = {
 }
 
 
-def run(job: Job, limits: Limits) -> Outcome:
-    """Run a job to its end, in a process of its own.
+def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
+    """Run a job to its end, in a sandbox of its own.
 
     Nothing is kept: the same job has the same outcome, as far as the program has.
 
@@ -43,52 +59,189 @@ def run(job: Job, limits: Limits) -> Outcome:
         SandboxError: It could not be run.
     """
     seal = token_hex(16)
-    told = {
+    payload = {
         **job.to_dict(),
         "seal": seal,
         "memory_bytes": limits.memory_bytes,
         "file_bytes": limits.file_bytes,
+        "disk_bytes": limits.disk_bytes,
+        "disk_files": limits.disk_files,
         "files": limits.files,
+        "processes": limits.processes,
+        "without": _WITHOUT,
         "cpu_s": int(limits.wall_s) + 1,
     }
-    with TemporaryDirectory(prefix="loadgen-sandbox-") as folder:
+    try:
+        process = subprocess.Popen(  # noqa: S603 (our own keeper, by its path)
+            [sys.executable, "-I", str(_KEEPER)],
+            cwd="/",
+            env=_ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise SandboxError(f"no process could be started ({error.strerror})") from error
+    try:
+        _send(process, json.dumps(payload).encode())
+        output = _Output(seal)
+        ended = output.read(process, time.monotonic() + limits.wall_s)
+    finally:
+        _end(process)
+    if ended == "late":
+        return ProgramOutcome("timed_out", f"killed after {limits.wall_s:g} s", isolation=output.isolation)
+    if ended == "loud":
+        return ProgramOutcome("failed", f"it wrote more than {_MOST:,} bytes", isolation=output.isolation)
+    return output.outcome(process.returncode)
+
+
+@cache
+def isolation() -> str:
+    """What isolates programs on this machine: `namespaces`, `landlock` and `seccomp`, with `+` between.
+
+    Empty where the kernel offers none of them, and only limits hold.
+
+    Raises:
+        SandboxError: No program can be run.
+    """
+    return run(Job("program", "", 5.0), ProgramLimits(wall_s=20.0)).isolation
+
+
+def remove_leftovers() -> int:
+    """Remove the folders of keepers that are gone; return how many there were.
+
+    A keeper removes its own folder. One that was killed, or whose machine lost power, could not.
+    """
+    removed = 0
+    for folder in _leftovers():
+        remove(str(folder))
+        removed += not folder.exists()
+    return removed
+
+
+def _leftovers() -> Iterator[Path]:
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        keeper = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if not keeper.isdigit() or folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            continue
         try:
-            process = subprocess.Popen(  # noqa: S603 (our own harness, by its path)
-                [sys.executable, "-I", str(_HARNESS)],
-                cwd=folder,
-                env=_ENVIRONMENT,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise SandboxError(f"no process could be started ({error.strerror})") from error
-        try:
-            said, _ = process.communicate(json.dumps(told).encode(), timeout=limits.wall_s)
-        except subprocess.TimeoutExpired:
-            return Outcome("timed_out", f"killed after {limits.wall_s:g} s")
-        finally:
-            _end(process)
-    return _read(said, seal, process.returncode)
+            os.kill(int(keeper), 0)
+        except ProcessLookupError:
+            yield folder
+        except (PermissionError, OverflowError):
+            continue
+
+
+def _send(process: subprocess.Popen[bytes], payload: bytes) -> None:
+    """Give the keeper its job. One that is gone already is seen when its output is read."""
+    assert process.stdin is not None  # noqa: S101 (it is a pipe)
+    with suppress(BrokenPipeError):
+        process.stdin.write(_LENGTH.pack(len(payload)) + payload)
+        process.stdin.flush()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Leave nobody of the program's process group behind."""
+    """Let the keeper end the program and itself; do not wait for anybody else who holds its output."""
+    assert process.stdin is not None  # noqa: S101 (they are pipes)
+    assert process.stdout is not None  # noqa: S101
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    try:
+        process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    process.stdout.close()
 
 
-def _read(said: bytes, seal: str, code: int) -> Outcome:
-    """What the harness said last, under its seal; without that the program ended its process."""
-    for line in reversed(said.decode(errors="replace").splitlines()):
-        if line.startswith(seal):
-            told: dict[str, Any] = json.loads(line.removeprefix(seal))
-            if told["ending"] == "broken":
-                raise SandboxError(told["reason"])
-            return Outcome(told["ending"], told["reason"][:_LONGEST], told["passed"])
-    if code == -signal.SIGXCPU:
-        return Outcome("timed_out", "used up its CPU time")
-    how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-    return Outcome("exited", f"the process ended {how} before the tests did")
+class _Output:
+    """What comes from a sandbox: a bounded part of it, in which lines under the seal count.
+
+    Args:
+        seal: What such a line begins with.
+    """
+
+    def __init__(self, seal: str) -> None:
+        self._seal = seal
+        self._first = b""
+        self._last = b""
+
+    def read(self, process: subprocess.Popen[bytes], deadline: float) -> str:
+        """Read until the keeper ends.
+
+        Args:
+            process: The keeper.
+            deadline: Of `time.monotonic`.
+
+        Returns:
+            `late` at the deadline, `loud` where there is more than may be, else `ended`.
+        """
+        assert process.stdout is not None  # noqa: S101 (it is a pipe)
+        total, pipe = 0, process.stdout.fileno()
+        os.set_blocking(pipe, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return "late"
+                over = process.poll() is not None
+                if not selector.select(0 if over else min(left, _TICK_S)):
+                    if over:
+                        return "ended"
+                    continue
+                piece = os.read(pipe, _PIECE)
+                if not piece:
+                    return self._wait(process, deadline)
+                total += len(piece)
+                self._first += piece[: max(0, _KEPT - len(self._first))]
+                self._last = (self._last + piece)[-_KEPT:]
+                if total > _MOST:
+                    return "loud"
+
+    @staticmethod
+    def _wait(process: subprocess.Popen[bytes], deadline: float) -> str:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return "late"
+        return "ended"
+
+    @property
+    def isolation(self) -> str:
+        """What isolated the program, as the harness said when it began."""
+        return str(next(self._sealed(self._first), {}).get("isolation", ""))
+
+    def outcome(self, code: int) -> ProgramOutcome:
+        """How the program ended; without a verdict it ended its process.
+
+        Raises:
+            SandboxError: It has never begun.
+        """
+        begun = next(self._sealed(self._first), None)
+        if begun is None:
+            raise SandboxError(f"the program could not be started (the keeper ended with {code})")
+        verdict = next(
+            reversed([message for message in self._sealed(self._last) if "ending" in message]), None
+        )
+        if verdict is not None:
+            if verdict["ending"] == "broken":
+                raise SandboxError(verdict["reason"])
+            reason, passed = str(verdict["reason"])[:_LONGEST], verdict["passed"]
+            return ProgramOutcome(verdict["ending"], reason, passed, self.isolation)
+        if code == -signal.SIGXCPU:
+            return ProgramOutcome("timed_out", "used up its CPU time", isolation=self.isolation)
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        reason = f"the process ended {how} before the tests did"
+        return ProgramOutcome("exited", reason, isolation=self.isolation)
+
+    def _sealed(self, data: bytes) -> Iterator[dict[str, Any]]:
+        for line in data.decode(errors="replace").splitlines():
+            if line.startswith(self._seal):
+                with suppress(ValueError):
+                    message = json.loads(line.removeprefix(self._seal))
+                    if isinstance(message, dict):
+                        yield message

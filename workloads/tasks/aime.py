@@ -15,13 +15,13 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _PROMPT: Final = "\n{problem}\nPlease reason step by step, and put your final answer within \\boxed{{}}.\n"
 _PROBLEMS: Final = ("question", "problem", "Problem")
@@ -37,11 +37,11 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(str(index), Sample(index, prompt), {"answer": _answer(row, _column(row, _ANSWERS))})
 
 
-def _column(row: Row, names: tuple[str, ...]) -> str:
+def _column(row: FileRow, names: tuple[str, ...]) -> str:
     return next((name for name in names if name in row.value), names[0])
 
 
-def _answer(row: Row, column: str) -> int:
+def _answer(row: FileRow, column: str) -> int:
     """The number, or that which a text begins with."""
     value = row[column]
     begins = _WHOLE.match(value) if isinstance(value, str) else None
@@ -79,6 +79,9 @@ WORKLOAD: Final = Workload(
     name="aime",
     title="mathematics whose answers are whole numbers",
     version=1,
+    tier=1,
+    category="mathematics",
+    typical=Typical(150, 1_500),
     source=Source(
         files=("aime*.jsonl*", "test*.jsonl*", "test*.parquet", "train*.parquet"),
         hub="opencompass/AIME2025",

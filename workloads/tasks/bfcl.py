@@ -16,12 +16,12 @@ from workloads.question import Question
 from workloads.sample import Sample, last_text
 from workloads.scorer import Headline, Scorer
 from workloads.tasks.bfcl_functions import as_tools, signature, system_prompt, with_hints
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _COMMIT: Final = "6ea57973c7a6097fd7c5915698c54c17c5b1b6c8"
 _PUBLISHED: Final = (
@@ -63,7 +63,7 @@ CATEGORIES: Final[Mapping[str, Category]] = {
     "live_irrelevance": Category(884, "live", answered=False),
     "live_relevance": Category(16, "live", answered=False),
 }
-_MODES: Final = ("fc", "prompt")
+_MODES: Final = ("fc", "prompt", "auto")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -79,7 +79,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         raise TaskError(f"bfcl: mode={mode}: must be one of {', '.join(_MODES)}{did_you_mean(mode, _MODES)}")
     for name in chosen(inputs.options["category"]):
         category = CATEGORIES[name]
-        if mode == "prompt" and category.language != "python":
+        if mode != "fc" and category.language != "python":
             parser(category.language)
         rows = inputs.more(name)
         answers = inputs.more(answers_of(name)) if category.answered else [None] * len(rows)
@@ -92,7 +92,7 @@ def chosen(text: str) -> Sequence[str]:
     """Read the option `category`: names of categories or of groups of them, with `+` between.
 
     Raises:
-        TaskError: There is no such category.
+        TaskError: The category does not exist.
     """
     groups = {
         "all": set(CATEGORIES),
@@ -117,7 +117,7 @@ def answers_of(category: str) -> str:
     return f"{category} answers"
 
 
-def _as_many(rows: Sequence[Row], answers: Sequence[Any]) -> Sequence[Any]:
+def _as_many(rows: Sequence[FileRow], answers: Sequence[Any]) -> Sequence[Any]:
     if len(rows) != len(answers):
         raise ColumnError(
             f"{answers[0].place.partition(',')[0]}: {len(answers)} answers to {len(rows)} questions; "
@@ -126,7 +126,7 @@ def _as_many(rows: Sequence[Row], answers: Sequence[Any]) -> Sequence[Any]:
     return answers
 
 
-def _question(index: int, row: Row, answer: Row | None, name: str, mode: str) -> Question:
+def _question(index: int, row: FileRow, answer: FileRow | None, name: str, mode: str) -> Question:
     """One question: the functions as tools of the request, or in the system prompt."""
     category = CATEGORIES[name]
     functions, messages = _functions(row), _messages(row)
@@ -137,14 +137,14 @@ def _question(index: int, row: Row, answer: Row | None, name: str, mode: str) ->
         index,
         last_text([one for one in messages if one.get("role") == "user"]),
         chat=tuple(messages),
-        tools=as_tools(told) if mode == "fc" else (),
+        tools=() if mode == "prompt" else as_tools(told),
         tags={"category": name, "group": category.group, "language": category.language},
     )
     reference: dict[str, Any] = {"category": name, "mode": mode, "language": category.language}
     if answer is not None:
         reference["functions"] = [signature(function) for function in functions]
         reference["answers"] = _expected(row, answer, functions)
-    return Question(row["id"], sample, reference)
+    return Question(row["id"], sample, reference, empty_is_answer=name in official.IRRELEVANCE)
 
 
 def _with_system(messages: Sequence[Mapping[str, Any]], prompt: str) -> list[Mapping[str, Any]]:
@@ -155,14 +155,14 @@ def _with_system(messages: Sequence[Mapping[str, Any]], prompt: str) -> list[Map
     return [{"role": "system", "content": prompt}, *messages]
 
 
-def _messages(row: Row) -> list[Mapping[str, Any]]:
+def _messages(row: FileRow) -> list[Mapping[str, Any]]:
     match row["question"]:
         case [[{"role": _}, *_] as messages]:
             return list(messages)
     raise ColumnError(f"{row.place}: 'question' must be a list of one turn, which is a list of messages")
 
 
-def _functions(row: Row) -> list[Mapping[str, Any]]:
+def _functions(row: FileRow) -> list[Mapping[str, Any]]:
     functions = row["function"]
     for function in functions if isinstance(functions, list) else [None]:
         match function:
@@ -174,7 +174,7 @@ def _functions(row: Row) -> list[Mapping[str, Any]]:
     return list(functions)
 
 
-def _expected(row: Row, answer: Row, functions: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _expected(row: FileRow, answer: FileRow, functions: Sequence[Mapping[str, Any]]) -> list[Any]:
     """The calls that are right.
 
     Raises:
@@ -237,6 +237,9 @@ WORKLOAD: Final = Workload(
     name="bfcl",
     title="calls of functions: which, and with what arguments",
     version=1,
+    tier=3,
+    category="agentic",
+    typical=Typical(500, 60, questions=3_641),
     source=Source(
         files=(f"{_FILES}*.json*", f"bfcl_v4/{_FILES}*.json*"),
         columns=("id", "question", "function"),
@@ -253,6 +256,7 @@ WORKLOAD: Final = Workload(
             f"ShishirPatil/gorilla@{_COMMIT[:8]} (bfcl-eval 2026.3.23): eval_checker/ast_eval/ast_checker.py",
             headlines=HEADLINES,
             note="`accuracy` is over all questions that were asked, and no figure of the leaderboard's.",
+            require=official.require,
         ),
         Scorer(
             "v1",
@@ -261,6 +265,7 @@ WORKLOAD: Final = Workload(
             "ShishirPatil/gorilla@9df5c346: berkeley-function-call-leaderboard/eval_checker/checker.py",
             headlines=HEADLINES,
             note="The rule of version 1, of the summer of 2024: a text must be a list of calls as it is.",
+            require=official.require,
         ),
     ),
     further={

@@ -10,8 +10,9 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.sandbox.job import Job
 from workloads.score import Score, unparsed
-from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     """One description a question."""
     for index, row in enumerate(inputs.rows):
         reference = {name: row[name] for name in ("entry_point", "tests")}
-        yield Question(row["id"], Sample(index, row["task"], _SYSTEM), reference)
+        yield Question(row["id"], Sample(index, row["task"], _SYSTEM, tags=difficulty(row)), reference)
 
 
 def code_in(text: str, name: str) -> str | None:
@@ -51,8 +52,21 @@ def grade(reference: Reference, answer: Answer) -> Score:
 WORKLOAD: Final = Workload(
     name="coding_assistant",
     title="Python from a description, judged by tests (own data)",
-    version=1,
-    source=Source(files=("coding_assistant.jsonl",), packaged=True, licence="Apache-2.0"),
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(120, 250),
+    source=Source(files=("coding_assistant.jsonl",), packaged=True, rows=30, licence="Apache-2.0"),
     questions=questions,
-    scorers=(Scorer("official", 1, grade, "this project: every test passes", runs_code=True),),
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: every test passes",
+            headlines=(Headline("accuracy"), *BY_DIFFICULTY),
+            runs_code=True,
+        ),
+    ),
+    groups=(TAG,),
 )

@@ -1,4 +1,4 @@
-"""Daily digest: what of a list belongs into today's digest, in its order, a line each. Data of our own."""
+"""Daily digest: the open tasks and meetings of a day, in order, a line each. Data of our own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +21,13 @@ MOST_WORDS: Final = 12
 NOTHING: Final = "nothing today"
 
 _SYSTEM: Final = f"""\
-Write today's digest from a list of items. Into it belong
+Write today's digest from the list of items. It contains
 - tasks that are open and due today or earlier,
-- meetings of today that are open,
-and nothing else. The earliest comes first. Write one line for each, with at most {MOST_WORDS} words after the
-id, like
+- meetings that are open and take place today,
+and nothing else. Sort the lines by time, the earliest first. Write one line per item, with at most
+{MOST_WORDS} words after the id, like
 [X1] a few words
-and no other text. Where nothing belongs into it, write: Nothing today"""
+and no other text. If nothing belongs in the digest, write: Nothing today"""
 
 _LINE: Final = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*\[(\w+)\]\s*(.*)")
 
@@ -40,9 +41,8 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         )
         asked = f"Today is {row['today']}.\n\n{items}"
         known = [item["id"] for item in row["items"]]
-        yield Question(
-            row["id"], Sample(index, asked, _SYSTEM), {"expected": row["expected"], "known": known}
-        )
+        sample = Sample(index, asked, _SYSTEM, tags=difficulty(row))
+        yield Question(row["id"], sample, {"expected": row["expected"], "known": known})
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
@@ -67,7 +67,11 @@ def grade(reference: Reference, answer: Answer) -> Score:
         *([] if short else [f"a line without words, or with more than {MOST_WORDS}"]),
         *([f"{chatter} other lines"] if chatter else []),
     ]
-    figures = {"selection_f1": selection, "in_order": float(ids == expected), "short": float(short)}
+    figures = {
+        "selection_f1": selection,
+        "in_order": float(ids == expected and bool(ids or empty)),
+        "short": float(short),
+    }
     return graded(not wrong, " ".join(ids), "; ".join(wrong), **figures)
 
 
@@ -77,21 +81,26 @@ def _unknown(reference: Reference, ids: list[str]) -> list[str]:
 
 WORKLOAD: Final = Workload(
     name="daily_digest",
-    title="what belongs into today's digest, in order (own data)",
-    version=1,
-    source=Source(files=("daily_digest.jsonl",), packaged=True, licence="Apache-2.0"),
+    title="a digest of today's open tasks and meetings, in order (own data)",
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(350, 60),
+    source=Source(files=("daily_digest.jsonl",), packaged=True, rows=30, licence="Apache-2.0"),
     questions=questions,
     scorers=(
         Scorer(
             "official",
-            1,
+            2,
             grade,
             "this project: exactly the lines that belong there, in order, within the limit",
             headlines=(
                 Headline("accuracy"),
                 Headline("selection_f1", "coalesce(sum(metrics['selection_f1']), 0) / count(*)"),
                 Headline("in_order", "coalesce(sum(metrics['in_order']), 0) / count(*)"),
+                *BY_DIFFICULTY,
             ),
         ),
     ),
+    groups=(TAG,),
 )

@@ -10,7 +10,8 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from workloads.answer import Answer
 
 _SYSTEM: Final = """\
-Answer from the document alone. Answer with one JSON object and nothing else:
+Answer from the document alone. Reply with one JSON object and nothing else:
 {"answer": "a few words or a number, no sentence", "citations": [the numbers of the paragraphs that say so]}
-Cite every paragraph that the answer rests on and no other. Where the document does not say, answer
+Cite every paragraph that the answer rests on and no other. If the document does not contain the answer, reply
 {"answer": null, "citations": []}."""
 
 _NUMBER: Final = re.compile("[0-9]{1,9}")
@@ -32,7 +33,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     for index, row in enumerate(inputs.rows):
         paragraphs = "\n".join(f"[{number}] {text}" for number, text in enumerate(row["paragraphs"], start=1))
         asked = f"Document:\n{paragraphs}\n\nQuestion: {row['question']}"
-        tags = {"answerable": "no" if row["answers"] is None else "yes"}
+        tags = {**difficulty(row), "answerable": "no" if row["answers"] is None else "yes"}
         reference = {name: row[name] for name in ("answers", "required", "allowed")}
         yield Question(row["id"], Sample(index, asked, _SYSTEM, tags=tags), reference)
 
@@ -70,8 +71,11 @@ def _numbers(said: Any) -> set[int] | None:
 WORKLOAD: Final = Workload(
     name="document_qa",
     title="questions about a document, with citations (own data)",
-    version=1,
-    source=Source(files=("document_qa.jsonl",), packaged=True, licence="Apache-2.0"),
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(350, 40),
+    source=Source(files=("document_qa.jsonl",), packaged=True, rows=30, licence="Apache-2.0"),
     questions=questions,
     scorers=(
         Scorer(
@@ -89,8 +93,9 @@ WORKLOAD: Final = Workload(
                     "/ nullif(count(*) FILTER (tags['answerable'] = 'no'), 0)",
                     better="lower",
                 ),
+                *BY_DIFFICULTY,
             ),
         ),
     ),
-    groups=("answerable",),
+    groups=(TAG, "answerable"),
 )

@@ -9,7 +9,8 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from workloads.answer import Answer
 
 _SYSTEM: Final = """\
-You sort the mail of a software company. Answer with one JSON object and nothing else:
+You triage the mail of a software company. Reply with one JSON object and nothing else:
 {"category": "...", "priority": "...", "needs_reply": true or false}
 
 category, the first that fits:
@@ -31,8 +32,8 @@ category, the first that fits:
   question      a customer needs help
   feedback      thanks, praise, ideas
 
-priority: urgent where harm grows by the hour, or an answer is needed today; low where nobody waits for
-anything; else normal.
+priority: urgent if harm grows by the hour or an answer is needed today; low if nobody is waiting for
+anything from us; otherwise normal.
 
 needs_reply: whether a person expects an answer from us."""
 
@@ -43,7 +44,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     """One mail a question."""
     for index, row in enumerate(inputs.rows):
         mail = f"From: {row['sender']}\nSubject: {row['subject']}\n\n{row['body']}"
-        tags = {name: row[name] for name in ("category", "priority")}
+        tags = {**difficulty(row), **{name: row[name] for name in ("category", "priority")}}
         reference = {name: row[name] for name in _FIELDS}
         yield Question(row["id"], Sample(index, mail, _SYSTEM, tags=tags), reference)
 
@@ -67,8 +68,11 @@ def _alike(said: object, right: object) -> bool:
 WORKLOAD: Final = Workload(
     name="email_triage",
     title="category, priority and need of a reply of e-mails (own data)",
-    version=1,
-    source=Source(files=("email_triage.jsonl",), packaged=True, licence="Apache-2.0"),
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(350, 40),
+    source=Source(files=("email_triage.jsonl",), packaged=True, rows=30, licence="Apache-2.0"),
     questions=questions,
     scorers=(
         Scorer(
@@ -79,8 +83,9 @@ WORKLOAD: Final = Workload(
             headlines=(
                 Headline("accuracy"),
                 *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in _FIELDS),
+                *BY_DIFFICULTY,
             ),
         ),
     ),
-    groups=("category", "priority"),
+    groups=(TAG, "category", "priority"),
 )

@@ -14,9 +14,9 @@ from workloads.cells import tag, text
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, failed, graded, pending
+from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def grade(_reference: Reference, answer: Answer) -> Score:
         return pending()
     decision = decision_in(said)
     if decision is None:
-        return failed("the judge gave no decision TRUE or FALSE")
+        return unreadable("decision TRUE or FALSE", said)
     return graded(decision, "TRUE" if decision else "FALSE")
 
 
@@ -82,6 +82,9 @@ WORKLOAD: Final = Workload(
     name="frames",
     title="questions that take several articles",
     version=1,
+    tier=1,
+    category="rag",
+    typical=Typical(60, 200),
     source=Source(
         files=("frames*.jsonl*", "frames*.csv*", "test*.parquet", "test.csv*", "test.jsonl*", "test.tsv*"),
         hub="google/frames-benchmark",

@@ -7,19 +7,22 @@ with are not sent: the tag `file` tells those questions apart.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag, text, whole
 from workloads.errors import ColumnError, TaskError
 from workloads.grading.gaia_answer import is_right
+from workloads.grading.json_answer import json_in
+from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.score import Score, graded, pending, unparsed, unreadable
+from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
 
@@ -36,6 +39,9 @@ _SYSTEM: Final = (
 _MARKER: Final = "FINAL ANSWER:"
 _LEVELS: Final = (1, 2, 3)
 _UNKNOWN: Final = "?"
+_KEY: Final = "verdict"
+_PROMPTS: Final = judge_prompts("gaia_fallback")
+_JUDGE_TOKENS: Final = 1024
 _DEFINITION: Final = "gaia-benchmark/leaderboard: scorer.py, question_scorer"
 
 
@@ -76,6 +82,36 @@ def grade_whole(reference: Reference, answer: Answer) -> Score:
     return _compared(reference, answer.text)
 
 
+def grade_fallback(reference: Reference, answer: Answer) -> Score:
+    """Right where the official rule says so, or where a judge says that the answer means the same."""
+    exact = grade(reference, answer)
+    if exact.value == 1:
+        return replace(exact, metrics={"exact": 1.0})
+    said = answer.judged.get(_KEY)
+    if said is None:
+        return pending()
+    judgement = json_in(said, dict) or {}
+    correct = str(judgement.get("correct", "")).strip().lower()
+    if correct not in {"yes", "no"}:
+        return unreadable("JSON object with `correct` (yes or no)", said)
+    extracted, reasoning = str(judgement.get("extracted_final_answer")), str(judgement.get("reasoning", ""))
+    right = correct == "yes"
+    reason = "the judge says that it means the same" if right else "another answer, the judge says"
+    details = {"extracted_final_answer": extracted, "reasoning": reasoning, "correct": correct}
+    return replace(graded(right, extracted, reason, exact=0.0), details=details)
+
+
+def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
+    """Whether an answer that the official rule calls wrong means the same; nothing about the others."""
+    if grade(reference, answer).value == 1:
+        return ()
+    question = next((said["content"] for said in answer.messages if said["role"] == "user"), "")
+    messages = _PROMPTS.prompts["verdict"].messages(
+        question=question, response=answer.text, correct_answer=reference["answer"]
+    )
+    return (Inquiry(_KEY, messages, _JUDGE_TOKENS, temperature=0.0),)
+
+
 def _compared(reference: Reference, said: str) -> Score:
     right = is_right(said, reference["answer"])
     return graded(right, said, "" if right else "another answer")
@@ -90,6 +126,9 @@ WORKLOAD: Final = Workload(
     name="gaia",
     title="questions for assistants, asked without tools",
     version=1,
+    tier=3,
+    category="agentic",
+    typical=Typical(300, 300),
     source=Source(
         files=(
             "2023/validation/metadata*.parquet",
@@ -117,6 +156,16 @@ WORKLOAD: Final = Workload(
             note="asked without tools and files, unlike the entries of the leaderboard",
         ),
         Scorer("whole_text", 1, grade_whole, f"{_DEFINITION}, of all that was said", _HEADLINES),
+        Scorer(
+            "judge_fallback",
+            1,
+            grade_fallback,
+            f"{_DEFINITION}; a judge decides about what it calls wrong",
+            (*_HEADLINES, Headline("exact", "coalesce(sum(metrics['exact']), 0) / count(*)")),
+            ask=ask,
+            judge=_PROMPTS.label,
+            note="a judge may accept what the official rule calls wrong: `exact` is the official accuracy",
+        ),
     ),
     options={"level": 0},
     groups=("level", "file"),

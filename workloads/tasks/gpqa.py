@@ -1,4 +1,6 @@
-"""GPQA Diamond: 198 questions that only experts answer, with four options (Rein et al., arXiv:2311.12022).
+"""GPQA: questions that only experts answer, with four options (Rein et al., arXiv:2311.12022).
+
+Diamond has 198 questions that both experts answered and others did not, Main 448, Extended all 546.
 
 The four answers of each row are put in the order that openai/simple-evals puts them in, one draw of
 `random.Random(0)` a row, so that the right one is at any letter.
@@ -17,7 +19,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,19 +57,41 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return graded(found == reference["answer"], found)
 
 
+def _source(subset: str, rows: int) -> Source:
+    """A subset as the hub has it, gated."""
+    name = f"gpqa_{subset}"
+    return Source(
+        files=(f"{name}*.csv*", f"{name}*.jsonl*", f"{name}*.parquet"),
+        hub="Idavidrein/gpqa",
+        config=name,
+        split="train",
+        revision="633f5ee89ab8ad4522a9f850766b73f62147ffdd",
+        columns=("Question", *_ANSWERS),
+        rows=rows,
+        licence=_LICENCE,
+    )
+
+
+_LICENCE: Final = "CC-BY-4.0; its authors ask not to publish it in the open"
+_DIAMOND: Final = Source(
+    files=("gpqa_diamond*.csv*", "gpqa_diamond*.jsonl*", "gpqa_diamond*.parquet"),
+    urls=("https://openaipublic.blob.core.windows.net/simple-evals/gpqa_diamond.csv",),
+    columns=("Question", *_ANSWERS),
+    rows=198,
+    licence=_LICENCE,
+)
+
 WORKLOAD: Final = Workload(
     name="gpqa",
     title="graduate-level physics, chemistry and biology",
     version=1,
-    source=Source(
-        files=("gpqa_diamond*.csv*", "gpqa_diamond*.jsonl*", "gpqa_diamond*.parquet"),
-        urls=("https://openaipublic.blob.core.windows.net/simple-evals/gpqa_diamond.csv",),
-        columns=("Question", *_ANSWERS),
-        rows=198,
-        licence="CC-BY-4.0; its authors ask not to publish it in the open",
-    ),
+    tier=1,
+    category="reasoning",
+    typical=Typical(250, 500),
+    source=_DIAMOND,
     questions=questions,
     scorers=(Scorer("official", 1, grade, f"{_AT}, gpqa_eval.py"),),
-    options={"orders": 1},
+    options={"subset": "diamond", "orders": 1},
     groups=("domain",),
+    subsets={"diamond": _DIAMOND, "main": _source("main", 448), "extended": _source("extended", 546)},
 )

@@ -7,6 +7,7 @@ is that of be6cc6ec.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag, text, texts, whole
@@ -23,7 +24,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,6 +84,12 @@ def _score(reference: Reference, found: list[str] | None, *, both_empty: float, 
     return Score(float(f1), Status.SCORED, ", ".join(found), reason, metrics)
 
 
+def grade_jaccard(reference: Reference, answer: Answer) -> Score:
+    """Nodes in both the answer and the right list, by those in either: F1 / (2 - F1)."""
+    score = grade(reference, answer)
+    return replace(score, value=(score.value or 0.0) / (2 - (score.value or 0.0)))
+
+
 def _scorer(
     name: str, grade: Callable[[Reference, Answer], Score], definition: str, note: str = ""
 ) -> Scorer:
@@ -93,6 +100,9 @@ WORKLOAD: Final = Workload(
     name="graphwalks",
     title="walks in graphs, in long contexts",
     version=1,
+    tier=2,
+    category="long-context",
+    typical=Typical(130_000, 600),
     source=Source(
         files=("graphwalks*.parquet", "graphwalks*.jsonl*", "train*.parquet", "train*.jsonl*"),
         hub="openai/graphwalks",
@@ -109,6 +119,14 @@ WORKLOAD: Final = Workload(
             grade_2025_04,
             "the card of openai/graphwalks as published in April 2025",
             "for old figures only: the first node keeps the words before it, and so is always wrong",
+        ),
+        Scorer(
+            "jaccard",
+            1,
+            grade_jaccard,
+            "nodes in both by nodes in either, read as by the official scorer",
+            (Headline("jaccard"), Headline("exact", "avg(coalesce(metrics['exact'], 0))")),
+            note="no published figure: it is F1 / (2 - F1) of each answer",
         ),
         _scorer("lm_eval", grade_lm_eval, "lm_eval 0.4.13, tasks/graphwalks/utils.py: f1"),
         _scorer("openbench", grade_openbench, "openbench, scorers/graphwalks.py"),

@@ -15,7 +15,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +101,9 @@ WORKLOAD: Final = Workload(
     name="gsm8k",
     title="grade-school mathematics",
     version=1,
+    tier=1,
+    category="mathematics",
+    typical=Typical(120, 150),
     source=Source(
         files=("test.jsonl*", "test*.parquet"),
         hub="openai/gsm8k",

@@ -16,15 +16,15 @@ from workloads.grading.hle_judgement import SCHEMA, judgement_in
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, failed, graded, pending
+from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _SYSTEM: Final = (
     "Your response should be in the following format:\n"
@@ -56,7 +56,7 @@ def text_only(inputs: Inputs) -> Iterator[Question]:
         yield _question(index, row)
 
 
-def _question(index: int, row: Row) -> Question:
+def _question(index: int, row: FileRow) -> Question:
     tags = {name: tag(row, name) for name in ("category", "answer_type")}
     reference = {"question": text(row, "question"), "answer": tag(row, "answer")}
     sample = Sample(index, reference["question"], system=_SYSTEM, tags=tags)
@@ -85,7 +85,7 @@ def grade(_reference: Reference, answer: Answer) -> Score:
         return pending()
     judgement = judgement_in(said)
     if judgement is None:
-        return failed("the judge gave no judgement with `correct` (yes or no) and `confidence`")
+        return unreadable("judgement with `correct` (yes or no) and `confidence`", said)
     return graded(judgement.correct, judgement.extracted, confidence=judgement.confidence / 100)
 
 
@@ -93,6 +93,9 @@ WORKLOAD: Final = Workload(
     name="hle",
     title="Humanity's Last Exam",
     version=1,
+    tier=1,
+    category="reasoning",
+    typical=Typical(200, 600),
     source=Source(
         files=("hle*.jsonl*", "hle*.parquet", "test*.parquet", "test.jsonl*"),
         hub="cais/hle",
@@ -124,5 +127,6 @@ TEXT_ONLY: Final = replace(
     source=replace(
         WORKLOAD.source, files=("hle/*.parquet", "hle/*.jsonl*", *WORKLOAD.source.files), rows=None
     ),
+    typical=Typical(200, 600, questions=2_150),
     questions=text_only,
 )

@@ -15,7 +15,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.sandbox.job import Job
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     """One question a row; what is asked is the prompt alone where completions are wanted.
 
     Raises:
-        TaskError: There is no such prompt.
+        TaskError: The prompt does not exist.
         ColumnError: A row is not as the benchmark has it.
     """
     prompt = inputs.options["prompt"]
@@ -69,6 +69,9 @@ WORKLOAD: Final = Workload(
     name="humaneval",
     title="Python functions from their docstrings",
     version=1,
+    tier=1,
+    category="coding",
+    typical=Typical(180, 200),
     source=Source(
         files=("HumanEval.jsonl*", "test*.parquet"),
         hub="openai/openai_humaneval",

@@ -21,13 +21,13 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _DEFINITION: Final = "google-research/google-research@3f357bd: instruction_following_eval/evaluation_lib.py"
 _SEPARATOR: Final = " "
@@ -58,7 +58,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(tag(row, "key"), sample, reference)
 
 
-def _instructions(row: Row) -> tuple[list[str], list[dict[str, Any]]]:
+def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
     """The instructions of a row and their arguments, those that are null left out.
 
     Raises:
@@ -101,6 +101,17 @@ def grade_random(reference: Reference, answer: Answer) -> Score:
         "prompt_loose_highest": max(loose),
     }
     return _score(reference, drawn[0], spread)
+
+
+def require(reference: Reference) -> None:
+    """Make sure that everything is there that the instructions of a prompt are checked with.
+
+    Raises:
+        TaskError: An instruction is none, or has the wrong arguments.
+        ExtraError, SourceError: A package, or its data, is missing.
+    """
+    for name, arguments in zip(reference["instruction_id_list"], reference["kwargs"], strict=True):
+        follows(name, arguments)
 
 
 def draws(name: str, arguments: Mapping[str, Any]) -> bool:
@@ -202,6 +213,10 @@ WORKLOAD: Final = Workload(
     name="ifeval",
     title="instructions that a program can check",
     version=1,
+    tier=1,
+    category="instructions",
+    typical=Typical(50, 300),
+    extra="ifeval",
     source=Source(
         files=("input_data.jsonl*", "ifeval*.jsonl*", "train*.parquet", "train*.jsonl*"),
         hub="google/IFEval",
@@ -212,7 +227,7 @@ WORKLOAD: Final = Workload(
     ),
     questions=questions,
     scorers=(
-        Scorer("official", 1, grade, _DEFINITION, _headlines()),
+        Scorer("official", 1, grade, _DEFINITION, _headlines(), require=require),
         Scorer(
             "official_random",
             1,
@@ -221,6 +236,7 @@ WORKLOAD: Final = Workload(
             "and languages told without a seed",
             (*_headlines(), *_spread()),
             note="the lowest and the highest share of prompts are what ten draws could have made of it",
+            require=require,
         ),
     ),
 )

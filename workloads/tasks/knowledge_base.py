@@ -10,7 +10,8 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "unknown"
 
 _SYSTEM: Final = """\
-Answer from the entries alone. A later entry wins over an earlier one that it contradicts; the entries are
-not in order. Think as long as you like, and end with a line of the form
+Answer from the entries alone. A later entry overrides an earlier one that it contradicts; the entries are
+not in order. Reason as long as you like, and end with a line of the form
 Answer: a few words or a number, no sentence
-Where the entries do not say, end with
+If the entries do not contain the answer, end with
 Answer: unknown"""
 
 _ANSWER: Final = re.compile(
@@ -38,7 +39,8 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         asked = f"{entries}\n\nQuestion: {row['question']}"
         kind = "unknown" if row["answers"] is None else "corrected" if row["outdated"] else "plain"
         reference = {name: row[name] for name in ("answers", "outdated")}
-        yield Question(row["id"], Sample(index, asked, _SYSTEM, tags={"kind": kind}), reference)
+        tags = {**difficulty(row), "kind": kind}
+        yield Question(row["id"], Sample(index, asked, _SYSTEM, tags=tags), reference)
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
@@ -61,9 +63,12 @@ def _share(figure: str, kind: str) -> str:
 
 WORKLOAD: Final = Workload(
     name="knowledge_base",
-    title="questions to entries that correct each other (own data)",
-    version=1,
-    source=Source(files=("knowledge_base.jsonl",), packaged=True, licence="Apache-2.0"),
+    title="questions about entries that correct each other (own data)",
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(200, 60),
+    source=Source(files=("knowledge_base.jsonl",), packaged=True, rows=30, licence="Apache-2.0"),
     questions=questions,
     scorers=(
         Scorer(
@@ -75,8 +80,9 @@ WORKLOAD: Final = Workload(
                 Headline("accuracy"),
                 Headline("outdated", _share("outdated", "corrected"), better="lower"),
                 Headline("invented", _share("invented", "unknown"), better="lower"),
+                *BY_DIFFICULTY,
             ),
         ),
     ),
-    groups=("kind",),
+    groups=(TAG, "kind"),
 )

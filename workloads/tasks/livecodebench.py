@@ -23,14 +23,14 @@ from workloads.sample import Sample
 from workloads.sandbox.job import Job
 from workloads.score import unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
     from workloads.score import Score
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 TIMEOUT_S: Final = 6.0
 
@@ -126,7 +126,7 @@ class _TextOnly(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} in what should be a text")
 
 
-def _function(row: Row) -> str | None:
+def _function(row: FileRow) -> str | None:
     """The function that is called, where one is.
 
     Raises:
@@ -147,6 +147,9 @@ WORKLOAD: Final = Workload(
     name="livecodebench",
     title="programs for problems of programming contests",
     version=1,
+    tier=1,
+    category="coding",
+    typical=Typical(500, 400, questions=1_055),
     source=Source(
         files=("test*.jsonl*", "*.parquet"),
         hub="livecodebench/code_generation_lite",

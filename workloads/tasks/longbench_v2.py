@@ -17,13 +17,13 @@ from workloads.sample import Sample
 from workloads.score import Score, Status, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.tokenizer import tokenizer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _CHOICES: Final = "ABCD"
 _TEXT: Final = """Please read the following text and answer the question below.
@@ -61,7 +61,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(text(row, "_id"), sample, {"answer": letter(row, "answer", _CHOICES)})
 
 
-def _prompt(template: str, row: Row) -> str:
+def _prompt(template: str, row: FileRow) -> str:
     """Fill in a template, column by column: a `$Q$` in the text is replaced, too, as officially."""
     columns = {"$DOC$": "context", "$Q$": "question"}
     columns |= {f"$C_{one}$": f"choice_{one}" for one in _CHOICES}
@@ -75,7 +75,7 @@ def _fitting(name: str, most: int) -> Callable[[str], str]:
 
     Raises:
         TaskError: The number is none.
-        SourceError: There is no such tokenizer.
+        SourceError: The tokenizer does not exist.
     """
     if most < 1:
         raise TaskError(f"longbench_v2:max_len={most}: must be a number of tokens, from 1 on")
@@ -125,6 +125,9 @@ WORKLOAD: Final = Workload(
     name="longbench_v2",
     title="questions with choices about long texts",
     version=1,
+    tier=2,
+    category="long-context",
+    typical=Typical(150_000, 20),
     source=Source(
         files=("data.json", "train*.parquet", "longbench*.json*", "train*.jsonl*"),
         hub="zai-org/LongBench-v2",

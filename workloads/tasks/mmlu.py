@@ -18,13 +18,13 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _LETTERS: Final = "ABCD"
 _SUBJECTS: Final[Mapping[str, str]] = {
@@ -62,7 +62,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return graded(found == reference["answer"], found)
 
 
-def _answer(row: Row) -> str:
+def _answer(row: FileRow) -> str:
     """The letter of the right option: the row has its number, or the letter."""
     value = row["answer"]
     if isinstance(value, int) and value in range(len(_LETTERS)):
@@ -76,6 +76,9 @@ WORKLOAD: Final = Workload(
     name="mmlu",
     title="knowledge of 57 subjects, four options",
     version=1,
+    tier=1,
+    category="knowledge",
+    typical=Typical(150, 150),
     source=Source(
         files=("test*.jsonl*", "test*.parquet"),
         hub="cais/mmlu",

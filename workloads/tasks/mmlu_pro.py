@@ -1,8 +1,8 @@
 """MMLU-Pro: 12,032 questions of 14 categories with up to ten options each (Wang et al., arXiv:2406.01574).
 
 Five examples with their reasoning come first, from the validation questions of the same category. An answer
-that no letter can be read from is wrong here; the official scripts choose a letter for it at random, which is
-the scorer `official_random`.
+that no letter can be read from is wrong here; the official scripts draw a letter for it, which is what the
+scorers `official_random` and `official_random_option` do.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _LETTERS: Final = mmlu_pro_letter.LETTERS
 _MOST_SHOTS: Final = 5
 _MOST_OPTIONS: Final = len(_LETTERS)
 _SEED: Final = 12345
 _AT: Final = "TIGER-AI-Lab/MMLU-Pro at f418b116"
+_DRAWING: Final = "8b6741a3"
+"""The last commit whose scripts seed the generator before each draw."""
 _COLUMNS: Final = ("question_id", "question", "options", "answer", "category")
 _HUB: Final = "TIGER-Lab/MMLU-Pro"
 _REVISION: Final = "527feea0afed1de15a8c115abf7be4c912123315"
@@ -50,7 +52,7 @@ _STEPS: Final = "Let's think step by step."
 
 
 @dataclass(frozen=True, slots=True)
-class _Script:
+class _OfficialScript:
     """How an official script asks.
 
     Attributes:
@@ -61,8 +63,8 @@ class _Script:
     """
 
     begin: str
-    shown: Callable[[Row], str]
-    asked: Callable[[Row], str]
+    shown: Callable[[FileRow], str]
+    asked: Callable[[FileRow], str]
     most_tokens: int
 
 
@@ -88,7 +90,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(name, sample, reference)
 
 
-def _examples(inputs: Inputs, shots: int, shown: Callable[[Row], str]) -> Mapping[str, Sequence[str]]:
+def _examples(inputs: Inputs, shots: int, shown: Callable[[FileRow], str]) -> Mapping[str, Sequence[str]]:
     """The examples of each category, in the order of their rows."""
     found: dict[str, list[str]] = {}
     if shots:
@@ -101,7 +103,7 @@ def _examples(inputs: Inputs, shots: int, shown: Callable[[Row], str]) -> Mappin
     return found
 
 
-def _options(row: Row) -> Sequence[str]:
+def _options(row: FileRow) -> Sequence[str]:
     """The options that are some."""
     options = [option for option in texts(row, "options", most=_MOST_OPTIONS) if option != "N/A"]
     if not options:
@@ -109,26 +111,28 @@ def _options(row: Row) -> Sequence[str]:
     return options
 
 
-def _listed(row: Row) -> str:
+def _listed(row: FileRow) -> str:
     return "".join(f"{_LETTERS[place]}. {option}\n" for place, option in enumerate(_options(row)))
 
 
-def _local_question(row: Row) -> str:
+def _local_question(row: FileRow) -> str:
     return f"Question:\n{row['question']}\nOptions:\n{_listed(row)}"
 
 
-def _local_example(row: Row) -> str:
+def _local_example(row: FileRow) -> str:
     steps = text(row, "cot_content").replace(f"A: {_STEPS}", f"Answer: {_STEPS}")
     return f"{_local_question(row)}{steps}\n\n"
 
 
-def _api_question(row: Row, steps: str) -> str:
+def _api_question(row: FileRow, steps: str) -> str:
     return f"Question: {row['question']}\nOptions: {_listed(row)}Answer: {steps}\n\n"
 
 
-_SCRIPTS: Final[Mapping[str, _Script]] = {
-    "local": _Script(_LOCAL, _local_example, lambda row: f"{_local_question(row)}Answer: {_STEPS}", 2048),
-    "api": _Script(
+_SCRIPTS: Final[Mapping[str, _OfficialScript]] = {
+    "local": _OfficialScript(
+        _LOCAL, _local_example, lambda row: f"{_local_question(row)}Answer: {_STEPS}", 2048
+    ),
+    "api": _OfficialScript(
         _API,
         lambda row: _api_question(row, text(row, "cot_content").removeprefix("A: ")),
         lambda row: _api_question(row, _STEPS),
@@ -172,14 +176,27 @@ def _judged(reference: Reference, found: str | None) -> Score:
 def _guessed(reference: Reference, found: str | None, options: int) -> Score:
     if found is not None:
         return graded(found == reference["answer"], found)
-    guess = _LETTERS[Random(f"{_SEED}:{reference['id']}").randrange(options)]  # noqa: S311 (a benchmark's rule, seeded)
+    guess = drawn(options)
     value = float(guess == reference["answer"])
-    return Score(value, Status.UNPARSED, None, f"no letter; {guess} by chance")
+    return Score(value, Status.UNPARSED, None, f"no letter; {guess} drawn at random")
+
+
+def drawn(options: int) -> str:
+    """The letter that the official scripts draw for an answer without one.
+
+    They seed the generator right before each draw, so that it depends on the number of letters alone: G of
+    ten.
+
+    Args:
+        options: How many letters there are to draw from, 2 to 10.
+    """
+    return Random(_SEED).choice(_LETTERS[:options])  # noqa: S311 (a benchmark's rule, seeded)
 
 
 _EXTRACTING: Final = f"{_AT}, compute_accuracy.py: extract_answer, extract_again, extract_final"
 _CHANCE: Final = (
-    "The official scripts draw in the order of the questions; here each question has its own seed."
+    f"The scripts up to {_DRAWING} seed the generator before each draw, so that all answers without a letter "
+    "to questions of one number of options get the same one. Later scripts seed it once, at the start."
 )
 _SCORERS: Final = (
     Scorer(
@@ -195,12 +212,19 @@ _SCORERS: Final = (
     ),
     Scorer("api", 1, grade_api, f"{_AT}, evaluate_from_api.py: takes out ** first"),
     Scorer("first_rule", 1, grade_first_rule, f"{_AT}, compute_accuracy.py: level l1"),
-    Scorer("official_random", 1, grade_random, f"{_EXTRACTING}, else one of ten letters", note=_CHANCE),
+    Scorer(
+        "official_random",
+        2,
+        grade_random,
+        f"{_EXTRACTING}; else one of ten letters, as drawn at {_DRAWING}",
+        note=_CHANCE,
+    ),
     Scorer(
         "official_random_option",
-        1,
+        2,
         grade_random_option,
-        f"{_AT}, evaluate_from_api.py and evaluate_from_local.py: else one of the question's options",
+        f"{_EXTRACTING}; else one of the question's options, as evaluate_from_api.py and "
+        f"evaluate_from_local.py draw it at {_DRAWING}",
         note=_CHANCE,
     ),
 )
@@ -209,6 +233,9 @@ WORKLOAD: Final = Workload(
     name="mmlu_pro",
     title="knowledge and reasoning in 14 fields, ten options",
     version=1,
+    tier=1,
+    category="reasoning",
+    typical=Typical(1_500, 100),
     source=Source(
         files=("test*.jsonl*", "test*.parquet"),
         hub=_HUB,

@@ -18,13 +18,13 @@ from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.tokenizer import tokenizer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _NEEDLES: Final = (2, 4, 8)
 _LEAST_TOKENS: Final = 4096
@@ -47,7 +47,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(str(index), Sample(index, chat=chat, tags=tags), reference)
 
 
-def _messages(row: Row) -> tuple[dict[str, Any], ...]:
+def _messages(row: FileRow) -> tuple[dict[str, Any], ...]:
     """The conversation, which the data has as JSON text.
 
     Raises:
@@ -63,15 +63,15 @@ def _messages(row: Row) -> tuple[dict[str, Any], ...]:
         ) from error
 
 
-def _length_in_characters(row: Row, _: Sequence[Any]) -> str:
+def _length_in_characters(row: FileRow, _: Sequence[Any]) -> str:
     return length_class(whole(row, "n_chars"), "characters")
 
 
-def _length_in_tokens(name: str) -> Callable[[Row, Sequence[dict[str, Any]]], str]:
+def _length_in_tokens(name: str) -> Callable[[FileRow, Sequence[dict[str, Any]]], str]:
     """The card's classes: of the tokens of all messages and of the answer."""
     encode = tokenizer(name).encode
 
-    def length(row: Row, chat: Sequence[dict[str, Any]]) -> str:
+    def length(row: FileRow, chat: Sequence[dict[str, Any]]) -> str:
         texts = [*(one["content"] for one in chat), text(row, "answer")]
         count = sum(len(encode(one, add_special_tokens=False)) for one in texts)
         return length_class(count, "tokens", _LEAST_TOKENS)
@@ -100,6 +100,9 @@ WORKLOAD: Final = Workload(
     name="mrcr",
     title="one of several alike needles in a long conversation",
     version=1,
+    tier=2,
+    category="long-context",
+    typical=Typical(190_000, 400),
     source=Source(
         files=("*needle/*.parquet", "*needle*.parquet", "mrcr*.jsonl*", "train*.parquet"),
         hub="openai/mrcr",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError, did_you_mean
-from workloads.grading.pairwise import HEADLINES, Comparison, mean_of
+from workloads.grading.pairwise import HEADLINES, PairwiseComparison, mean_of
 from workloads.grading.rating import rating_in
 from workloads.judging.prompts import judge_prompts
 from workloads.judging.side_by_side import MAX_TOKENS, compared, inquiries
@@ -20,13 +20,13 @@ from workloads.question import Question
 from workloads.sample import FollowUp, Sample
 from workloads.score import Score, Status, failed, graded, pending
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _PROMPTS: Final = judge_prompts("mt_bench")
 _WITH_REFERENCE: Final = frozenset({"math", "reasoning", "coding"})
@@ -100,7 +100,7 @@ def grade_comparisons(reference: Reference, answer: Answer) -> Score:
     found = [compared(answer.judged, key) for key in _COMPARISONS]
     if unknown := [one for one in found if isinstance(one, Score)]:
         return min(unknown, key=lambda one: one.status is not Status.JUDGE_PENDING)
-    comparisons = [one for one in found if isinstance(one, Comparison)]
+    comparisons = [one for one in found if isinstance(one, PairwiseComparison)]
     said = ", ".join(f"{one.shown_first}{one.shown_second}" for one in comparisons)
     return graded(fmean(one.agreed for one in comparisons), said, "", **mean_of(comparisons))
 
@@ -137,7 +137,7 @@ def _baseline(model: str, inputs: Inputs) -> Mapping[Any, list[str]]:
     return _turns_by_question(theirs)
 
 
-def _turns_by_question(rows: Sequence[Row]) -> Mapping[Any, list[str]]:
+def _turns_by_question(rows: Sequence[FileRow]) -> Mapping[Any, list[str]]:
     """Answers as FastChat keeps them, by the numbers of their questions."""
     try:
         return {row["question_id"]: _two_texts(row, row["choices"][0]["turns"]) for row in rows}
@@ -147,14 +147,14 @@ def _turns_by_question(rows: Sequence[Row]) -> Mapping[Any, list[str]]:
         ) from error
 
 
-def _two_texts(row: Row, turns: Any) -> list[str]:
+def _two_texts(row: FileRow, turns: Any) -> list[str]:
     match turns:
         case [str(), str()]:
             return list(turns)
     raise ColumnError(f"{row.place}: `turns` is not a list of two texts")
 
 
-def _known(row: Row, answers: Mapping[Any, list[str]], what: str) -> list[str]:
+def _known(row: FileRow, answers: Mapping[Any, list[str]], what: str) -> list[str]:
     number = row["question_id"]
     if number not in answers:
         raise ColumnError(f"{row.place}: there is no {what} to question {number}")
@@ -165,6 +165,9 @@ WORKLOAD: Final = Workload(
     name="mt_bench",
     title="80 conversations of two turns",
     version=1,
+    tier=2,
+    category="chat",
+    typical=Typical(900, 700),
     source=Source(
         files=("question.jsonl*", "mt_bench*.jsonl*"),
         urls=(f"{_FASTCHAT}/question.jsonl",),

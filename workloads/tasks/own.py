@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from workloads.catalog import TASKS
+from workloads.catalog import is_task, with_added_scorers
 from workloads.chats import read_tools
 from workloads.columns import Columns
 from workloads.errors import ColumnError, TaskError, did_you_mean
@@ -21,7 +21,8 @@ from workloads.prompts import TOOLS_COLUMN, sample
 from workloads.question import Question
 from workloads.score import Score, failed, graded
 from workloads.scorer import Reference, Scorer
-from workloads.sources import Row, format_of, kind
+from workloads.sources import FileRow, format_of, kind
+from workloads.tasks import own_scorers
 from workloads.workload import Inputs, Source, Workload
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ TRUTH: Final = "ground_truth"
 ID: Final = "id"
 
 _TAGS: Final = "tags"
+_OWN: Final = "own"
+"""What plug-ins call own data."""
 
 
 def is_own(text: str) -> bool:
     """Whether a task is a file: no benchmark, but with the suffix of a format, or in a folder."""
-    return text.partition(":")[0] not in TASKS and (format_of(Path(text)) is not None or "/" in text)
+    return not is_task(text.partition(":")[0]) and (format_of(Path(text)) is not None or "/" in text)
 
 
 def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Workload:
@@ -61,7 +64,7 @@ def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Work
                 f"--map {meant}={columns[meant]}: nothing is called {meant!r}{did_you_mean(meant, options)}; "
                 f"there are {', '.join(options)}"
             )
-    return Workload(
+    own = Workload(
         name=_name(text),
         title="own data",
         version=1,
@@ -71,6 +74,7 @@ def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Work
         options={**options, **columns, _TAGS: list(tags)},
         groups=tuple(tags),
     )
+    return with_added_scorers(own, _OWN)
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -88,14 +92,14 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(str(name), _sample(index, row, user, system, said[_TAGS]), _json(reference))
 
 
-def _sample(index: int, row: Row, user: str, system: str | None, tags: Sequence[str]) -> Sample:
+def _sample(index: int, row: FileRow, user: str, system: str | None, tags: Sequence[str]) -> Sample:
     """The question of a row, made of these columns and no other that prompts of files have."""
     if not isinstance(row[user], str | list):
         raise ColumnError(
             f"{row.place}, column {user!r}: {kind(row[user])}, where a text or a conversation should be; "
             f"name the right column with --map {USER}=COLUMN"
         )
-    named = Row(row.place, {column: row[column] for column in (user, *filter(None, (system,)), *tags)})
+    named = FileRow(row.place, {column: row[column] for column in (user, *filter(None, (system,)), *tags)})
     asked = sample(index, named, user, Columns(user, system, tags=tuple(tags)), take=None)
     tools = _column(row, TOOLS_COLUMN)
     if tools is None:
@@ -103,13 +107,13 @@ def _sample(index: int, row: Row, user: str, system: str | None, tags: Sequence[
     return replace(asked, tools=read_tools(f"{row.place}, column {tools!r}", row[tools]))
 
 
-def _without(row: Row, columns: Collection[str | None]) -> Mapping[str, Any]:
+def _without(row: FileRow, columns: Collection[str | None]) -> Mapping[str, Any]:
     """What a row has in other columns."""
     there = {} if isinstance(row.value, str) else row.value
     return {column: value for column, value in there.items() if column not in columns}
 
 
-def _must(row: Row, meant: str, said: Mapping[str, str]) -> str:
+def _must(row: FileRow, meant: str, said: Mapping[str, str]) -> str:
     """The column that a row has to have.
 
     Raises:
@@ -127,7 +131,7 @@ def _must(row: Row, meant: str, said: Mapping[str, str]) -> str:
     return column
 
 
-def _may(row: Row, meant: str, said: Mapping[str, str]) -> str | None:
+def _may(row: FileRow, meant: str, said: Mapping[str, str]) -> str | None:
     """The column that a row may have; it has to, where it was named."""
     if said[meant] in ("", meant):
         return _column(row, said[meant])
@@ -140,10 +144,10 @@ def _name(text: str) -> str:
     stem = path.name.removesuffix(".gz").removesuffix(".GZ")
     stem = stem.removesuffix(Path(stem).suffix).lower()
     name = re.sub(r"[^a-z0-9]+", "_", stem).strip("_") or "own"
-    return f"own_{name}" if name in TASKS else name
+    return f"own_{name}" if is_task(name) else name
 
 
-def _column(row: Row, name: str) -> str | None:
+def _column(row: FileRow, name: str) -> str | None:
     """The column of a name as it is, else in another case; None where there is none."""
     names = _without(row, set())
     same = [name] if name in names else [one for one in names if one.lower() == name.lower()]
@@ -154,7 +158,7 @@ def _column(row: Row, name: str) -> str | None:
     return same[0] if same else None
 
 
-def _truth(row: Row, column: str) -> Any:
+def _truth(row: FileRow, column: str) -> Any:
     """What an answer is held against: any JSON that says something."""
     truth = row[column]
     if truth is None or (isinstance(truth, str) and not truth.strip()):
@@ -206,5 +210,6 @@ SCORERS: Final = (
         _by(lambda said, truth: truth in said),
         "the ground_truth stands somewhere in the answer, in the same case",
     ),
+    *own_scorers.SCORERS,
 )
-"""Of a `ground_truth` that is no text its JSON is taken."""
+"""The first is the default. Of a `ground_truth` that is no text, `exact` and `contains` take its JSON."""

@@ -10,7 +10,8 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from workloads.answer import Answer
 
 _SYSTEM: Final = """\
-You look for security weaknesses in code. Answer with one JSON list and nothing else, an object for each:
-[{"cwe": "CWE-…", "line": the number of the line that does the harm, from 1}]
-Answer [] where there is none. Report each once, and only what can be exploited as the code stands."""
+You look for security weaknesses in code. Reply with one JSON list and nothing else, one object per weakness:
+[{"cwe": "CWE-…", "line": the number of the vulnerable line, from 1}]
+Reply [] if there is none. Report each weakness once, and only what can be exploited in the code as it is."""
 
 _CWE: Final = re.compile(r"(?:cwe)?[-_ :]*0*(\d{1,5})", re.IGNORECASE)
 
@@ -31,7 +32,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         lines = row["code"].rstrip("\n").split("\n")
         shown = "\n".join(f"{number:>3}  {line}" for number, line in enumerate(lines, start=1))
         asked = f"```{row['language']}\n{shown}\n```"
-        tags = {"language": row["language"], "clean": "no" if row["findings"] else "yes"}
+        tags = {**difficulty(row), "language": row["language"], "clean": "no" if row["findings"] else "yes"}
         yield Question(row["id"], Sample(index, asked, _SYSTEM, tags=tags), {"findings": row["findings"]})
 
 
@@ -68,8 +69,11 @@ def _is(finding: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
 WORKLOAD: Final = Workload(
     name="security_scanner",
     title="weaknesses of code by CWE and line (own data)",
-    version=1,
-    source=Source(files=("security_scanner.jsonl",), packaged=True, licence="Apache-2.0"),
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(250, 40),
+    source=Source(files=("security_scanner.jsonl",), packaged=True, rows=30, licence="Apache-2.0"),
     questions=questions,
     scorers=(
         Scorer(
@@ -84,8 +88,9 @@ WORKLOAD: Final = Workload(
                 ),
                 Headline("recall", "coalesce(sum(metrics['found']) / nullif(sum(metrics['wanted']), 0), 0)"),
                 Headline("clean_kept", "avg(value) FILTER (tags['clean'] = 'yes')"),
+                *BY_DIFFICULTY,
             ),
         ),
     ),
-    groups=("language", "clean"),
+    groups=(TAG, "language", "clean"),
 )

@@ -18,13 +18,13 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status, graded, pending
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _KEY: Final = "verdict"
 _TAGS: Final[tuple[str, ...]] = ("topic", "answer_type")
@@ -68,7 +68,7 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     return graded(given == "correct", given, "" if given == "correct" else given, **figures)
 
 
-def _metadata(row: Row) -> dict[str, Any]:
+def _metadata(row: FileRow) -> dict[str, Any]:
     """What is known about a question: the file has it as a Python literal."""
     told = row.value.get("metadata", {}) if isinstance(row.value, dict) else {}
     try:
@@ -82,6 +82,9 @@ WORKLOAD: Final = Workload(
     name="simpleqa",
     title="short questions about facts",
     version=1,
+    tier=1,
+    category="rag",
+    typical=Typical(30, 60),
     source=Source(
         files=("simple_qa_test_set.csv*", "simple*qa*.csv*", "simple*qa*.jsonl*", "test*.parquet"),
         urls=("https://openaipublic.blob.core.windows.net/simple-evals/simple_qa_test_set.csv",),

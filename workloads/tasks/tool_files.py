@@ -36,15 +36,26 @@ def read(kind: Kind, name: str, data: Path | None) -> tuple[Path, Mapping[str, A
         SourceError: There is none of this name, or it cannot be read.
         MalformedError: It is not YAML, has a key twice, or has no keys.
     """
-    found = _named(kind, _PACKAGED / _NAME)
-    for folder in [] if data is None else [data, data / _NAME]:
-        found |= _named(kind, folder)
+    found = available(kind, data)
     if name not in found:
         raise SourceError(
             f"{_NAME}: {kind} has no file {name}.yaml{did_you_mean(name, found)}; there are "
             f"{', '.join(sorted(found))}, and --data DIR may have more in DIR/{kind}"
         )
     return found[name], _mapping(found[name])
+
+
+def available(kind: Kind, data: Path | None) -> dict[str, Path]:
+    """The files of a kind by name: those of the package, and those of the user's folder in their place.
+
+    Args:
+        kind: Which.
+        data: The user's folder, or the one above it.
+    """
+    found = _named(kind, _PACKAGED / _NAME)
+    for folder in [] if data is None else [data, data / _NAME]:
+        found |= _named(kind, folder)
+    return found
 
 
 def members(path: Path, key: str, value: object, known: Collection[str]) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ The scores of the three variants, and the one before them, are those of clchinkc
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import ColumnError, TaskError, did_you_mean
@@ -15,17 +16,19 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.tasks.tool_sets import OWN, costs, tool_set
-from workloads.workload import Inputs, Source, Workload
+from workloads.tasks.tool_models import model_config
+from workloads.tasks.tool_sets import FORMATS, OPERATIONS, OWN, tool_set
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
     from workloads.tasks.tool_sets import ToolSet
 
 LEVELS: Final = ("simple", "sequential", "complex", "ambiguous", "edge", "adversarial")
+ALL: Final = "all"
 
 _MODES: Final = ("fc", "prompt")
 _NO_MODEL: Final = "none"
@@ -46,43 +49,92 @@ _SEPARATORS: Final = re.compile(r"\s*(?:,|;|\n|->|→)\s*")
 def questions(inputs: Inputs) -> Iterator[Question]:
     """One scenario a question, for the tools that were asked for.
 
+    A packaged scenario that takes an operation which the tool set has no tool for is left out, with a note.
+
     Raises:
-        TaskError: There is no such mode.
+        TaskError: The mode does not exist, format or level.
         SourceError, MalformedError: See `workloads.tasks.tool_sets.tool_set`.
         ColumnError: A scenario is not as it should be, or takes a tool that the tool set does not have.
     """
     options = inputs.options
-    mode, tools, style = options["mode"], options["tools"], options["descriptions"]
-    if mode not in _MODES:
-        raise TaskError(
-            f"tool_selection: mode={mode}: must be {' or '.join(_MODES)}{did_you_mean(mode, _MODES)}"
-        )
-    found = tool_set(tools, style, inputs.data)
-    extra: dict[str, Any] = {"mode": mode, "known": [tool.name for tool in found.tools]}
+    tools, mode = options["tools"], _choice("mode", options["mode"], _MODES)
+    form, wanted = _choice("format", options["format"], FORMATS), levels(options["levels"])
+    chosen = tool_set(tools, options["descriptions"], inputs.data)
+    inputs.notes.extend(chosen.notes)
+    extra: dict[str, Any] = {"mode": mode, "known": [tool.name for tool in chosen.tools]}
     if options["model"] != _NO_MODEL:
-        extra["costs"] = costs(options["model"], inputs.data)
-    for index, row in enumerate(inputs.rows):
-        reference = {"steps": _steps(row, found, tools), **extra}
-        yield Question(_text(row, "id"), _sample(index, row, found, mode), reference)
+        prices = model_config(options["model"], inputs.data)
+        extra["costs"] = (prices.input_cost, prices.output_cost)
+    found: list[Question] = []
+    missing = Counter[str]()
+    for row in inputs.rows:
+        if _level(row) not in wanted:
+            continue
+        steps = _steps(row, chosen, tools)
+        if isinstance(steps, str):
+            missing[steps] += 1
+            continue
+        sample = _sample(len(found), row, chosen, mode, form)
+        found.append(Question(_text(row, "id"), sample, {"steps": steps, **extra}))
+    if missing:
+        operations = ", ".join(missing)
+        if not any(question.reference["steps"] for question in found):
+            raise ColumnError(
+                f"tool_selection: the tool set {tools} has no tool for {operations}: "
+                "name one in its tool_mapping, or give scenarios of its own"
+            )
+        inputs.notes.append(
+            f"{missing.total()} scenarios left out: the tool set {tools} has no tool for {operations}"
+        )
+    yield from found
 
 
-def _sample(index: int, row: Row, found: ToolSet, mode: str) -> Sample:
+def levels(text: str) -> tuple[str, ...]:
+    """The levels that an option names: `all`, or names or `L1` to `L6` with `+` between.
+
+    Raises:
+        TaskError: The level does not exist.
+    """
+    if text == ALL:
+        return LEVELS
+    numbered = {f"l{number}": level for number, level in enumerate(LEVELS, 1)}
+    names = [numbered.get(name.strip().lower(), name.strip()) for name in text.split("+")]
+    for name in names:
+        _choice("levels", name, LEVELS)
+    return tuple(level for level in LEVELS if level in names)
+
+
+def _choice(option: str, value: str, values: Sequence[str]) -> str:
+    if value not in values:
+        raise TaskError(
+            f"tool_selection: {option}={value}: must be {' or '.join(values)}{did_you_mean(value, values)}"
+        )
+    return value
+
+
+def _sample(index: int, row: FileRow, tools: ToolSet, mode: str, form: str) -> Sample:
     tags, ask = {"level": _level(row)}, _text(row, "ask")
     if mode == "fc":
-        told = tuple(tool.for_request() for tool in found.tools)
-        return Sample(index, ask, _CALLING, tools=told, tags=tags)
-    listed = "\n".join(f"- {tool.name}: {tool.description}" for tool in found.tools)
+        functions = tuple(tool.for_request(form) for tool in tools.tools)
+        return Sample(index, ask, _CALLING, tools=functions, tags=tags)
+    listed = "\n".join(_listed(tool.name, tool.description(form)) for tool in tools.tools)
     return Sample(index, ask, _NAMING + listed, tags=tags)
 
 
-def _text(row: Row, column: str) -> str:
+def _listed(name: str, description: str) -> str:
+    """A tool in a prompt; further lines of its description are indented below its name."""
+    first, *more = description.split("\n")
+    return "\n".join([f"- {name}: {first}", *(f"  {line}" for line in more)])
+
+
+def _text(row: FileRow, column: str) -> str:
     value = row[column]
     if not isinstance(value, str) or not value:
         raise ColumnError(f"{row.place}: {column!r} must be text")
     return value
 
 
-def _level(row: Row) -> str:
+def _level(row: FileRow) -> str:
     level = _text(row, "level")
     if level not in LEVELS:
         raise ColumnError(
@@ -92,25 +144,36 @@ def _level(row: Row) -> str:
     return level
 
 
-def _steps(row: Row, found: ToolSet, tools: str) -> list[list[str]]:
-    """For each step the names of the tools that are right."""
+def _steps(row: FileRow, tools: ToolSet, name: str) -> list[list[str]] | str:
+    """For each step the names of the tools that are right; or the operation that no tool is for."""
     expected = row["expect"]
     if not isinstance(expected, list):
         raise ColumnError(f"{row.place}: 'expect' must be a list of steps; [] where no tool is to be called")
-    return [_right(row, step if isinstance(step, list) else [step], found, tools) for step in expected]
+    steps = []
+    for step in expected:
+        valid = step if isinstance(step, list) else [step]
+        names = {tools.tool_of(one) for one in valid if isinstance(one, str)} - {None}
+        unknown = [one for one in valid if not _is_possible(one, tools)]
+        if unknown or not valid:
+            raise _no_tool(row, unknown[0] if unknown else "nothing", tools, name)
+        if not names:
+            return str(valid[0])
+        steps.append(sorted(one for one in names if one is not None))
+    return steps
 
 
-def _right(row: Row, valid: Sequence[object], found: ToolSet, tools: str) -> list[str]:
-    names = [found.tool_of(one) if isinstance(one, str) else None for one in valid]
-    if not names or None in names:
-        missing = valid[names.index(None)] if names else "nothing"
-        known = (*found.operations, *(tool.name for tool in found.tools))
-        near = did_you_mean(missing, known) if isinstance(missing, str) else ""
-        raise ColumnError(
-            f"{row.place}: 'expect': the tool set {tools} has no tool for {missing!r}{near}; "
-            "name one in its tool_mapping"
-        )
-    return sorted({name for name in names if name is not None})
+def _is_possible(step: object, tools: ToolSet) -> bool:
+    """Whether the tool set has a tool for a step, or the step is an operation that a tool set may lack."""
+    return isinstance(step, str) and (step in OPERATIONS or tools.tool_of(step) is not None)
+
+
+def _no_tool(row: FileRow, step: object, tools: ToolSet, name: str) -> ColumnError:
+    known = (*tools.operations, *(tool.name for tool in tools.tools))
+    near = did_you_mean(step, known) if isinstance(step, str) else ""
+    return ColumnError(
+        f"{row.place}: 'expect': the tool set {name} has no tool for {step!r}{near}; "
+        "name one in its tool_mapping"
+    )
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
@@ -222,7 +285,10 @@ _DEFINITION: Final = (
 WORKLOAD: Final = Workload(
     name="tool_selection",
     title="which tools a request takes, of tool sets in YAML (own data)",
-    version=1,
+    version=2,
+    tier=3,
+    category="agentic",
+    typical=Typical(450, 40, questions=185),
     source=Source(
         files=("tool_selection/scenarios.jsonl", "scenarios.jsonl"),
         columns=("id", "level", "ask", "expect"),
@@ -234,6 +300,13 @@ WORKLOAD: Final = Workload(
         Scorer("official", 1, grade, _DEFINITION, headlines=HEADLINES),
         Scorer("text", 1, grade_text, _DEFINITION, headlines=HEADLINES, note="Of answers in text."),
     ),
-    options={"tools": "4-tool", "descriptions": OWN, "model": _NO_MODEL, "mode": "fc"},
+    options={
+        "tools": "4-tool",
+        "descriptions": OWN,
+        "format": FORMATS[0],
+        "levels": ALL,
+        "model": _NO_MODEL,
+        "mode": "fc",
+    },
     groups=("level",),
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import MalformedError, SourceError
-from workloads.tasks.tool_files import members, read
+from workloads.tasks.tool_files import available, members, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,14 +15,22 @@ if TYPE_CHECKING:
 OWN: Final = "own"
 """The descriptions that a tool set has itself."""
 
+DEFAULT: Final = "default"
+"""The same, unless there is a file of this name."""
+
+OPERATIONS: Final = (
+    *("insert_before", "insert_after", "append", "replace", "delete"),
+    *("move_before", "move_after", "move_to_end"),
+)
+"""What packaged scenarios may take; a tool set need not have a tool for each."""
+
+FORMATS: Final = ("compact", "minimal", "full")
+"""How a tool is described: in running text, by `what` alone, or with labels (`WHAT:` and so on)."""
+
 _SET: Final = ("name", "tool_count", "tools", "tool_mapping")
 _STYLE: Final = ("name", "style", "tools")
 _WORDS: Final = ("what", "when", "returns")
 _TOOL: Final = ("name", *_WORDS, "parameters")
-_MODEL: Final = (
-    *("name", "provider", "model_id", "temperature", "api_key_env"),
-    *("requests_per_minute", "tokens_per_minute", "input_cost", "output_cost"),
-)
 _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
 
 
@@ -41,15 +48,19 @@ class Tool:
     words: Mapping[str, str]
     parameters: Mapping[str, Any]
 
-    @property
-    def description(self) -> str:
-        """All that is said of it."""
-        return " ".join(self.words[word] for word in _WORDS if word in self.words)
+    def description(self, form: str = "compact") -> str:
+        """What a model reads about it, in one of `FORMATS`."""
+        words = [(word, self.words[word]) for word in _WORDS if word in self.words]
+        if form == "minimal":
+            return self.words["what"]
+        if form == "full":
+            return "\n".join(f"{word.upper()}: {text}" for word, text in words)
+        return " ".join(text for _, text in words)
 
-    def for_request(self) -> Mapping[str, Any]:
+    def for_request(self, form: str = "compact") -> Mapping[str, Any]:
         """As an element of `tools` in OpenAI's format."""
-        told = {"name": self.name, "description": self.description, "parameters": self.parameters}
-        return {"type": "function", "function": told}
+        function = {"name": self.name, "description": self.description(form), "parameters": self.parameters}
+        return {"type": "function", "function": function}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +68,14 @@ class ToolSet:
     """Tools that are there together.
 
     Attributes:
-        tools: They.
+        tools: In the order of the file.
         operations: The tool of each operation, by the operation's name.
+        notes: What a reader of a score should know about the files.
     """
 
     tools: tuple[Tool, ...]
     operations: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def tool_of(self, step: str) -> str | None:
         """The tool for an operation, or of that name; None where there is none."""
@@ -77,19 +90,22 @@ def tool_set(name: str, style: str, data: Path | None) -> ToolSet:
     Args:
         name: The file's, of `tool_sets`.
         style: The file's, of `descriptions`: tools that it does not describe keep their words; `own` changes
-            none.
+            none, nor does `default` where there is no file of that name.
         data: The user's folder.
 
     Raises:
-        SourceError: There is no such file, or the style describes none of the tools.
+        SourceError: The file does not exist, or the style describes none of the tools.
         MalformedError: A file is not what it should be.
     """
     path, told = read("tool_sets", name, data)
     members(path, "", told, _SET)
     tools = tuple(_tools(path, told, _TOOL))
     count = told.get("tool_count", len(tools))
-    if count != len(tools):
-        raise MalformedError(f"{path}: tool_count: says {count}, and there are {len(tools)} tools")
+    notes = (
+        []
+        if count == len(tools)
+        else [f"{path.name}: tool_count is {count}, the file has {len(tools)} tools"]
+    )
     names = [tool.name for tool in tools]
     operations = members(path, "tool_mapping", told.get("tool_mapping", {}), ())
     for operation, tool in operations.items():
@@ -97,27 +113,9 @@ def tool_set(name: str, style: str, data: Path | None) -> ToolSet:
             raise MalformedError(
                 f"{path}: tool_mapping.{operation}: {tool!r} is none of the tools: {', '.join(names)}"
             )
-    found = ToolSet(tools, operations)
-    return found if style == OWN else _in_the_words(found, name, style, data)
-
-
-def costs(model: str, data: Path | None) -> tuple[float, float]:
-    """What a model's file says that a million input and output tokens cost, in dollars.
-
-    Raises:
-        SourceError: There is no such file.
-        MalformedError: It does not say so.
-    """
-    path, told = read("models", model, data)
-    members(path, "", told, _MODEL)
-    return _cost(path, told, "input_cost"), _cost(path, told, "output_cost")
-
-
-def _cost(path: Path, told: Mapping[str, Any], key: str) -> float:
-    value = told.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise MalformedError(f"{path}: {key}: must be dollars per million tokens, 0 or more, not {value!r}")
-    return float(value)
+    found = ToolSet(tools, operations, tuple(notes))
+    unchanged = style == OWN or (style == DEFAULT and DEFAULT not in available("descriptions", data))
+    return found if unchanged else _in_the_words(found, name, style, data)
 
 
 def _in_the_words(found: ToolSet, name: str, style: str, data: Path | None) -> ToolSet:

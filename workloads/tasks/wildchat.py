@@ -3,7 +3,8 @@
 There is no official definition. Ours: the first question of a conversation is asked, and a judge holds the
 answer against the recorded one, in both orders, with MT-Bench's words. A tie is half a win, and the score is
 the mean over both orders. `either_order` counts a win or a tie in one of the orders, as some tools do: a
-judge that looks at the order alone then gives every model 1.
+judge that looks at the order alone then gives every model 1. `five_verdicts` has the same rule over verdicts
+of five steps, which a judge gives by one of two rubrics.
 """
 
 from __future__ import annotations
@@ -14,23 +15,27 @@ from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag
 from workloads.errors import ColumnError
-from workloads.grading.pairwise import HEADLINES, Comparison
+from workloads.grading.five_verdicts import HEADLINES as FIVE_STEP_HEADLINES
+from workloads.grading.five_verdicts import FiveVerdictsComparison as FiveStep
+from workloads.grading.five_verdicts import JudgeReply, reply_in
+from workloads.grading.pairwise import HEADLINES, PairwiseComparison
 from workloads.judging.prompts import judge_prompts
-from workloads.judging.side_by_side import compared, inquiries
+from workloads.judging.side_by_side import compared, inquiries, replies
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, graded
+from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Workload
+from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
-    from workloads.sources import Row
+    from workloads.sources import FileRow
 
 _ANY: Final = "any"
 _PROMPTS: Final = judge_prompts("mt_bench")
+_RUBRICS: Final = judge_prompts("wildchat_rubrics")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -69,17 +74,39 @@ def either_order(_reference: Reference, answer: Answer) -> Score:
     return found if isinstance(found, Score) else _score(found, found.either)
 
 
-def _score(found: Comparison, value: float) -> Score:
+def ask_five(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
+    """Which is better, in five steps, in both orders."""
+    texts = {"question": reference["question"]}
+    return inquiries(_RUBRICS.prompts["verdict"], texts, [answer.text], [reference["answer"]])
+
+
+def five_verdicts(_reference: Reference, answer: Answer) -> Score:
+    """A win or a tie in at least one order."""
+    texts = replies(answer.judged)
+    if texts is None:
+        return pending()
+    match [reply_in(text) for text in texts]:
+        case [JudgeReply() as first, JudgeReply() as second]:
+            found = FiveStep(first, second)
+        case _:
+            return unreadable("verdict [[A>>B]], [[A>B]], [[A=B]], [[B>A]] or [[B>>A]]", *texts)
+    said = f"{first.preference} shown first, {second.preference} shown second"
+    reason = "" if found.consistent else "the orders disagree"
+    score = graded(found.passed, said, reason, **found.figures())
+    return replace(score, details={"rubric": found.rubric or "none agreed on"})
+
+
+def _score(found: PairwiseComparison, value: float) -> Score:
     said = f"{found.shown_first} shown first, {found.shown_second} shown second"
     return graded(value, said, "" if found.consistent else "the orders disagree", **found.figures())
 
 
-def _wanted(inputs: Inputs, row: Row) -> bool:
+def _wanted(inputs: Inputs, row: FileRow) -> bool:
     language = inputs.options["language"]
     return language in {_ANY, row["language"]} and (inputs.options["toxic"] or not row["toxic"])
 
 
-def _first_turns(row: Row) -> tuple[str, str] | None:
+def _first_turns(row: FileRow) -> tuple[str, str] | None:
     """What the user said first, and what was answered; None where one of them is missing or empty."""
     match row["conversation"]:
         case [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}, *_]:
@@ -103,10 +130,24 @@ _BOTH: Final = Scorer(
     note="the benchmark has no official score",
 )
 
+_FIVE: Final = Scorer(
+    "five_verdicts",
+    1,
+    five_verdicts,
+    "verdicts of five steps by a subjective or an objective rubric; a win or a tie in at least one order",
+    headlines=FIVE_STEP_HEADLINES,
+    ask=ask_five,
+    judge=_RUBRICS.label,
+    note="a judge that looks at the order alone gives every model 1; `preference` is the mean of both orders",
+)
+
 WORKLOAD: Final = Workload(
     name="wildchat",
     title="what people ask a chat assistant",
     version=1,
+    tier=1,
+    category="chat",
+    typical=Typical(150, 400),
     source=Source(
         files=("wildchat*.jsonl*", "wildchat*.parquet", "train*.parquet", "train*.jsonl*"),
         hub="allenai/WildChat-1M",
@@ -124,6 +165,7 @@ WORKLOAD: Final = Workload(
             definition="a win or a tie in at least one order",
             note="a judge that looks at the order alone gives every model 1",
         ),
+        _FIVE,
     ),
     options={"language": "English", "toxic": False},
     groups=("language",),

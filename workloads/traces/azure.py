@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from workloads.traces.table import Table
+from workloads.traces.table import TraceTable
 
-TABLE: Final = Table("TIMESTAMP", "ContextTokens", "GeneratedTokens")
+TABLE: Final = TraceTable("TIMESTAMP", "ContextTokens", "GeneratedTokens")

@@ -26,7 +26,7 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line that is not blank.
 
     Attributes:
@@ -39,7 +39,7 @@ class Line:
 
 
 @contextmanager
-def lines_of(path: Path) -> Iterator[Iterator[Line]]:
+def lines_of(path: Path) -> Iterator[Iterator[TextLine]]:
     """The lines of a file of UTF-8 text, gzipped or not, for as long as the context lasts.
 
     Raises:
@@ -54,7 +54,7 @@ def lines_of(path: Path) -> Iterator[Iterator[Line]]:
             stored.seek(0)
             yield _lines(path, gzip.GzipFile(fileobj=stored) if zipped else stored)
     except FileNotFoundError as error:
-        raise SourceError(f"{path}: there is no such file") from error
+        raise SourceError(f"{path}: the file does not exist") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise MalformedError(f"{path}: the gzip data is damaged ({error}); copy the file again") from error
     except OSError as error:
@@ -74,7 +74,7 @@ def checksum(path: Path) -> str:
         raise SourceError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _lines(path: Path, file: IO[bytes] | gzip.GzipFile) -> Iterator[Line]:
+def _lines(path: Path, file: IO[bytes] | gzip.GzipFile) -> Iterator[TextLine]:
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -88,4 +88,4 @@ def _lines(path: Path, file: IO[bytes] | gzip.GzipFile) -> Iterator[Line]:
         except UnicodeDecodeError as error:
             raise MalformedError(f"{place}: not UTF-8; save the file as UTF-8") from error
         if text:
-            yield Line(place, text)
+            yield TextLine(place, text)

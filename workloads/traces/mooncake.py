@@ -18,7 +18,7 @@ from workloads.traces.row import TraceRow, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from workloads.traces.lines import Line
+    from workloads.traces.lines import TextLine
 
 BLOCK_TOKENS: Final = 512
 
@@ -26,7 +26,7 @@ _MOST_MS: Final = 10**14
 _MOST_ID: Final = 2**63 - 1
 
 
-def begins_with(first: Line) -> bool:
+def begins_with(first: TextLine) -> bool:
     """Whether a first line is one of such a trace."""
     try:
         members = orjson.loads(first.text)
@@ -35,7 +35,7 @@ def begins_with(first: Line) -> bool:
     return isinstance(members, dict) and {"timestamp", "input_length", "output_length"} <= set(members)
 
 
-def rows(first: Line, lines: Iterator[Line]) -> Iterator[TraceRow]:
+def rows(first: TextLine, lines: Iterator[TextLine]) -> Iterator[TraceRow]:
     """The requests.
 
     Raises:
@@ -45,7 +45,7 @@ def rows(first: Line, lines: Iterator[Line]) -> Iterator[TraceRow]:
     yield from map(_row, lines)
 
 
-def _row(line: Line) -> TraceRow:
+def _row(line: TextLine) -> TraceRow:
     try:
         members = orjson.loads(line.text)
     except orjson.JSONDecodeError as error:

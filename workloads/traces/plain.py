@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from workloads.traces.table import Table
+from workloads.traces.table import TraceTable
 
-TABLE: Final = Table("timestamp", "input_tokens", "output_tokens")
+TABLE: Final = TraceTable("timestamp", "input_tokens", "output_tokens")

@@ -14,11 +14,11 @@ from workloads.traces.row import TraceRow, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from workloads.traces.lines import Line
+    from workloads.traces.lines import TextLine
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TraceTable:
     """Which columns of a format hold what; it may have more.
 
     Attributes:
@@ -31,11 +31,11 @@ class Table:
     inputs: str
     outputs: str
 
-    def begins_with(self, first: Line) -> bool:
+    def begins_with(self, first: TextLine) -> bool:
         """Whether a first line names these columns, in upper or lower case."""
         return {name.lower() for name in (self.time, self.inputs, self.outputs)} <= set(_header(first))
 
-    def rows(self, first: Line, lines: Iterator[Line]) -> Iterator[TraceRow]:
+    def rows(self, first: TextLine, lines: Iterator[TextLine]) -> Iterator[TraceRow]:
         """The requests.
 
         Raises:
@@ -57,7 +57,7 @@ class Table:
             )
 
 
-def _header(first: Line) -> list[str]:
+def _header(first: TextLine) -> list[str]:
     names = [name.strip().lower() for name in _cells(first)]
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
@@ -65,7 +65,7 @@ def _header(first: Line) -> list[str]:
     return names
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: TextLine) -> list[str]:
     if '"' not in line.text:
         return line.text.split(",")
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from workloads.traces.lines import Line
+    from workloads.traces.lines import TextLine
     from workloads.traces.row import TraceRow
 
 MOST_ROWS: Final = 2_000_000
@@ -31,7 +31,7 @@ _FORMATS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TracePart:
     """How much of a trace is wanted.
 
     Attributes:
@@ -74,7 +74,7 @@ class Trace:
     is_whole: bool = True
 
 
-def read_trace(path: Path, part: Part) -> Trace:
+def read_trace(path: Path, part: TracePart) -> Trace:
     """Read what is wanted of a trace, whatever its format: the first line tells.
 
     A request without input or output cannot be asked again (in BurstGPT it failed): left out and counted.
@@ -103,7 +103,7 @@ def read_trace(path: Path, part: Part) -> Trace:
     return replace(trace, offsets_ns=offsets_ns, left_out=left_out, is_whole=is_whole)
 
 
-def _recognised(path: Path, lines: Iterator[Line]) -> tuple[str, Iterator[TraceRow]]:
+def _recognised(path: Path, lines: Iterator[TextLine]) -> tuple[str, Iterator[TraceRow]]:
     first = next(lines, None)
     if first is None:
         raise TraceError(f"{path}: the file is empty, where a trace should be")
@@ -133,7 +133,7 @@ def _forwards(rows: Iterator[TraceRow]) -> Iterator[TraceRow]:
         before = row
 
 
-def _is_wanted(row: TraceRow, trace: Trace, part: Part) -> bool:
+def _is_wanted(row: TraceRow, trace: Trace, part: TracePart) -> bool:
     count = len(trace.offsets_ns)
     if part.requests is not None and count >= part.requests:
         return False

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workloads.errors import SourceError
 from workloads.grading import english
-from workloads.grading.punkt import Model, read, sentences
+from workloads.grading.punkt import PunktModel, read, sentences
 from workloads.grading.treebank import words
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_sentences(text: str, punkt_folder: Path) -> None:
 @given(st.text(alphabet="aB1.?!\"') \n-,", max_size=40))
 def test_no_letter_is_lost(text: str) -> None:
     """Sentences are the text again but for the blanks between them."""
-    model = Model(frozenset({"b"}), frozenset(), frozenset(), {})
+    model = PunktModel(frozenset({"b"}), frozenset(), frozenset(), {})
     assert "".join("".join(sentences(model, text)).split()) == "".join(text.split())
 
 

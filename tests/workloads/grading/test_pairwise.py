@@ -13,14 +13,14 @@ from workloads.grading.pairwise import (
     ORDER_CONSISTENCY,
     WIN_RATE,
     WIN_RATE_ERROR,
-    Comparison,
-    Verdict,
+    PairwiseComparison,
+    PairwiseVerdict,
     mean_of,
     verdict_in,
 )
 
-A, B, C = Verdict.FIRST, Verdict.SECOND, Verdict.TIE
-VERDICTS = st.sampled_from(list(Verdict))
+A, B, C = PairwiseVerdict.FIRST, PairwiseVerdict.SECOND, PairwiseVerdict.TIE
+VERDICTS = st.sampled_from(list(PairwiseVerdict))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ VERDICTS = st.sampled_from(list(Verdict))
         ("", None),
     ],
 )
-def test_a_verdict_is_a_letter_in_two_brackets(said: str, verdict: Verdict | None) -> None:
+def test_a_verdict_is_a_letter_in_two_brackets(said: str, verdict: PairwiseVerdict | None) -> None:
     """Of several, A goes before B and B before C, as in FastChat."""
     assert verdict_in(said) is verdict
 
@@ -56,17 +56,19 @@ def test_a_verdict_is_a_letter_in_two_brackets(said: str, verdict: Verdict | Non
     ],
 )
 def test_both_orders_count(
-    shown_first: Verdict, shown_second: Verdict, mean: float, agreed: float, either: float
+    shown_first: PairwiseVerdict, shown_second: PairwiseVerdict, mean: float, agreed: float, either: float
 ) -> None:
     """The mean of both, FastChat's rule that a win is one in both, and the rule of either order."""
-    one = Comparison(shown_first, shown_second)
+    one = PairwiseComparison(shown_first, shown_second)
     assert (one.mean, one.agreed, one.either) == (mean, agreed, either)
 
 
 @given(VERDICTS, VERDICTS)
-def test_who_changes_places_with_the_other_gets_the_rest(first: Verdict, second: Verdict) -> None:
+def test_who_changes_places_with_the_other_gets_the_rest(
+    first: PairwiseVerdict, second: PairwiseVerdict
+) -> None:
     """What both answers get is 1 together, and the orders agree about both or about none."""
-    ours, theirs = Comparison(first, second), Comparison(second, first)
+    ours, theirs = PairwiseComparison(first, second), PairwiseComparison(second, first)
     assert ours.mean + theirs.mean == 1.0
     assert ours.agreed + theirs.agreed == 1.0
     assert ours.consistent == theirs.consistent
@@ -74,7 +76,7 @@ def test_who_changes_places_with_the_other_gets_the_rest(first: Verdict, second:
 
 def test_figures_of_several_comparisons_are_means() -> None:
     """One consistent, one not; three of four verdicts for what stood first, a half for the tie."""
-    figures = mean_of([Comparison(A, B), Comparison(A, C)])
+    figures = mean_of([PairwiseComparison(A, B), PairwiseComparison(A, C)])
     assert figures == {"consistent": 0.5, "first_place": 0.625}
 
 

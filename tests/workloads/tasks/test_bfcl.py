@@ -126,9 +126,11 @@ def questions(data: Path, category: str, mode: str = "fc") -> Sequence[Question]
     return load(parse(f"bfcl:category={category},mode={mode}"), data).questions
 
 
-def verdict(data: Path, category: str, answer: str | Sequence[tuple[str, str]]) -> tuple[float | None, str]:
+def verdict(
+    data: Path, category: str, answer: str | Sequence[tuple[str, str]], mode: str | None = None
+) -> tuple[float | None, str]:
     """How an answer is judged: a text, or calls of tools; and by what error."""
-    mode = "prompt" if isinstance(answer, str) else "fc"
+    mode = mode or ("prompt" if isinstance(answer, str) else "fc")
     reference = json.loads(json.dumps(questions(data, category, mode)[0].reference))
     score = grade(reference, answered(answer))
     return score.value, score.reason.split(": ")[0]
@@ -436,3 +438,46 @@ def test_a_grammar_that_is_not_installed(data: Path, monkeypatch: pytest.MonkeyP
     assert questions(data, "simple_java")
     with pytest.raises(ExtraError, match=r"pip install 'llm-loadgen\[bfcl\]'"):
         questions(data, "simple_java", "prompt")
+
+
+POUR_AS_JSON = '{"name": "pour", "arguments": {"cup": {"size": "l"}}}'
+BOIL_AS_JSON = '{"name": "kettle_boil", "arguments": {"litres": 2}}'
+
+
+@pytest.mark.parametrize(
+    ("category", "answer", "value", "error"),
+    [
+        ("parallel_multiple", "[pour(cup={'size': 'l'}), kettle.boil(litres=2)]", 1, ""),
+        (
+            "parallel_multiple",
+            f"```json\n[{POUR_AS_JSON}, {BOIL_AS_JSON}]\n```",
+            1,
+            "",
+        ),
+        (
+            "parallel_multiple",
+            [("pour", '{"cup": {"size": "l"}}'), ("kettle_boil", '{"litres": 2}')],
+            1,
+            "",
+        ),
+        ("parallel_multiple", "I boil water.", 0, "ast_decoder:decoder_failed"),
+        ("irrelevance", "Nothing there makes tea.", 1, "ast_decoder:decoder_failed"),
+        ("irrelevance", "pour(cup={})", 0, "irrelevance_error:decoder_success"),
+        ("live_relevance", "pour(cup={})", 1, ""),
+        ("live_relevance", "", 0, "relevance_error:decoder_failed"),
+        ("simple_java", "Tea.add(grams=5L, hot=true)", 1, ""),
+        ("simple_java", [("Tea_add", '{"grams": 5}')], 0, "type_error:java"),
+    ],
+)
+def test_calls_of_tools_or_calls_in_the_text(
+    data: Path, category: str, answer: str | list[tuple[str, str]], value: float, error: str
+) -> None:
+    """With mode=auto: what the endpoint gave as calls, else what the text has, as JSON or as source code."""
+    asked = questions(data, category, "auto")[0]
+    assert asked.sample.tools
+    assert verdict(data, category, answer, mode="auto") == (value, error)
+
+
+def test_source_code_beyond_the_bound_is_not_read(data: Path) -> None:
+    """The grammars take quadratic time over some texts."""
+    assert verdict(data, "simple_javascript", "word: " * 20_000) == (0, "ast_decoder:decoder_failed")

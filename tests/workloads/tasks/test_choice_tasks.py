@@ -210,19 +210,24 @@ def test_mmlu_pro_scorers(scorer: str, text: str, value: float, status: str) -> 
     assert (score.value, score.status) == (value, status)
 
 
-@pytest.mark.parametrize(("scorer", "letters"), [("official_random", 10), ("official_random_option", 3)])
-def test_mmlu_pro_guesses_are_of_the_question_alone(scorer: str, letters: int) -> None:
-    """The same question gets the same letter each time; all letters are drawn, and none too often."""
-    references = [{"answer": "B", "options": 3, "id": str(number)} for number in range(900)]
-    first, second = (
-        [judged("mmlu_pro", scorer, reference, "?") for reference in references] for _ in range(2)
-    )
-    assert first == second
-    drawn = [score.reason.split("; ")[1][0] for score in first]
-    assert len(set(drawn)) == letters
-    right = sum(score.value or 0 for score in first)
-    assert abs(right - 900 / letters) < 60
-    assert {score.status for score in first} == {Status.UNPARSED}
+@pytest.mark.parametrize(
+    ("scorer", "options", "letter"),
+    [
+        *(("official_random", options, "G") for options in range(2, 11)),
+        *(("official_random_option", options, "BBDDDDGGG"[options - 2]) for options in range(2, 11)),
+    ],
+)
+def test_mmlu_pro_draws_one_letter_for_all_answers_without_one(
+    scorer: str, options: int, letter: str
+) -> None:
+    """As the scripts draw that seed the generator before each: by how many letters there are, and no more."""
+    scores = [
+        judged("mmlu_pro", scorer, {"answer": answer, "options": options, "id": answer}, "?")
+        for answer in "ABCDEFGHIJ"
+    ]
+    assert [score.value for score in scores] == [float(answer == letter) for answer in "ABCDEFGHIJ"]
+    assert {score.status for score in scores} == {Status.UNPARSED}
+    assert scores[0].reason == f"no letter; {letter} drawn at random"
 
 
 # gpqa…
@@ -249,6 +254,27 @@ def test_gpqa_goes_on_drawing_where_rows_are_asked_again(tmp_path: Path) -> None
     assert len({one.sample.prompt for one in twice}) > 2
     with pytest.raises(TaskError, match="gpqa:orders=0: must be 1 or more"):
         asked(tmp_path, "gpqa:orders=0", GPQA, file="gpqa_diamond")
+
+
+def test_gpqa_has_three_subsets(tmp_path: Path) -> None:
+    """Each with its own file, number of questions and pinned source; Diamond without being named."""
+    for subset, rows in (("diamond", 198), ("main", 448), ("extended", 546)):
+        folder = tmp_path / subset
+        folder.mkdir()
+        asked(folder, f"gpqa:subset={subset}", GPQA | {"Question": subset}, file=f"gpqa_{subset}")
+        task = parse(f"gpqa:subset={subset}")
+        assert task.source.rows == rows
+        read = load(task, folder)
+        assert (read.facts["published"], len(read.questions)) == (rows, 1)
+        assert subset in read.questions[0].sample.prompt
+        if subset != "diamond":
+            assert (task.source.hub, task.source.config) == ("Idavidrein/gpqa", f"gpqa_{subset}")
+            assert len(task.source.revision or "") == 40
+    assert parse("gpqa").source == parse("gpqa:subset=diamond").source
+    with pytest.raises(SourceError, match=r"no file gpqa_main\*"):
+        load(parse("gpqa:subset=main"), tmp_path / "diamond")
+    with pytest.raises(TaskError, match="no subset 'mian'; did you mean 'main'"):
+        parse("gpqa:subset=mian")
 
 
 def test_gpqa_judges_the_first_letter() -> None:

@@ -14,7 +14,7 @@ from workloads.answer import Answer
 from workloads.errors import ColumnError, TaskError
 from workloads.grading.code import function_body, last_block
 from workloads.score import Status
-from workloads.sources import Row
+from workloads.sources import FileRow
 from workloads.tasks import humaneval, livecodebench
 from workloads.workload import Inputs, Workload
 
@@ -31,7 +31,7 @@ TWICE = {
 
 def asked(workload: Workload, row: dict[str, Any], **options: Any) -> Question:
     """The question that one row makes."""
-    rows = iter([Row("own.jsonl, line 1", row)])
+    rows = iter([FileRow("own.jsonl, line 1", row)])
     (question,) = workload.questions(Inputs(rows, lambda _: (), {**workload.options, **options}))
     return question
 

@@ -161,3 +161,21 @@ def test_linear_expressions(text: str) -> None:
     openbench = by_expression(r"(?i)final answer:\s*\[(.*)\]\s*$", line, 1)
     wanted = None if openbench is None else [one.strip() for one in openbench.split(",") if one.strip()]
     assert node_list.nodes_of_openbench(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Final Answer: [a, b]", 1),
+        ("Final Answer: [a, c, d]", 1 / 4),
+        ("Final Answer: [c]", 0),
+        ("Final Answer: []", 0),
+        ("nothing", 0),
+    ],
+)
+def test_jaccard(text: str, value: float) -> None:
+    """The nodes in both lists, by those in either."""
+    score = SCORERS["jaccard"]({"answer_nodes": ["a", "b"]}, Answer(text))
+    assert score.value == pytest.approx(value)
+    assert (score.status is Status.UNPARSED) == (text == "nothing")
+    assert SCORERS["jaccard"]({"answer_nodes": []}, Answer("Final Answer: []")).value == 1

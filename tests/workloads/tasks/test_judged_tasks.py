@@ -19,7 +19,7 @@ from workloads.task import parse
 
 if TYPE_CHECKING:
     from workloads.question import Question
-    from workloads.scorer import Inquiry
+    from workloads.scorer import Inquiry, Scorer
 
 CASES = [
     orjson.loads(line) for line in Path(__file__).with_name("judgements.jsonl").read_bytes().splitlines()
@@ -27,9 +27,12 @@ CASES = [
 KEYS = {"mt_bench": ("turn_1", "turn_2")}
 VERSIONS = {
     "frames": (1, "94ac66c7e3ef32b5"),
+    "gaia_fallback": (1, "ed00db3bc67ee61a"),
     "hle": (1, "0ee1a1479eb8bd8d"),
     "mt_bench": (1, "6c087bd09fa005f4"),
     "simpleqa": (1, "6f9a0099b4065062"),
+    "supergpqa_letter": (1, "71a50822e821e9c5"),
+    "wildchat_rubrics": (1, "930570f985c1d553"),
 }
 """Of each judge's prompts the version, and the beginning of the SHA-256 of their words."""
 
@@ -250,7 +253,7 @@ def test_wildchat_shows_both_answers_in_both_orders(tmp_path: Path) -> None:
         user = inquiry.messages[-1]["content"]
         assert f"Assistant A's Answer]\n{answers[0]}\n" in user
         assert f"Assistant B's Answer]\n{answers[1]}\n" in user
-    both, either = workload("wildchat").scorers
+    both, either, *_ = workload("wildchat").scorers
     always_first = Answer("Ahoy.", judged={"ab": "[[A]]", "ba": "[[A]]"})
     assert (both.grade({}, always_first).value, either.grade({}, always_first).value) == (0.5, 1.0)
     assert both.grade({}, always_first).metrics == {"consistent": 0.0, "first_place": 1.0}
@@ -338,3 +341,164 @@ def test_mt_bench_says_what_its_data_lacks(tmp_path: Path) -> None:
         questions("mt_bench:baseline=bass", tmp_path, question=MT, **files)
     with pytest.raises(ColumnError, match="`turns` is not a list of two texts"):
         questions("mt_bench", tmp_path, question=[{**MT[0], "turns": ["one"]}])
+
+
+def named(task: str, scorer: str) -> Scorer:
+    """A scorer of a task by its name."""
+    return next(one for one in workload(task).scorers if one.name == scorer)
+
+
+SUPER = {
+    "uuid": "u1",
+    "question": "Which is a colour?",
+    "options": ["stone", "blue", "seven"],
+    "answer_letter": "B",
+    "discipline": "Art",
+    "field": "Painting",
+    "subfield": "Colours",
+    "difficulty": "easy",
+}
+
+
+def test_supergpqas_judge_sees_the_question_and_not_the_right_letter(tmp_path: Path) -> None:
+    """It has the options, their letters and the answer, and is asked at temperature 0."""
+    (one,) = questions("supergpqa", tmp_path, SuperGPQA=[SUPER])
+    answer = Answer("It is the blue one.", messages=tuple(one.sample.messages()))
+    scorer = named("supergpqa", "judge_letter")
+    assert scorer.ask is not None
+    (asked,) = scorer.ask(one.reference, answer)
+    user = asked.messages[-1]["content"]
+    assert "Which is a colour?\nA) stone\nB) blue\nC) seven" in user
+    assert "[Answer]\nIt is the blue one.\n" in user
+    assert "The valid letters are: A, B, C.\n" in user
+    assert (asked.temperature, asked.max_tokens) == (0.0, 1024)
+    changed = {**one.reference, "answer": "C"}
+    assert scorer.ask(changed, answer)[0].messages == asked.messages
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "status", "letter"),
+    [
+        ("Letter: B", 1, "scored", "B"),
+        ("It names blue.\n**Letter:** (B)", 1, "scored", "B"),
+        ("b", None, "infra_error", None),
+        ("B.", 1, "scored", "B"),
+        ("Letter: A\nNo, wait.\nLetter: C", 0, "scored", "C"),
+        ("Letter: NONE", 0, "unparsed", ""),
+        ("Letter: D", None, "infra_error", None),
+        ("Letter: A or B", None, "infra_error", None),
+        ("Based on the text, B", None, "infra_error", None),
+        ("", None, "infra_error", None),
+    ],
+)
+def test_a_judge_takes_the_letter_out(
+    said: str, value: float | None, status: str, letter: str | None
+) -> None:
+    """Only a letter of an option, or NONE, is one; anything else is a reply that cannot be read."""
+    reference = {"answer": "B", "options": ["stone", "blue", "seven"]}
+    score = named("supergpqa", "judge_letter").grade(reference, Answer("x", judged={"letter": said}))
+    assert (score.value, score.status) == (value, status)
+    if letter is None:
+        assert score.reason == "the judge gave no letter from A to C, nor NONE"
+        assert score.details == {"judge_reply": said}
+    else:
+        told = {"reference_letter": "B", "candidate_letter": letter, "valid_letters": "ABC"}
+        assert score.details == told
+
+
+GAIA = {"answer": "17 thousand"}
+
+
+def test_gaias_judge_is_asked_only_about_what_the_rule_calls_wrong() -> None:
+    """What the official rule calls right is right without a judge."""
+    scorer = named("gaia", "judge_fallback")
+    assert scorer.ask is not None
+    right = Answer("FINAL ANSWER: 17 Thousand.")
+    assert not scorer.ask(GAIA, right)
+    score = scorer.grade(GAIA, right)
+    assert (score.value, score.metrics) == (1, {"exact": 1})
+    wrong = Answer("It is 17000.", messages=({"role": "user", "content": "How {many}?"},))
+    (asked,) = scorer.ask(GAIA, wrong)
+    user = asked.messages[-1]["content"]
+    assert "[Question]\nHow {many}?\n" in user
+    assert "[Response]\nIt is 17000.\n" in user
+    assert "[Correct answer]\n17 thousand\n" in user
+    assert scorer.grade(GAIA, wrong).status is Status.JUDGE_PENDING
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "reason"),
+    [
+        (
+            '{"extracted_final_answer": "17000", "reasoning": "same", "correct": "yes"}',
+            1,
+            "the judge says that it means the same",
+        ),
+        (
+            '```json\n{"extracted_final_answer": "18", "reasoning": "off", "correct": "No"}\n```',
+            0,
+            "another answer, the judge says",
+        ),
+        ('{"correct": "maybe"}', None, "the judge gave no JSON object with `correct` (yes or no)"),
+        ("yes", None, "the judge gave no JSON object with `correct` (yes or no)"),
+    ],
+)
+def test_what_gaias_judge_decides(said: str, value: float | None, reason: str) -> None:
+    """Its words are kept with the score: what it extracted, why, and what it decided."""
+    score = named("gaia", "judge_fallback").grade(GAIA, Answer("17000", judged={"verdict": said}))
+    assert (score.value, score.reason) == (value, reason)
+    if value is None:
+        assert score.details == {"judge_reply": said}
+    else:
+        assert score.details["correct"] == ("yes" if value else "no")
+        assert set(score.details) == {"extracted_final_answer", "reasoning", "correct"}
+        assert score.metrics == {"exact": 0}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value", "preference"),
+    [
+        ("[[A>>B]]", "[[B>>A]]", 1, 1.0),
+        ("[[A>B]]", "[[A>B]]", 1, 0.5),
+        ("[[A>>B]]", "[[A>>B]]", 1, 0.5),
+        ("[[A=B]]", "[[A>>B]]", 1, 0.25),
+        ("[[B>A]]", "[[A=B]]", 1, 0.375),
+        ("[[B>A]]", "[[A>B]]", 0, 0.25),
+        ("[[B>>A]]", "[[A>>B]]", 0, 0.0),
+        ("At first [[A>>B]], but in the end [[B>A]]", "[[A>B]]", 0, 0.25),
+    ],
+)
+def test_wildchats_five_verdicts(first: str, second: str, value: float, preference: float) -> None:
+    """A win or a tie in either order passes; the last verdict of a reply counts."""
+    judged = {"ab": f"Rubric: objective\n{first}", "ba": f"**Rubric:** Objective\n{second}"}
+    score = named("wildchat", "five_verdicts").grade({}, Answer("x", judged=judged))
+    assert (score.value, score.metrics["preference"]) == (value, preference)
+    assert (score.metrics["objective"], score.details) == (1, {"rubric": "objective"})
+
+
+def test_a_verdict_of_five_steps_that_cannot_be_read_is_shown() -> None:
+    """MT-Bench's verdicts, `[[A<B]]` and no verdict are none of the five; both replies are kept."""
+    grade = named("wildchat", "five_verdicts").grade
+    for said in ("[[A]]", "[[A<B]]", "A>B", ""):
+        score = grade({}, Answer("x", judged={"ab": said, "ba": "[[A=B]]"}))
+        assert (score.status, score.details) == (Status.INFRA_ERROR, {"judge_reply": f"{said} | [[A=B]]"})
+        assert score.reason == "the judge gave no verdict [[A>>B]], [[A>B]], [[A=B]], [[B>A]] or [[B>>A]]"
+    undecided = {"ab": "Rubric: subjective [[A=B]]", "ba": "Rubric: objective [[A=B]]"}
+    score = grade({}, Answer("x", judged=undecided))
+    assert score.value == 1
+    assert not {"objective", "subjective"} & set(score.metrics)
+
+
+def test_wildchats_rubrics_are_told_to_the_judge(tmp_path: Path) -> None:
+    """The subjective one has five criteria, the objective one correctness alone."""
+    one = questions("wildchat", tmp_path, wildchat=wild_rows())[0]
+    scorer = named("wildchat", "five_verdicts")
+    assert scorer.ask is not None
+    first, second = scorer.ask(one.reference, Answer("Ahoy."))
+    system, user = first.messages
+    subjective = system["content"].partition("Rubric: subjective")[2]
+    for criterion in ("correctness", "helpfulness", "relevance", "conciseness", "creativity"):
+        assert f"- {criterion}: " in subjective
+    assert "Judge by correctness alone." in system["content"].partition("Rubric: subjective")[0]
+    assert "[Answer A]\nAhoy.\n" in user["content"]
+    assert "[Answer B]\nAhoy.\n" in second.messages[1]["content"]

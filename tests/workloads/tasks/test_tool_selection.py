@@ -16,7 +16,9 @@ from workloads.errors import ColumnError, MalformedError, SourceError, TaskError
 from workloads.loading import load
 from workloads.score import Status
 from workloads.task import parse
-from workloads.tasks.tool_selection import HEADLINES, LEVELS, grade, grade_text
+from workloads.tasks.tool_models import model_config
+from workloads.tasks.tool_selection import HEADLINES, LEVELS, grade, grade_text, levels
+from workloads.tasks.tool_sets import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,10 +75,10 @@ def test_the_scenarios_are_of_all_levels_and_fit_all_tool_sets() -> None:
         assert {name for one in questions for step in one.reference["steps"] for name in step} <= set(names)
         asked.append([(one.id, one.sample.prompt, one.sample.tags) for one in questions])
     assert all(one == asked[0] for one in asked)
-    levels = Counter(tags["level"] for _, _, tags in asked[0])
-    assert tuple(levels) == LEVELS
-    assert min(levels.values()) >= 4
-    assert sum(levels.values()) >= 24
+    counts = Counter(tags["level"] for _, _, tags in asked[0])
+    assert tuple(counts) == LEVELS
+    assert tuple(counts.values()) == (45, 25, 20, 25, 28, 42)
+    assert len({prompt for _, prompt, _ in asked[0]}) == 185
 
 
 @pytest.mark.parametrize("tools", SETS)
@@ -182,6 +184,86 @@ def test_scores_of_nothing() -> None:
     assert [uncounted[name] for name in names] == [None, None, 1, None]
 
 
+def test_levels_are_chosen() -> None:
+    """By their names or numbers, in any order."""
+    for text in ("edge+simple", "L5+l1"):
+        questions = load(parse(f"tool_selection:levels={text}")).questions
+        assert Counter(one.sample.tags["level"] for one in questions) == {"simple": 45, "edge": 28}
+    assert levels("all") == LEVELS
+
+
+def test_formats_of_descriptions() -> None:
+    """A few words, running text, or labels; in a request and in a prompt."""
+    words = {"what": "Find a note.", "when": "To read it.", "returns": "The note."}
+    tool = Tool("find", words, {})
+    assert tool.description("minimal") == "Find a note."
+    assert tool.description() == "Find a note. To read it. The note."
+    assert tool.description("full") == "WHAT: Find a note.\nWHEN: To read it.\nRETURNS: The note."
+    options = "descriptions=verbose,format=full"
+    called, listed = (
+        load(parse(f"tool_selection:{options},mode={mode}")).questions[0].sample for mode in ("fc", "prompt")
+    )
+    assert called.tools[0]["function"]["description"].startswith("WHAT: Adds one new paragraph")
+    assert "- new_paragraph: WHAT: Adds one new paragraph" in str(listed.messages())
+    assert "  WHEN: Whenever there is new text" in str(listed.messages())
+
+
+def test_default_descriptions(tmp_path: Path) -> None:
+    """Those of the tool set, unless a file has that name."""
+    own, default = (
+        load(parse(f"tool_selection:descriptions={style}")).questions[0].sample.tools
+        for style in ("own", "default")
+    )
+    assert own == default
+    (tmp_path / "descriptions__default.yaml").write_text("tools: [{name: new_paragraph, what: Add.}]")
+    replaced = load(parse("tool_selection:descriptions=default"), tmp_path).questions[0].sample.tools
+    assert replaced[0]["function"]["description"] == "Add."
+
+
+PUBLISHED = """\
+name: "My tool set"
+tool_count: 3
+
+tools:
+  - name: insert_text
+    what: "Insert text at a position."
+    when: "Use it to add new text."
+  - name: remove_text
+    what: "Remove text."
+    when: "Use it to delete text."
+
+tool_mapping:
+  insert_before: insert_text
+  insert_after: insert_text
+  delete: remove_text
+"""
+
+
+def test_a_tool_set_with_fewer_tools_and_operations_than_it_says(tmp_path: Path) -> None:
+    """It loads; notes say what was counted, and which scenarios were left out."""
+    (tmp_path / "tool_sets__mine.yaml").write_text(PUBLISHED)
+    loaded = load(parse("tool_selection:tools=mine"), tmp_path)
+    first, second = loaded.facts["notes"]
+    assert first == "tool_sets__mine.yaml: tool_count is 3, the file has 2 tools"
+    left_out = 185 - len(loaded.questions)
+    assert second.startswith(
+        f"{left_out} scenarios left out: the tool set mine has no tool for replace, append"
+    )
+    asked = {name for one in loaded.questions for step in one.reference["steps"] for name in step}
+    assert asked == {"insert_text", "remove_text"}
+
+
+def test_packaged_models() -> None:
+    """Their prices, names and limits."""
+    for name in ("gpt-5-mini", "claude-haiku-4.5", "gemini-3-flash"):
+        model = model_config(name, None)
+        assert (model.provider, model.temperature) == ("openrouter", 0)
+        assert model.model_id.endswith(name) or name == "gemini-3-flash"
+        assert 0 < model.input_cost < model.output_cost
+        assert model.requests_per_minute
+        assert model.tokens_per_minute
+
+
 def test_files_of_ones_own(tmp_path: Path) -> None:
     """Tool sets, descriptions, models and scenarios are found by their names in a folder of data."""
     (tmp_path / "tool_sets").mkdir()
@@ -226,7 +308,8 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
             r"tools\[0\]: the key 'what' is missing",
         ),
         ("tools=mine", "tool_sets__mine.yaml", "tools: [{name: 1, what: b}]", r"\[0\].name: must be text"),
-        ("tools=mine", "tool_sets__mine.yaml", f"{TOOLS}tool_count: 3", "says 3, and there are 2 tools"),
+        ("levels=L1+hard", "x", "", "levels=hard: must be simple or"),
+        ("format=short", "x", "", "format=short: must be compact or minimal or full"),
         (
             "tools=mine",
             "tool_sets__mine.yaml",
@@ -239,7 +322,7 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
             "tools: [{name: a, what: b, parameters: {c: text}}]",
             r"tools\[0\].parameters.c: must be one of string, integer",
         ),
-        ("tools=mine", "tool_sets__mine.yaml", TOOLS, "line 1: 'expect': the tool set mine has no tool for"),
+        ("tools=mine", "tool_sets__mine.yaml", TOOLS, "the tool set mine has no tool for delete, replace"),
         (
             "descriptions=x",
             "descriptions__x.yaml",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from collections import Counter
 from importlib.resources import files
+from operator import add, mul, sub, truediv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from workloads.answer import Answer
+from workloads.errors import ColumnError
 from workloads.grading.json_answer import json_in, plain
 from workloads.loading import load
-from workloads.sandbox.job import Job, Limits
+from workloads.sandbox.job import Job, ProgramLimits
 from workloads.sandbox.local import run
 from workloads.score import Status
 from workloads.sources import read_rows, read_stored
@@ -21,7 +26,7 @@ from workloads.tasks import coding_assistant, daily_digest
 from workloads.tasks.daily_digest import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from workloads.question import Question
     from workloads.score import Score
@@ -68,7 +73,6 @@ def right(name: str, question: Question) -> str:
 def test_right_answers(name: str) -> None:
     """Every question has one, and no other question's is one everywhere."""
     questions = asked(name)
-    assert len(questions) >= 10
     grade = parse(name).workload.scorers[0].grade
     for question in questions.values():
         score = grade(question.reference, Answer(right(name, question)))
@@ -79,6 +83,120 @@ def test_right_answers(name: str) -> None:
             sum(grade(one.reference, Answer(text)).value or 0 for one in questions.values())
             < len(questions) / 2
         )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_thirty_questions_of_three_levels(name: str) -> None:
+    """Ten a level, none twice, scored without a judge; the score of each level is a figure of its own."""
+    workload = parse(name).workload
+    questions = asked(name)
+    levels = Counter(one.sample.tags["difficulty"] for one in questions.values())
+    assert levels == {"easy": 10, "medium": 10, "hard": 10}
+    assert workload.source.rows == len(questions) == 30
+    assert len({one.sample.prompt for one in questions.values()}) == 30
+    assert "difficulty" in workload.groups
+    (scorer,) = workload.scorers
+    assert scorer.ask is None
+    assert {"easy", "medium", "hard"} <= {one.name for one in scorer.headlines}
+
+
+def test_the_score_of_a_level(figures: Callable[..., dict[str, Any]]) -> None:
+    """Here every question but the hard ones is answered rightly."""
+    scorer = parse("knowledge_base").workload.scorers[0]
+    graded = [
+        (
+            one,
+            scorer.grade(
+                one.reference,
+                Answer(
+                    "Answer: 0.5" if one.sample.tags["difficulty"] == "hard" else right("knowledge_base", one)
+                ),
+            ),
+        )
+        for one in asked("knowledge_base").values()
+    ]
+    told = figures(scorer, graded)
+    assert (told["accuracy"], told["easy"], told["medium"], told["hard"]) == (2 / 3, 1, 1, 0)
+
+
+def test_a_level_that_is_none(tmp_path: Path) -> None:
+    """A file of one's own that takes the place of the package's says its levels, too."""
+    row = {**rows("knowledge_base.jsonl")[0], "difficulty": "trivial"}
+    (tmp_path / "knowledge_base.jsonl").write_text(json.dumps(row))
+    with pytest.raises(ColumnError, match="line 1, column 'difficulty': 'trivial', where easy, medium, hard"):
+        load(parse("knowledge_base"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("document_qa", lambda row: [row["paragraphs"][number - 1] for number in row["required"]]),
+        ("knowledge_base", lambda row: [entry["text"] for entry in row["entries"]]),
+    ],
+)
+def test_answers_follow_from_the_texts(name: str, texts: Callable[[Any], list[str]]) -> None:
+    """An accepted answer stands in the texts that it rests on, or is computed from numbers in them."""
+    for row in rows(f"{name}.jsonl"):
+        if row["answers"] is None or row["answers"] in (["yes"], ["no"]):
+            continue
+        said = " ".join(texts(row)).casefold()
+        derivation = row.get("derivation")
+        if derivation is None:
+            assert row["id"] in IN_OTHER_WORDS or any(
+                re.search(rf"(?<!\w){re.escape(one.casefold())}(?!\w)", said) for one in row["answers"]
+            ), row["id"]
+            continue
+        assert computed(derivation) == float(row["answers"][0]), row["id"]
+        for number in re.findall(r"\d+", derivation):
+            assert number in said or number in {"2", "6"}, row["id"]
+        assert all(plain(one) != plain(old) for one in row["answers"] for old in row.get("outdated", ()))
+
+
+IN_OTHER_WORDS = frozenset({"d09", "d12", "d30", "k07"})
+"""Nothing to pay; two releases, listed; what a range says of a temperature; that one person is enough."""
+
+
+def computed(expression: str) -> float:
+    """The value of an expression of numbers, +, -, * and /."""
+    operators = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
+
+    def value(node: ast.AST) -> float:
+        if isinstance(node, ast.BinOp):
+            return float(operators[type(node.op)](value(node.left), value(node.right)))
+        assert isinstance(node, ast.Constant)
+        assert isinstance(node.value, int)
+        return node.value
+
+    return value(ast.parse(expression, mode="eval").body)
+
+
+def test_the_labels_of_mails_are_those_of_the_instructions() -> None:
+    """Every category and priority occurs; what nobody waits for is low, and needs no reply."""
+    told = rows("email_triage.jsonl")
+    system = next(iter(asked("email_triage").values())).sample.system or ""
+    categories = re.findall(r"^  (\w+) {2,}", system, re.MULTILINE)
+    assert {row["category"] for row in told} == set(categories)
+    assert {row["priority"] for row in told} == {"urgent", "normal", "low"}
+    for row in told:
+        assert row["needs_reply"] or row["priority"] != "urgent", row["id"]
+        assert not (row["needs_reply"] and row["priority"] == "low"), row["id"]
+        if row["category"] in {"spam", "newsletter", "notification"}:
+            assert (row["priority"], row["needs_reply"]) == ("low", False), row["id"]
+
+
+def test_findings_are_in_the_code() -> None:
+    """Their lines are there and say something; seven pieces are clean, and hard ones are among them."""
+    told = rows("security_scanner.jsonl")
+    for row in told:
+        lines = row["code"].rstrip("\n").split("\n")
+        for finding in row["findings"]:
+            first, last = finding["lines"]
+            assert 1 <= first <= last <= len(lines), row["id"]
+            assert lines[last - 1].strip(), row["id"]
+            assert all(re.fullmatch(r"CWE-\d+", one) for one in finding["cwe"]), row["id"]
+    clean = [row["difficulty"] for row in told if not row["findings"]]
+    assert len(clean) == 7
+    assert "hard" in clean
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,7 +242,7 @@ def test_the_solutions_of_the_coding_assistant_pass() -> None:
         said = f"Here it is:\n```python\n{row['solution']}```\nand how to call it:\n```python\nprint(1)\n```"
         assert coding_assistant.grade(task, Answer(said)).value == 1, row["id"]
         empty = f"def {row['entry_point']}(*a, **k): return None\n{row['tests']}"
-        assert run(Job("program", empty, 5), Limits(wall_s=10)).ending == "failed", row["id"]
+        assert run(Job("program", empty, 5), ProgramLimits(wall_s=10)).ending == "failed", row["id"]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +281,13 @@ def test_citations(which: str, said: Any, reason: str) -> None:
     """All that the answer rests on, and none beside; what is not in the document is not answered."""
     score = judged("document_qa", which, json.dumps(said))
     assert (score.value, score.reason) == (float(not reason), reason)
+
+
+def test_words_are_no_digest_of_a_day_without_items() -> None:
+    """Neither the selection nor the order of such a day is right by accident."""
+    score = judged("daily_digest", "g02", "I do not know.")
+    assert (score.value, score.metrics["in_order"], score.metrics["selection_f1"]) == (0, 0, 0)
+    assert judged("daily_digest", "g02", NOTHING).metrics["in_order"] == 1
 
 
 @pytest.mark.parametrize(

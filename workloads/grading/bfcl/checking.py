@@ -24,7 +24,7 @@ Expected = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CallRule:
     """How single calls are judged.
 
     Attributes:
@@ -41,7 +41,7 @@ class Rule:
 
 
 def fault_of(
-    category: str, functions: Sequence[Function], calls: Calls, expected: Sequence[Expected], rule: Rule
+    category: str, functions: Sequence[Function], calls: Calls, expected: Sequence[Expected], rule: CallRule
 ) -> Fault | None:
     """What is wrong with calls; None where they are right.
 
@@ -64,7 +64,7 @@ def fault_of(
     return call_fault(_described(functions, expected[0], rule), calls[0], expected[0], rule)
 
 
-def single_fault(function: Function, calls: Calls, expected: Expected, rule: Rule) -> Fault | None:
+def single_fault(function: Function, calls: Calls, expected: Expected, rule: CallRule) -> Fault | None:
     """What is wrong with calls where the only function is to be called once."""
     if len(calls) != 1:
         return _wrong_count("simple_function_checker", calls, [expected])
@@ -72,7 +72,7 @@ def single_fault(function: Function, calls: Calls, expected: Expected, rule: Rul
 
 
 def unordered_fault(
-    functions: Sequence[Function], calls: Calls, expected: Sequence[Expected], rule: Rule
+    functions: Sequence[Function], calls: Calls, expected: Sequence[Expected], rule: CallRule
 ) -> Fault | None:
     """What is wrong with calls whose order does not matter.
 
@@ -100,7 +100,7 @@ def _wrong_count(checker: str, calls: Calls, expected: Sequence[Expected]) -> Fa
     return Fault(f"{checker}:wrong_count", f"{len(calls)} calls, not {len(expected)}")
 
 
-def _described(functions: Sequence[Function], expected: Expected, rule: Rule) -> Function:
+def _described(functions: Sequence[Function], expected: Expected, rule: CallRule) -> Function:
     """The first function that is the expected one.
 
     Raises:
@@ -114,7 +114,7 @@ def _described(functions: Sequence[Function], expected: Expected, rule: Rule) ->
 
 
 def call_fault(
-    function: Function, call: Mapping[str, Mapping[str, Any]], expected: Expected, rule: Rule
+    function: Function, call: Mapping[str, Mapping[str, Any]], expected: Expected, rule: CallRule
 ) -> Fault | None:
     """What is wrong with one call."""
     checker = "simple_function_checker"
@@ -138,7 +138,7 @@ def call_fault(
     return None
 
 
-def _argument_fault(given: Any, allowed: Sequence[Any], types: Sequence[Any], rule: Rule) -> Fault | None:
+def _argument_fault(given: Any, allowed: Sequence[Any], types: Sequence[Any], rule: CallRule) -> Fault | None:
     """What is wrong with one argument."""
     language = LANGUAGES[rule.language]
     declared = language.declared(*types)
@@ -153,7 +153,7 @@ def _argument_fault(given: Any, allowed: Sequence[Any], types: Sequence[Any], ru
     return _other_fault(value, allowed)
 
 
-def _value_fault(value: Any, allowed: Sequence[Any], declared: Declared, rule: Rule) -> Fault | None:
+def _value_fault(value: Any, allowed: Sequence[Any], declared: Declared, rule: CallRule) -> Fault | None:
     """What is wrong with a value of the type that is declared."""
     if declared.outer is dict:
         return rule.objects(value, allowed)

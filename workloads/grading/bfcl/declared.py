@@ -59,7 +59,7 @@ class Language:
         """A type by its name and that of its elements.
 
         Raises:
-            KeyError: There is no such type.
+            KeyError: The type does not exist.
         """
         return Declared(self.types[name], self.types[inner or ""] if name in self.with_elements else None)
 

@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import ExtraError
-from workloads.grading.bfcl.calls import UndecodableError
+from workloads.grading.bfcl.calls import UndecodableError, are_calls
 from workloads.grading.bfcl.java_text import java_calls
 from workloads.grading.bfcl.javascript_text import javascript_calls
 from workloads.grading.bfcl.python_text import python_calls
+from workloads.grading.json_calls import json_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,7 +28,8 @@ def decoded(answer: Answer, mode: str, language: str) -> Any:
 
     Args:
         answer: The answer.
-        mode: `fc` for calls of tools, `prompt` for calls in the text.
+        mode: `fc` for calls of tools, `prompt` for calls in the text; `auto` for calls of tools, or where the
+            endpoint gave none, for calls in the text, whose names have underscores in place of dots.
         language: `python`, `java` or `javascript`.
 
     Returns:
@@ -37,9 +39,24 @@ def decoded(answer: Answer, mode: str, language: str) -> Any:
         UndecodableError: There is nothing that can be decoded.
         ExtraError: The grammar of the language is not installed.
     """
-    if mode == "fc":
+    if mode == "fc" or (mode == "auto" and (answer.tool_calls or not answer.text.strip())):
         return guarded(_tool_calls, answer)
+    if mode == "auto":
+        return _with_underscores(guarded(_any_calls, answer.text, language))
     return guarded(calls_in, bracketed(answer.text), language)
+
+
+def _any_calls(text: str, language: str) -> Any:
+    """The calls of a text: as JSON, else in the language of the functions."""
+    calls = json_calls(text)
+    return calls_in(bracketed(text), language) if calls is None else calls
+
+
+def _with_underscores(calls: Any) -> Any:
+    """Calls as they would have been given, had they been calls of tools."""
+    if not are_calls(calls):
+        return calls
+    return [{name.replace(".", "_"): arguments for name, arguments in call.items()} for call in calls]
 
 
 def bracketed(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workloads.grading.bfcl.allowed import standard
 from workloads.grading.bfcl.calls import UndecodableError
-from workloads.grading.bfcl.checking import Rule, single_fault, unordered_fault
+from workloads.grading.bfcl.checking import CallRule, single_fault, unordered_fault
 from workloads.grading.bfcl.decoding import calls_in, decoded, guarded
 from workloads.grading.bfcl.fault import Fault, shown
 from workloads.grading.bfcl.official import IRRELEVANCE, RELEVANCE, called, undecoded, unjudged, written
@@ -44,8 +44,8 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _decoded(reference: Reference, answer: Answer) -> Any:
-    if reference["mode"] == "fc":
-        return decoded(answer, "fc", reference["language"])
+    if reference["mode"] != "prompt":
+        return decoded(answer, reference["mode"], reference["language"])
     if reference["language"] == "python":
         return guarded(_python_calls, answer.text)
     return guarded(calls_in, answer.text, reference["language"])
@@ -61,7 +61,7 @@ def _python_calls(text: str) -> list[Any]:
 def _fault(reference: Reference, calls: Any) -> Fault | None:
     """What is wrong with calls; an expected call is one of the first function whose name is in its own."""
     functions, expected = reference["functions"], reference["answers"]
-    rule = Rule(reference["language"], reference["mode"] == "fc", object_fault, _names_part_of)
+    rule = CallRule(reference["language"], reference["mode"] != "prompt", object_fault, _names_part_of)
     if "multiple" in reference["category"] or "parallel" in reference["category"]:
         return unordered_fault(functions, calls, expected, rule)
     return single_fault(functions[0], calls, expected[0], rule)

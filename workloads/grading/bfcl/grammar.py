@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from workloads.errors import ExtraError
 from workloads.grading.bfcl.calls import UndecodableError
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
+
+LONGEST: Final = 20_000
+"""Characters of source code: right calls have some hundred, and the grammars are quadratic in some texts."""
 
 
 def tree(source: str, language: Literal["java", "javascript"]) -> Node:
@@ -21,9 +24,11 @@ def tree(source: str, language: Literal["java", "javascript"]) -> Node:
         The root of the tree.
 
     Raises:
-        UndecodableError: It is not of this language.
+        UndecodableError: It is not of this language, or longer than `LONGEST`.
         ExtraError: The grammars are not installed.
     """
+    if len(source) > LONGEST:
+        raise UndecodableError(f"longer than {LONGEST:,} characters")
     root = parser(language).parse(source.encode()).root_node
     if _is_broken(root):
         raise UndecodableError(f"not {'Java' if language == 'java' else 'JavaScript'}")

@@ -25,7 +25,7 @@ def java_calls(source: str) -> Any:
         ExtraError: The grammars are not installed.
     """
     first = next(_invocations(tree(source, "java")), None)
-    return {} if first is None else _Source(source).call(first)
+    return {} if first is None else _JavaSource(source).call(first)
 
 
 def _invocations(node: Node) -> Iterator[Node]:
@@ -38,7 +38,7 @@ def _invocations(node: Node) -> Iterator[Node]:
         yield from _invocations(child)
 
 
-class _Source:
+class _JavaSource:
     """Source code whose nodes are read.
 
     A node's text is cut out of the characters by its place in the bytes, as the official parser does it:

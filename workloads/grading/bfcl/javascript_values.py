@@ -41,7 +41,7 @@ def javascript_value(text: str, declared: str, inner: str | None = None) -> Any:
         inner: That of the elements of an `array`.
 
     Raises:
-        ValueError: There is no such type, or it is a number that cannot be read.
+        ValueError: The type does not exist, or it is a number that cannot be read.
     """
     if declared in _WRITTEN:
         pattern, read = _WRITTEN[declared]

@@ -6,9 +6,10 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.grading.bfcl.calls import UndecodableError, are_calls
-from workloads.grading.bfcl.checking import Rule, fault_of
+from workloads.grading.bfcl.checking import CallRule, fault_of
 from workloads.grading.bfcl.decoding import decoded
 from workloads.grading.bfcl.fault import Fault
+from workloads.grading.bfcl.grammar import parser
 from workloads.score import Score, graded, unparsed
 
 if TYPE_CHECKING:
@@ -40,6 +41,16 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return judged(reference, calls)
 
 
+def require(reference: Reference) -> None:
+    """Make sure that the grammar is there which calls in a text are read by.
+
+    Raises:
+        ExtraError: It is not installed.
+    """
+    if reference["mode"] != "fc" and reference["language"] != "python":
+        parser(reference["language"])
+
+
 def undecoded(reference: Reference, why: str) -> Score:
     """The score of an answer out of which nothing can be decoded: no call, whatever else it is."""
     why = f"ast_decoder:decoder_failed: {why}"
@@ -54,7 +65,7 @@ def judged(reference: Reference, calls: Any) -> Score:
         return called(reference, calls if are_calls(calls) else None)
     if not are_calls(calls):
         return unparsed(f"ast_decoder:decoder_wrong_output_format: {written(calls)}")
-    rule = Rule(reference["language"], reference["mode"] == "fc")
+    rule = CallRule(reference["language"], reference["mode"] != "prompt")
     try:
         fault = fault_of(reference["category"], reference["functions"], calls, reference["answers"], rule)
     except Exception as error:  # noqa: BLE001 (whatever a model can make of a value)

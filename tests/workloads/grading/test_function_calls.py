@@ -1,0 +1,86 @@
+"""Calls of functions in texts, as JSON and as Python, compared in any order by normalised values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from workloads.grading.function_calls import calls_of_text, normalised_value, same_calls
+from workloads.grading.json_calls import calls_of_json, calls_of_tools
+
+ONE = [{"area": {"side": 2, "unit": "cm"}}]
+AREA = '{"name": "area", "arguments": {"side": 2, "unit": "cm"}}'
+ROOT = '{"name": "math.sqrt", "args": {"x": 4}}'
+TWO = [*ONE, {"math.sqrt": {"x": 4}}]
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ('{"name": "area", "arguments": {"side": 2, "unit": "cm"}}', ONE),
+        ('{"tool": "area", "parameters": "{\\"side\\": 2, \\"unit\\": \\"cm\\"}"}', ONE),
+        ('{"function": {"name": "area", "arguments": {"side": 2, "unit": "cm"}}, "type": "function"}', ONE),
+        ('{"function": "area", "args": {"side": 2, "unit": "cm"}}', ONE),
+        ('I call it:\n```json\n{"name": "area", "arguments": {"side": 2, "unit": "cm"}}\n```\nDone.', ONE),
+        ('<tool_call>\n{"name": "area", "arguments": {"side": 2, "unit": "cm"}}\n</tool_call>', ONE),
+        ("area(side=2, unit='cm')", ONE),
+        ("```python\narea(side=2, unit='cm')\n```", ONE),
+        ("[area(side=2, unit='cm'), math.sqrt(x=4)]", TWO),
+        (f"[{AREA}, {ROOT}]", TWO),
+        (f"```json\n{AREA}\n```\nand\n```json\n{ROOT}\n```", TWO),
+        ('{"name": "now"}', [{"now": {}}]),
+        ("now()", [{"now": {}}]),
+        ("[]", []),
+        ("No function does that.", None),
+        ('{"name": "Ada", "age": 36}', None),
+        ('{"name": "area", "arguments": [2]}', None),
+        ('{"name": "area", "arguments": "{"}', None),
+        ("", None),
+        ("1 + 1", None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_calls_in_a_text(text: str, calls: Any) -> None:
+    """In each of the forms; and what is none of them."""
+    assert calls_of_text(text) == calls
+
+
+def test_calls_that_the_endpoint_gave() -> None:
+    """Their arguments are JSON text."""
+    given = {"id": "c1", "type": "function", "function": {"name": "area", "arguments": '{"side": 2}'}}
+    assert calls_of_tools([given]) == [{"area": {"side": 2}}]
+    assert calls_of_tools([{**given, "function": {"name": "now", "arguments": ""}}]) == [{"now": {}}]
+    assert calls_of_tools([{**given, "function": {"name": "area", "arguments": "{"}}]) is None
+    assert calls_of_json("area") is None
+
+
+def test_the_order_does_not_matter_but_how_often_does() -> None:
+    """Of calls and of arguments; of elements it does."""
+    assert same_calls(TWO, TWO[::-1])
+    assert not same_calls([*ONE, *ONE], ONE)
+    assert same_calls([{"f": {"a": 1, "b": 2}}], [{"f": {"b": 2, "a": 1}}])
+    assert not same_calls([{"f": {"a": [1, 2]}}], [{"f": {"a": [2, 1]}}])
+    assert not same_calls([{"F": {}}], [{"f": {}}])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (" New  York", "new york", True),
+        (2.0, 2, True),
+        (2.5, 2, False),
+        ("2", 2, False),
+        ([1.0, "A"], (1, "a"), True),
+        ({"a": {"b": "C"}}, {"a": {"b": "c"}}, True),
+        (None, "none", False),
+    ],
+)
+def test_values(one: Any, other: Any, *, same: bool) -> None:
+    """Texts without case and further blanks, whole numbers however they are written."""
+    assert (normalised_value(one) == normalised_value(other)) is same
+
+
+def test_true_is_not_one() -> None:
+    """As JSON tells them apart."""
+    assert not same_calls([{"f": {"a": True}}], [{"f": {"a": 1}}])

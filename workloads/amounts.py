@@ -1,0 +1,66 @@
+"""Durations and sizes as options take them: `10m`, `250ms`, `64MiB`."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Final
+
+_TIMES: Final = ((3_600_000, "h"), (60_000, "m"), (1000, "s"))
+"""In milliseconds, the longest first."""
+
+_SECOND: Final = 1000
+
+_SIZES: Final = (
+    (2**30, "GiB"),
+    (2**20, "MiB"),
+    (2**10, "KiB"),
+    (10**9, "GB"),
+    (10**6, "MB"),
+    (10**3, "kB"),
+)
+
+
+_LONG: Final = 10**30
+
+
+def duration_text(seconds: float) -> str:
+    """Write a duration in the longest unit that takes a whole number: `10m`, `90s`, `250ms`; or `1.5s`.
+
+    Args:
+        seconds: The duration.
+    """
+    milliseconds = round(seconds * 1000)
+    for unit, name in _TIMES:
+        if milliseconds and milliseconds % unit == 0 and milliseconds == seconds * 1000:
+            return f"{milliseconds // unit}{name}"
+    return f"{milliseconds}ms" if 0 < milliseconds < _SECOND else f"{float(seconds)!r}s".replace(".0s", "s")
+
+
+def size_text(size: int) -> str:
+    """Write a number of bytes in the greatest unit that takes a whole number: `64MiB`, `10MB`.
+
+    Args:
+        size: The number of bytes.
+    """
+    for unit, name in _SIZES:
+        if size and size % unit == 0:
+            return f"{size // unit}{name}"
+    return str(size)
+
+
+def number_text(number: float) -> str:
+    """Write a number without an exponent, its thousands apart: `1,000,000`, `0.000001`, `2.5`.
+
+    Args:
+        number: The number; one that is not finite is written as Python does, and a whole number with more
+            than 30 digits is rounded to a power of ten.
+    """
+    if isinstance(number, int) and abs(number) >= _LONG:
+        # Python refuses to write numbers of more than 4,300 digits.
+        return f"about {'-' if number < 0 else ''}10^{round(math.log10(abs(number)))}"
+    if not math.isfinite(number):
+        return str(number)
+    decimal = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    text = f"{decimal.normalize():,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

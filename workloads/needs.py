@@ -1,0 +1,129 @@
+"""What a benchmark needs before it can be asked and scored, and what of that is on this machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from workloads.workload import Source, Workload
+
+INPUT_TOKENS_PER_S: Final = 20_000
+OUTPUT_TOKENS_PER_S: Final = 1_000
+"""What an endpoint reads and writes in a second, of all requests together, where a runtime is estimated."""
+
+EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "bfcl": ("tree_sitter", "tree_sitter_java", "tree_sitter_javascript"),
+    "hf": ("datasets",),
+    "ifeval": ("langdetect",),
+    "math": ("math_verify", "pylatexenc", "sympy"),
+}
+"""Modules by the extra of this package that installs them."""
+
+JUDGE_KEY: Final = "LOADGEN_JUDGE_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that a benchmark needs.
+
+    Attributes:
+        kind: What kind of thing: `data`, a `model` of a grader, an `extra` of this package, a `judge`, or
+            permission to run the `code` that a model wrote.
+        met: Whether it is here; None where each run says so by its options.
+        about: What it is, where it is, or how to get it.
+    """
+
+    kind: Literal["data", "model", "extra", "judge", "code"]
+    met: bool | None
+    about: str
+
+
+def needs(workload: Workload, data: Path | None = None) -> list[Need]:
+    """What a benchmark needs, as it is asked and scored by default.
+
+    Args:
+        workload: The benchmark.
+        data: A folder of data to look in (`--data`); None looks in the cache.
+    """
+    scorer = workload.scorers[0]
+    found = [*_data(workload, data)]
+    if workload.extra:
+        found.append(_extra(workload.extra, "to score its answers"))
+    if workload.extra == "ifeval":
+        found.append(_punkt())
+    if scorer.ask is not None:
+        key = f"{JUDGE_KEY} is {'set' if os.environ.get(JUDGE_KEY) else 'not set'}"
+        found.append(Need("judge", None, f"a judge: --judge-url and --judge-model of the run; {key}"))
+    if scorer.runs_code:
+        found.append(Need("code", None, "to run the code of its answers: --allow-code-execution"))
+    return found
+
+
+def estimated_s(workload: Workload, questions: int | None = None) -> float | None:
+    """About how long the whole benchmark takes, in seconds; None where its size is not known.
+
+    Its questions at `INPUT_TOKENS_PER_S` and then its answers at `OUTPUT_TOKENS_PER_S`: an endpoint of other
+    rates takes another time, and a model that reasons writes many times as much.
+
+    Args:
+        workload: The benchmark.
+        questions: How many are asked; None for all of them.
+    """
+    typical = workload.typical
+    if typical is None:
+        return None
+    count = questions or workload.source.rows or typical.questions
+    if count is None:
+        return None
+    return count * (typical.input_tokens / INPUT_TOKENS_PER_S + typical.output_tokens / OUTPUT_TOKENS_PER_S)
+
+
+def _data(workload: Workload, data: Path | None) -> Iterator[Need]:
+    from workloads.fetching import is_kept
+    from workloads.loading import is_in
+
+    sources = [workload.source, *(one for one in workload.further.values() if one.hub or one.urls)]
+    if workload.source.packaged:
+        yield Need("data", met=True, about="its data comes with the package")
+        return
+    if data is not None and all(is_in(workload.name, one, data) for one in sources):
+        yield Need("data", met=True, about=f"its data is in {data}")
+        return
+    if all(map(is_kept, sources)):
+        yield Need("data", met=True, about="its data is in the cache")
+        return
+    yield Need("data", met=False, about=_how_to_fetch(workload.source))
+    if any(one.hub and not one.repository for one in sources):
+        yield _extra("hf", "to fetch its data")
+
+
+def _how_to_fetch(source: Source) -> str:
+    files = " or ".join(source.files)
+    folder = f"or put {files} into the folder of --data"
+    if source.hub:
+        gated = ", after its terms were accepted there" if "gated" in source.licence else ""
+        return f"its data: fetched from Hugging Face ({source.hub}){gated} when it is asked; {folder}"
+    if source.urls:
+        return f"its data: fetched from {urlsplit(source.urls[0]).netloc} when it is asked; {folder}"
+    return f"its data: put {files} into the folder of --data"
+
+
+def _extra(name: str, purpose: str) -> Need:
+    met = all(find_spec(module) is not None for module in EXTRAS[name])
+    how = "installed" if met else f"pip install 'llm-loadgen[{name}]'"
+    return Need("extra", met, f"the extra {name} {purpose}: {how}")
+
+
+def _punkt() -> Need:
+    from workloads.grading.english import is_there
+
+    met = is_there()
+    how = "it is here" if met else "python -m nltk.downloader punkt_tab"
+    return Need("model", met, f"the model punkt_tab, by which it counts sentences: {how}")

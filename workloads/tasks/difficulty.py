@@ -1,0 +1,31 @@
+"""How difficult a question of a use case is: the same three levels in all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from workloads.errors import ColumnError
+from workloads.scorer import Headline
+
+if TYPE_CHECKING:
+    from workloads.sources import FileRow
+
+TAG: Final = "difficulty"
+LEVELS: Final = ("easy", "medium", "hard")
+
+BY_DIFFICULTY: Final = tuple(
+    Headline(level, f"avg(value) FILTER (tags['{TAG}'] = '{level}')") for level in LEVELS
+)
+"""The score of each level."""
+
+
+def difficulty(row: FileRow) -> dict[str, str]:
+    """The tag of a row.
+
+    Raises:
+        ColumnError: The row has none of the three levels.
+    """
+    level = row[TAG]
+    if level not in LEVELS:
+        raise ColumnError(f"{row.place}, column {TAG!r}: {level!r}, where {', '.join(LEVELS)} are allowed")
+    return {TAG: level}
