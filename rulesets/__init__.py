@@ -7,50 +7,54 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rulesets.demands import Validity
+    from rulesets.demands import ValidityDemand
     from rulesets.errors import ExpressionError, RulesetError, RulesetFileError, TargetError
+    from rulesets.evaluation import judge
     from rulesets.expression import parse, unparse
     from rulesets.loading import load
-    from rulesets.metric import TPOT, TTFT, QueryLatency, Throughput
+    from rulesets.metric import TPOT, TTFT, Metric, QueryLatency, Throughput, of_metrics
     from rulesets.of_report import OfReport
     from rulesets.ruleset import Ruleset, of_expressions
     from rulesets.target import METRICS, Target
-    from rulesets.verdict import Row, Verdict, exit_code, judge
+    from rulesets.verdict import Verdict, VerdictRow, exit_code
 
 __all__ = [
     "METRICS",
     "TPOT",
     "TTFT",
     "ExpressionError",
+    "Metric",
     "OfReport",
     "QueryLatency",
-    "Row",
     "Ruleset",
     "RulesetError",
     "RulesetFileError",
     "Target",
     "TargetError",
     "Throughput",
-    "Validity",
+    "ValidityDemand",
     "Verdict",
+    "VerdictRow",
     "exit_code",
     "judge",
     "load",
     "of_expressions",
+    "of_metrics",
     "parse",
     "unparse",
 ]
 
 _HOMES = {
-    "demands": ("Validity",),
+    "demands": ("ValidityDemand",),
     "errors": ("ExpressionError", "RulesetError", "RulesetFileError", "TargetError"),
+    "evaluation": ("judge",),
     "expression": ("parse", "unparse"),
     "loading": ("load",),
-    "metric": ("TPOT", "TTFT", "QueryLatency", "Throughput"),
+    "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput", "of_metrics"),
     "of_report": ("OfReport",),
     "ruleset": ("Ruleset", "of_expressions"),
     "target": ("METRICS", "Target"),
-    "verdict": ("Row", "Verdict", "exit_code", "judge"),
+    "verdict": ("Verdict", "VerdictRow", "exit_code"),
 }
 """The modules that the public names live in."""
 

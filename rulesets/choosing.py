@@ -10,8 +10,8 @@ from rulesets.nearest import suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rulesets.demands import Load
-    from rulesets.extending.chain import Entry
+    from rulesets.demands import LoadDemand
+    from rulesets.extending.chain import ModelEntry
 
 _ANY: Final = "*"
 _PATTERNS: Final[Mapping[str, frozenset[str]]] = {
@@ -24,8 +24,8 @@ _PATTERNS: Final[Mapping[str, frozenset[str]]] = {
 
 def choose(
     title: str,
-    entries: Sequence[Entry],
-    load_of: Callable[[str, str], Load | None],
+    entries: Sequence[ModelEntry],
+    load_of: Callable[[str, str], LoadDemand | None],
     *,
     model: str | None = None,
     scenario: str | None = None,
@@ -52,7 +52,7 @@ def choose(
     wanted = scenario
     if scenario is not None and "/" in scenario and not _with(entries, scenario):
         model, _, wanted = scenario.rpartition("/")
-        if not _called(entries, model):
+        if not called(entries, model):
             raise RulesetError(f"{title} has no model {model!r}; {suggestion(model, _names(entries))}")
     candidates = _models(entries, model)
     if not candidates:
@@ -80,15 +80,15 @@ def choose(
     return pairs[0]
 
 
-def _models(entries: Sequence[Entry], model: str | None) -> Sequence[Entry]:
+def _models(entries: Sequence[ModelEntry], model: str | None) -> Sequence[ModelEntry]:
     """The models that a name can mean: what is called so, else what has the alias, else `*`; no name, any."""
     if model is None:
         return entries
-    return _called(entries, model) or [entry for entry in entries if entry.name == _ANY]
+    return called(entries, model) or [entry for entry in entries if entry.name == _ANY]
 
 
 def _of_size(
-    pairs: Sequence[tuple[str, str]], load_of: Callable[[str, str], Load | None], concurrency: int
+    pairs: Sequence[tuple[str, str]], load_of: Callable[[str, str], LoadDemand | None], concurrency: int
 ) -> list[tuple[str, str]]:
     """Those whose range has the concurrency, else those without a range, else all."""
     ranges = {pair: load.concurrency if (load := load_of(*pair)) else {} for pair in pairs}
@@ -100,7 +100,8 @@ def _of_size(
     return inside or [pair for pair, its in ranges.items() if not its] or list(pairs)
 
 
-def _called(entries: Sequence[Entry], model: str) -> Sequence[Entry]:
+def called(entries: Sequence[ModelEntry], model: str) -> Sequence[ModelEntry]:
+    """The entries that a model's name means: those of the name or its last part, else of such an alias."""
     meant = {model.lower(), _last(model)}
     by_name = [entry for entry in entries if meant & {entry.name.lower(), _last(entry.name)}]
     return by_name or [
@@ -110,15 +111,17 @@ def _called(entries: Sequence[Entry], model: str) -> Sequence[Entry]:
     ]
 
 
-def _as_any(candidates: Sequence[Entry]) -> str:
-    return ", which is any other (*) to it" if all(entry.name == _ANY for entry in candidates) else ""
+def _as_any(candidates: Sequence[ModelEntry]) -> str:
+    return (
+        " (which it has no rules of its own for)" if all(entry.name == _ANY for entry in candidates) else ""
+    )
 
 
-def _with(entries: Sequence[Entry], scenario: str) -> bool:
+def _with(entries: Sequence[ModelEntry], scenario: str) -> bool:
     return any(its.lower() == scenario.lower() for entry in entries for its in entry.scenarios)
 
 
-def _names(entries: Sequence[Entry]) -> Sequence[str]:
+def _names(entries: Sequence[ModelEntry]) -> Sequence[str]:
     return [name for entry in entries for name in (entry.name, *entry.aliases) if name != _ANY]
 
 

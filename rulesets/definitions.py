@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 PercentileMethod = Literal["linear", "lower", "loadgen_floor", "nearest_rank"]
-Origin = Literal["scheduled", "issued"]
-Denominator = Literal["n_minus_1", "tokens_after_first_chunk"]
+Origin = Literal["scheduled", "issued", "sent"]
+Denominator = Literal["n_minus_1", "n", "tokens_after_first_chunk"]
 End = Literal["last_token", "complete"]
 OneToken = Literal["drop", "zero", "error"]
 TokenSource = Literal["server_usage", "client_tokenizer"]
 Category = Literal["reasoning", "content", "tool_call"]
-WindowKind = Literal["run", "steady_state", "last_issued_done"]
+WindowKind = Literal["run", "steady_state", "last_issued_done", "tracked"]
 FailedRequests = Literal["exclude", "count_as_violation"]
 
 CATEGORIES: Final[tuple[Category, ...]] = ("reasoning", "content", "tool_call")

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+DEMANDED: Final = (
+    *("max_error_rate", "min_samples", "min_duration_s", "dataset_multiple", "min_passes", "streaming"),
+    *("min_samples_per_concurrency", "warmup_per_concurrency"),
+)
+"""What a run can be asked to have, by the keys of `validity`."""
+
 Pattern = Literal["poisson", "constant", "concurrency", "closed_loop", "all_at_once", "burst"]
 """How requests arrive. `closed_loop` is one in flight unless a concurrency is told, `all_at_once` offline."""
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadDemand:
     """The load that a scenario prescribes.
 
     Attributes:
@@ -30,7 +36,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Validity:
+class ValidityDemand:
     """What a run must have to stand for the server.
 
     Attributes:
@@ -42,6 +48,7 @@ class Validity:
         streaming: `required` where answers must be streamed.
         min_samples_per_concurrency: Completed requests for each place of the concurrency.
         warmup_per_concurrency: Warm-up requests for each.
+        warn: Those of the above whose violation is a warning, and leaves the run valid.
     """
 
     max_error_rate: float | None = None
@@ -52,10 +59,11 @@ class Validity:
     streaming: Literal["required", "any"] = "any"
     min_samples_per_concurrency: int | None = None
     warmup_per_concurrency: int | None = None
+    warn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class DatasetDemand:
     """What must be asked.
 
     Attributes:
@@ -72,7 +80,7 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class GenerationDemand:
     """What each request must ask for.
 
     Attributes:
@@ -86,7 +94,7 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class AuditDemand:
     """A check of the run's integrity.
 
     Attributes:
@@ -116,7 +124,7 @@ is repeated (mlcommons/endpoints, output_caching_test), and its count of tokens 
 
 
 @dataclass(frozen=True, slots=True)
-class SteadyState:
+class SteadyStateDemand:
     """What the steady state of a run must be.
 
     Attributes:

@@ -54,7 +54,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """A part of a document.
 
     Attributes:
@@ -83,7 +83,7 @@ class Part:
         """Tell whether it is a list."""
         return isinstance(self.node, yaml.SequenceNode)
 
-    def mapping(self, known: Collection[str], required: Collection[str] = ()) -> dict[str, Part]:
+    def mapping(self, known: Collection[str], required: Collection[str] = ()) -> dict[str, DocumentPart]:
         """Read it as keys and values, with those that merge keys bring.
 
         Raises:
@@ -101,7 +101,7 @@ class Part:
                 raise self.error(f"the key {name!r} is missing")
         return parts
 
-    def names(self) -> dict[str, Part]:
+    def names(self) -> dict[str, DocumentPart]:
         """Read it as values by names that are the author's own, with those that merge keys bring.
 
         Raises:
@@ -109,16 +109,16 @@ class Part:
         """
         return self._pairs(())
 
-    def _pairs(self, within: tuple[yaml.Node, ...]) -> dict[str, Part]:
+    def _pairs(self, within: tuple[yaml.Node, ...]) -> dict[str, DocumentPart]:
         if not isinstance(self.node, yaml.MappingNode):
             raise self.error(f"must hold keys and values, not {self._shown()}")
         if any(node is self.node for node in within):
             raise self.error("merges itself")
-        own: dict[str, Part] = {}
-        merged: dict[str, Part] = {}
+        own: dict[str, DocumentPart] = {}
+        merged: dict[str, DocumentPart] = {}
         self._spend(len(self.node.value))
         for key_node, value_node in self.node.value:
-            place = Part(key_node, self.file, key_node.start_mark.line + 1, self.budget, self.key)
+            place = DocumentPart(key_node, self.file, key_node.start_mark.line + 1, self.budget, self.key)
             if key_node.tag == _MERGE:
                 for more in self._merges(replace(place, node=value_node)):
                     merged = more._pairs((*within, self.node)) | merged  # noqa: SLF001 (a part of its own kind)
@@ -129,7 +129,7 @@ class Part:
             own[name] = replace(place, node=value_node, key=f"{self.key}.{name}".lstrip("."))
         return own | {name: part for name, part in merged.items() if name not in own}
 
-    def _merges(self, value: Part) -> Iterator[Part]:
+    def _merges(self, value: DocumentPart) -> Iterator[DocumentPart]:
         """What a merge key brings: one thing, or a list of which the first goes before the others."""
         nodes = value.node.value if isinstance(value.node, yaml.SequenceNode) else [value.node]
         self._spend(len(nodes))
@@ -145,7 +145,7 @@ class Part:
         if self.budget.left < 0:
             raise self.error(f"has more than {MOST_PARTS} parts with its aliases, as no ruleset does")
 
-    def sequence(self) -> list[Part]:
+    def sequence(self) -> list[DocumentPart]:
         """Read it as a list.
 
         Raises:
@@ -155,7 +155,7 @@ class Part:
             raise self.error(f"must be a list, not {self._shown()}")
         self._spend(len(self.node.value))
         return [
-            Part(node, self.file, node.start_mark.line + 1, self.budget, f"{self.key}[{index}]")
+            DocumentPart(node, self.file, node.start_mark.line + 1, self.budget, f"{self.key}[{index}]")
             for index, node in enumerate(self.node.value)
         ]
 
@@ -257,11 +257,11 @@ class Part:
         return "a list" if self.is_sequence() else "keys and values"
 
 
-def read(path: Path) -> Part:
+def read(path: Path) -> DocumentPart:
     """Read a YAML file.
 
     Raises:
-        RulesetFileError: There is no such file, it cannot be read, is too long, is not YAML, or is empty.
+        RulesetFileError: The file does not exist, it cannot be read, is too long, is not YAML, or is empty.
     """
     file = str(path)
     try:
@@ -278,7 +278,7 @@ def read(path: Path) -> Part:
         raise RulesetFileError(file, None, "", f"is not YAML ({error})") from error
     if root is None:
         raise RulesetFileError(file, None, "", "is empty; a ruleset begins with 'schema: rulesets/1'")
-    return Part(root, file, root.start_mark.line + 1, Budget())
+    return DocumentPart(root, file, root.start_mark.line + 1, Budget())
 
 
 def _content(path: Path) -> str:

@@ -5,8 +5,8 @@ Latencies are in ms, lengths in tokens, rates in requests or tokens a second, sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,11 +27,13 @@ class Rate:
         value: None where nothing was counted.
         n: How many requests completed.
         blocks: The rates of the equal parts that the window was cut into; empty where it is too short.
+        series: The same of shorter parts, in which few requests may have completed, or none.
     """
 
     value: float | None
     n: int
     blocks: tuple[float, ...] = ()
+    series: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,23 @@ class Good:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreInterval:
+    """The interval of a score, as its report has it.
+
+    Attributes:
+        low: Its lower end.
+        high: Its upper end.
+        level: Its confidence, such as 0.95.
+        method: `wilson`, `normal` or `clustered`.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
 class Accuracy:
     """A score of a run.
 
@@ -70,6 +89,12 @@ class Accuracy:
         remedy: What would give them one.
         repeats: How often each question was asked at most.
         headline: Whether its benchmark is known by it: the length of answers, say, is told beside it.
+        task: The benchmark that was scored, as it was asked for; empty where it is not known.
+        figure: What its scorer calls it.
+        own: Whether its scorer is the benchmark's own.
+        unit: A `share` between 0 and 1, or a plain `number`.
+        better: Which side of it is better.
+        interval: As the report has it; None where it has none.
     """
 
     value: float | None
@@ -81,9 +106,16 @@ class Accuracy:
     remedy: str = ""
     repeats: int = 1
     headline: bool = True
+    # Where a score comes from; two scores of one value are equal wherever they come from.
+    task: str = field(default="", compare=False)
+    figure: str = field(default="", compare=False)
+    own: bool = field(default=True, compare=False)
+    unit: Literal["share", "number"] = field(default="share", compare=False)
+    better: Literal["higher", "lower"] = field(default="higher", compare=False)
+    interval: ScoreInterval | None = field(default=None, compare=False)
 
 
-class Sample(Protocol):
+class MetricValues(Protocol):
     """The values of one metric over the requests that a rule is about.
 
     Where failed requests count as violations they are among the values, each as infinity.
@@ -118,6 +150,16 @@ class Sample(Protocol):
         """For each of these spans, how many values are at most each edge, and last how many there are."""
         ...
 
+    def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
+        """How many finite values there are, and their sum, request by request in the order of issue.
+
+        Of many requests, of equal spans of time instead; some may be empty.
+
+        Args:
+            edge: Where it is given, the second number is how many values are at most this.
+        """
+        ...
+
 
 class Evidence(Protocol):
     """A run as its judge sees it, computed by the definitions that the rules name."""
@@ -132,7 +174,12 @@ class Evidence(Protocol):
         """What the figures were computed with."""
         ...
 
-    def sample(self, metric: str, where: Where) -> Sample:
+    @property
+    def ends(self) -> Sequence[Evidence]:
+        """The run with all values at the least and at the most that they can be; none if all are exact."""
+        ...
+
+    def sample(self, metric: str, where: Where) -> MetricValues:
         """The values of a latency or a length."""
         ...
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from rulesets.demands import Load
-    from rulesets.extending.chain import Entry
+    from rulesets.demands import LoadDemand
+    from rulesets.extending.chain import ModelEntry
     from rulesets.ruleset import Ruleset
 
 
@@ -31,7 +31,7 @@ class Book:
     name: str
     version: str
     locked: bool
-    entries: Sequence[Entry]
+    entries: Sequence[ModelEntry]
     rulesets: Mapping[tuple[str, str], Ruleset]
 
     def contents(self) -> str:
@@ -66,7 +66,7 @@ def load(
 
     book = read(reference)
 
-    def load_of(model: str, scenario: str) -> Load | None:
+    def load_of(model: str, scenario: str) -> LoadDemand | None:
         return book.rulesets[model, scenario].load
 
     title = f"{book.name} {book.version}"

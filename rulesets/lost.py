@@ -34,7 +34,7 @@ Ending = Literal["completed", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
-class SoFar:
+class RunState:
     """What has become of the measured requests of a run up to now.
 
     Attributes:
@@ -74,7 +74,7 @@ def can_be_lost(target: Target, figures: Collection[str]) -> bool:
 
     Args:
         target: It.
-        figures: The metrics whose values `Watch.add` is given.
+        figures: The metrics whose values `TargetWatch.add` is given.
     """
     if target.delta or target.where:
         return False
@@ -90,7 +90,7 @@ def can_be_lost(target: Target, figures: Collection[str]) -> bool:
             return False
 
 
-class Watch:
+class TargetWatch:
     """Watches one target that can be lost.
 
     Args:
@@ -123,7 +123,7 @@ class Watch:
             self._total += figure
             self._note(missing=not self._meets(figure))
 
-    def why_lost(self, so_far: SoFar) -> str | None:
+    def why_lost(self, so_far: RunState) -> str | None:
         """Say why the target is lost, in a sentence; None while it is not."""
         by_stat = {"mean": self._mean, "max": self._greatest}
         by_kind = {"count": self._count, "error": self._errors, "good": self._goods}
@@ -144,14 +144,14 @@ class Watch:
             figure = 1000 / figure if figure else math.inf
         return COMPARE[self.target.op](figure, self.target.bound)
 
-    def _most(self, so_far: SoFar) -> int | None:
+    def _most(self, so_far: RunState) -> int | None:
         """So many samples there will be at most, where that is known."""
         if so_far.planned is None:
             return None
         without = 0 if self._failed_exceed or self.target.quantity.kind == "good" else so_far.failed
         return so_far.planned - so_far.cancelled - without
 
-    def _percentile(self, so_far: SoFar) -> str | None:
+    def _percentile(self, so_far: RunState) -> str | None:
         p, most = self.target.percentile or Fraction(0), self._most(so_far)
         allowed = _may_miss(self._samples + so_far.in_flight if most is None else most, p)
         if self._missing <= allowed:
@@ -160,16 +160,16 @@ class Watch:
             return f"{_of(self._missing, self._samples)} miss it, and of {most:,} at most {allowed:,} may"
         return self._surely_more_than(1 - p, self._missing, self._samples, "miss it")
 
-    def _mean(self, so_far: SoFar) -> str | None:
+    def _mean(self, so_far: RunState) -> str | None:
         most = self._most(so_far)
         if not most or self._meets(self._total / most):
             return None
         return f"{self._samples:,} samples add up to more than {most:,} may"
 
-    def _greatest(self, _: SoFar) -> str | None:
+    def _greatest(self, _: RunState) -> str | None:
         return f"{_of(self._missing, self._samples)} miss it" if self._missing else None
 
-    def _errors(self, so_far: SoFar) -> str | None:
+    def _errors(self, so_far: RunState) -> str | None:
         """The error rate: those that are planned may all end well."""
         failed, ended, bound = so_far.failed, so_far.ended, self.target.bound
         most = ended + so_far.in_flight if so_far.planned is None else so_far.planned
@@ -179,7 +179,7 @@ class Watch:
             return self._surely_more_than(bound, failed, ended, "failed")
         return f"{_of(failed, ended)} failed, which is too many of {most:,}"
 
-    def _goods(self, so_far: SoFar) -> str | None:
+    def _goods(self, so_far: RunState) -> str | None:
         """The share of good requests, or how many they are: those that are planned may all be good."""
         bad, bound, planned = self._missing, self.target.bound, self._most(so_far)
         most = self._samples + so_far.in_flight if planned is None else planned
@@ -193,7 +193,7 @@ class Watch:
             return self._surely_more_than(1 - bound, bad, self._samples, "are not good")
         return f"{_of(bad, self._samples)} are not good, which is too many of {most:,}"
 
-    def _count(self, so_far: SoFar) -> str | None:
+    def _count(self, so_far: RunState) -> str | None:
         """Counts only grow, up to what is planned."""
         least, most = getattr(so_far, self.target.metric), so_far.most(self.target.metric)
         bound, compare = self.target.bound, COMPARE[self.target.op]

@@ -1,77 +1,163 @@
 """The four metrics of the MLPerf endpoints metrics specification: a target, and what meets it.
 
-Every target is one-sided: a server that is faster than its target is valid. The specification's own code
-(mlcommons/endpoints, `src/inference_endpoint/metrics/metric.py`) holds throughput and query latency to their
-targets from both sides, within 10 % of the greater of the two, and so calls a server invalid whose throughput
-is 11.2 % above its target. See docs/rulesets.md.
+A verdict judges each target of a ruleset that is one of them by it (`meets`), and `of_metrics` makes a
+ruleset of them. Every target is one-sided: a server that is faster than its target is valid. The
+specification's own code (mlcommons/endpoints, `src/inference_endpoint/metrics/metric.py`) holds throughput
+and query latency to their targets from both sides, within 10 % of the greater of the two, and so calls a
+server invalid whose throughput is 11.2 % above its target. See docs/rulesets.md.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rulesets.errors import TargetError
+from rulesets.expression import unparse
+from rulesets.quantity import COMPARE
+from rulesets.ruleset import Ruleset
+from rulesets.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
-class Throughput:
-    """At least so many queries/s.
+class Metric(ABC):
+    """A figure of a run that must meet a target.
+
+    Attributes:
+        target: The target, in `unit`.
+        strict: Whether the target itself does not meet it.
 
     Raises:
         TargetError: The target is not a positive, finite number.
     """
 
     target: float
+    strict: bool = False
+    label: ClassVar[str]
+    """What it is called in a sentence."""
+    unit: ClassVar[str]
+    """What the target is in, as a sentence says it."""
+    name: ClassVar[str]
+    """What rules call it (docs/metrics.md)."""
 
     def __post_init__(self) -> None:
-        _check(self.target, "throughput", "queries/s")
+        _check(self.target, self.label, self.unit)
+
+    @abstractmethod
+    def is_valid(self, measurement: float | None) -> bool:
+        """Tell whether a measurement in `unit` meets the target. None, NaN and infinity never do."""
+
+    @abstractmethod
+    def requirement(self, stat: str = "p99") -> Target:
+        """The metric as a target of a ruleset.
+
+        Args:
+            stat: The statistic of a latency that must meet the target; a throughput has only one.
+
+        Raises:
+            TargetError: The statistic does not exist.
+        """
+
+
+class Throughput(Metric):
+    """A minimum of queries per second.
+
+    Args:
+        target_qps: The target, in queries/s.
+        strict: Whether the target itself does not meet it.
+
+    Raises:
+        TargetError: The target is not a positive, finite number.
+    """
+
+    __slots__ = ()
+    label = "throughput"
+    unit = "queries/s"
+    name = "qps"
+
+    def __init__(self, target_qps: float, *, strict: bool = False) -> None:
+        super().__init__(target_qps, strict)
 
     def is_valid(self, measurement: float | None) -> bool:
         """Tell whether a throughput in queries/s meets the target. None, NaN and infinity never do."""
-        return measurement is not None and self.target <= measurement < math.inf
+        if measurement is None or not measurement < math.inf:
+            return False
+        return measurement > self.target if self.strict else measurement >= self.target
+
+    def requirement(self, stat: str = "p99") -> Target:
+        """The metric as a target of a ruleset; a throughput has one statistic, whatever is asked for."""
+        del stat
+        return Target.of(metric=self.name, op=">" if self.strict else ">=", value=self.target, unit="req/s")
 
 
-@dataclass(frozen=True, slots=True)
-class _AtMost:
-    """A latency in ms that is not to be exceeded.
+class _Latency(Metric):
+    """A latency in ms that is not to be exceeded."""
+
+    __slots__ = ()
+    unit = "ms"
+
+    def is_valid(self, measurement: float | None) -> bool:
+        """Tell whether a latency in ms meets the target. None, NaN and negative times never do."""
+        if measurement is None or not measurement >= 0:
+            return False
+        return measurement < self.target if self.strict else measurement <= self.target
+
+    def requirement(self, stat: str = "p99") -> Target:
+        """The metric as a target of a ruleset: the statistic of the latencies that must meet it."""
+        op = "<" if self.strict else "<="
+        return Target.of(metric=self.name, stat=stat, op=op, value=self.target, unit="ms")
+
+
+class TTFT(_Latency):
+    """A maximum of the time from the request to its first token, in ms.
+
+    Args:
+        max_ttft_latency_ms: The target, in ms.
+        strict: Whether the target itself does not meet it.
 
     Raises:
         TargetError: The target is not a positive, finite number.
     """
 
-    target: float
-    label: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        _check(self.target, self.label, "ms")
-
-    def is_valid(self, measurement: float | None) -> bool:
-        """Tell whether a latency in ms meets the target. None, NaN and negative times never do."""
-        return measurement is not None and 0 <= measurement <= self.target
-
-
-class TTFT(_AtMost):
-    """At most so many ms from the request to its first token."""
-
     __slots__ = ()
     label = "TTFT"
+    name = "ttft"
+
+    def __init__(self, max_ttft_latency_ms: float, *, strict: bool = False) -> None:
+        super().__init__(max_ttft_latency_ms, strict)
 
 
-class TPOT(_AtMost):
-    """At most so many ms for each output token after the first."""
+class TPOT(_Latency):
+    """A maximum of the time for each output token after the first, in ms.
+
+    Args:
+        max_tpot_latency_ms: The target, in ms.
+        strict: Whether the target itself does not meet it.
+
+    Raises:
+        TargetError: The target is not a positive, finite number.
+    """
 
     __slots__ = ()
     label = "TPOT"
+    name = "tpot"
+
+    def __init__(self, max_tpot_latency_ms: float, *, strict: bool = False) -> None:
+        super().__init__(max_tpot_latency_ms, strict)
 
 
-class QueryLatency(_AtMost):
-    """At most so many ms from the request to the complete response.
+class QueryLatency(_Latency):
+    """A maximum of the time from the request to the complete response, in ms.
 
     Args:
         target_latency_ms: The target, in ms.
         target_qps: Instead of it, queries/s one after the other: the target is 1000 / target_qps ms.
+        strict: Whether the target itself does not meet it.
 
     Raises:
         TargetError: Both or neither are given, or the one given is not a positive, finite number.
@@ -79,14 +165,72 @@ class QueryLatency(_AtMost):
 
     __slots__ = ()
     label = "query latency"
+    name = "latency"
 
-    def __init__(self, target_latency_ms: float | None = None, target_qps: float | None = None) -> None:
+    def __init__(
+        self,
+        target_latency_ms: float | None = None,
+        target_qps: float | None = None,
+        *,
+        strict: bool = False,
+    ) -> None:
         if (target_latency_ms is None) == (target_qps is None):
             raise TargetError("value", "a query latency takes either target_latency_ms or target_qps")
         if target_qps is not None:
             _check(target_qps, self.label, "queries/s")
             target_latency_ms = 1000 / target_qps
-        super().__init__(target_latency_ms)  # type: ignore[arg-type]  # one of the two was given
+        super().__init__(target_latency_ms, strict)  # type: ignore[arg-type]  # one of the two was given
+
+
+_METRICS: Final[Mapping[tuple[str, str], type[Throughput | TTFT | TPOT | QueryLatency]]] = {
+    (kind.name, op): kind
+    for kind, ops in (
+        (Throughput, (">", ">=")),
+        (TTFT, ("<", "<=")),
+        (TPOT, ("<", "<=")),
+        (QueryLatency, ("<", "<=")),
+    )
+    for op in ops
+}
+"""The metric that a target of a ruleset is, by its name and its operator."""
+
+
+def metric_of(target: Target) -> Metric | None:
+    """The metric that a target of a ruleset is; None where it is none of the four, or a change of one."""
+    kind = None if target.delta else _METRICS.get((target.metric, target.op))
+    if kind is None or not 0 < target.bound < math.inf:
+        return None
+    return kind(target.bound, strict=target.op in {"<", ">"})
+
+
+def meets(target: Target, figure: float) -> bool:
+    """Whether a figure meets a target of a ruleset: as its metric says, where it is one of the four.
+
+    Args:
+        target: The target.
+        figure: In ms, requests or tokens a second, or as a share.
+    """
+    metric = metric_of(target)
+    return COMPARE[target.op](figure, target.bound) if metric is None else metric.is_valid(figure)
+
+
+def of_metrics(metrics: Iterable[Metric], stat: str = "p99") -> Ruleset:
+    """Make a ruleset of metrics.
+
+    Args:
+        metrics: One at least, none of them twice.
+        stat: The statistic of latencies that must meet their targets.
+
+    Raises:
+        TargetError: There is none, one is there twice, or the statistic does not exist.
+    """
+    targets = [metric.requirement(stat) for metric in metrics]
+    if not targets:
+        raise TargetError("value", "a ruleset of metrics takes one metric or more")
+    names = [target.metric for target in targets]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise TargetError("value", f"{twice[0]} is there twice; leave one out")
+    return Ruleset("metrics", "", tuple(replace(target, id=unparse(target)) for target in targets))
 
 
 def _check(target: object, label: str, unit: str) -> None:

@@ -56,6 +56,22 @@ class OfReport:
         method = run.get("percentile_method")
         return Definitions(**({"percentile_method": method} if method else {}) | known)
 
+    @property
+    def ends(self) -> tuple[OfReport, ...]:
+        """The report with its summaries at both ends of what they can be; empty where none is in doubt."""
+        if not _part(self.report, "bounds"):
+            return ()
+        breakdown = _part(self.report, "breakdown")
+        return tuple(
+            OfReport(
+                {
+                    **_at(self.report, end),
+                    "breakdown": {tag: [_at(row, end) for row in rows] for tag, rows in breakdown.items()},
+                }
+            )
+            for end in ("low", "high")
+        )
+
     def sample(self, metric: str, where: Where) -> Summarised:
         """The summary of a latency or a length."""
         part = self._of(where)
@@ -182,8 +198,23 @@ class Summarised:
         del edges
         self._cannot("the counts of spans of time")
 
+    def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
+        """The values in the order of issue, of which a report keeps none.
+
+        Raises:
+            Unanswerable: Always.
+        """
+        del edge
+        self._cannot("the order of the values")
+
     def _cannot(self, what: str) -> NoReturn:
         raise Unanswerable(f"the report does not hold {what} of {self.metric}", _REMEDY)
+
+
+def _at(part: Mapping[str, Any], end: str) -> Mapping[str, Any]:
+    """A report, or a row of it, with its summaries at one end of what they can be."""
+    bounds = _part(part, "bounds")
+    return {**part, "bounds": {}, **{name: _part(bounds, name)[end] for name in bounds}}
 
 
 def _part(whole: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Op = Literal["<", "<=", ">", ">=", "==", "!="]
-Kind = Literal["latency", "length", "interactivity", "throughput", "error", "good", "count", "accuracy"]
+Kind = Literal[
+    "latency", "length", "speed", "interactivity", "throughput", "error", "good", "count", "accuracy"
+]
 
 COMPARE: Final[Mapping[Op, Callable[[float, float], bool]]] = {
     "<": operator.lt,
@@ -96,6 +98,7 @@ _DISTRIBUTION: Final = ("mean", "min", "max")
 
 LATENCY: Final = Quantity("latency", _DISTRIBUTION, TIME, _BELOW, percentiles=True)
 LENGTH: Final = Quantity("length", _DISTRIBUTION, NUMBER, (*_BELOW, *_ABOVE), percentiles=True)
+SPEED: Final = Quantity("speed", _DISTRIBUTION, TOKENS_A_SECOND, _ABOVE, percentiles=True)
 INTERACTIVITY: Final = Quantity("interactivity", _DISTRIBUTION, TOKENS_A_SECOND, _ABOVE, percentiles=True)
 REQUEST_RATE: Final = Quantity("throughput", ("value",), REQUESTS_A_SECOND, _ABOVE)
 TOKEN_RATE: Final = Quantity("throughput", ("value",), TOKENS_A_SECOND, _ABOVE)
@@ -125,12 +128,15 @@ METRICS: Final[dict[str, Quantity]] = {
     "ttfb_from_schedule": LATENCY,
     "last_token": LATENCY,
     "last_token_from_schedule": LATENCY,
+    "decode": LATENCY,
     "held": LATENCY,
     "issue_lag": LATENCY,
     "send_lag": LATENCY,
     "connect": LATENCY,
     "output_tokens": LENGTH,
     "input_tokens": LENGTH,
+    "generation_tps": SPEED,
+    "prompt_tps": SPEED,
     "tps_per_user": INTERACTIVITY,
     "qps": REQUEST_RATE,
     "output_tps": TOKEN_RATE,
@@ -148,7 +154,7 @@ METRICS: Final[dict[str, Quantity]] = {
 EVERYTHING: Final[Mapping[Kind, tuple[Op, float]]] = {
     "latency": ("<=", 86_400_000.0),
     "length": ("<=", 1e12),
-    **dict.fromkeys(("interactivity", "throughput", "good", "count"), (">=", 0.0)),
+    **dict.fromkeys(("speed", "interactivity", "throughput", "good", "count"), (">=", 0.0)),
 }
 """The operator and bound of a figure that is only shown, in the unit of figures: a day, more tokens than any
 answer has, nothing at all. Shares of errors and scores have none: they are bounded or left out."""
@@ -176,7 +182,7 @@ def quantity_of(metric: str) -> Quantity:
     """Say what kind of figure a metric is.
 
     Raises:
-        KeyError: There is no such metric.
+        KeyError: The metric does not exist.
     """
     return ACCURACY if metric.startswith(SCORES) else METRICS[metric]
 

@@ -9,7 +9,16 @@ from rulesets import bounds
 from rulesets.again import made_again
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
-from rulesets.demands import Audit, Baseline, Dataset, Generation, Load, SteadyState, Sweep, Validity
+from rulesets.demands import (
+    AuditDemand,
+    Baseline,
+    DatasetDemand,
+    GenerationDemand,
+    LoadDemand,
+    SteadyStateDemand,
+    Sweep,
+    ValidityDemand,
+)
 from rulesets.errors import ExpressionError, RulesetError, TargetError
 from rulesets.expression import parse
 from rulesets.target import Target
@@ -20,17 +29,17 @@ if TYPE_CHECKING:
 _KINDS: Final[Mapping[str, Any]] = {
     "name": str,
     "version": str,
-    "validity": Validity,
+    "validity": ValidityDemand,
     "source": tuple[str, ...],
     "model": str,
     "scenario": str,
     "locked": bool,
     "definitions": Definitions,
-    "load": Load | None,
-    "dataset": Dataset,
-    "generation": Generation,
-    "audits": tuple[Audit, ...],
-    "steady_state": SteadyState,
+    "load": LoadDemand | None,
+    "dataset": DatasetDemand,
+    "generation": GenerationDemand,
+    "audits": tuple[AuditDemand, ...],
+    "steady_state": SteadyStateDemand,
     "baseline": Baseline | None,
     "sweep": Sweep | None,
     "power": dict[str, Any],
@@ -72,18 +81,18 @@ class Ruleset:
     name: str
     version: str
     targets: tuple[Target, ...]
-    validity: Validity = field(default_factory=Validity)
+    validity: ValidityDemand = field(default_factory=ValidityDemand)
     source: tuple[str, ...] = ()
     model: str = ""
     scenario: str = ""
     locked: bool = False
     definitions: Definitions = field(default_factory=Definitions)
-    load: Load | None = None
-    dataset: Dataset = field(default_factory=Dataset)
-    generation: Generation = field(default_factory=Generation)
+    load: LoadDemand | None = None
+    dataset: DatasetDemand = field(default_factory=DatasetDemand)
+    generation: GenerationDemand = field(default_factory=GenerationDemand)
     seeds: Mapping[str, int] = field(default_factory=dict)
-    audits: tuple[Audit, ...] = ()
-    steady_state: SteadyState = field(default_factory=SteadyState)
+    audits: tuple[AuditDemand, ...] = ()
+    steady_state: SteadyStateDemand = field(default_factory=SteadyStateDemand)
     baseline: Baseline | None = None
     sweep: Sweep | None = None
     power: Mapping[str, Any] = field(default_factory=dict)
@@ -112,7 +121,7 @@ class Ruleset:
         if unknown := plain.keys() - cls.__dataclass_fields__.keys():
             raise TypeError(f"there is no {unknown.pop()!r} in a ruleset")
         kept = {name: made_again(kind, plain[name]) for name, kind in _KINDS.items() if name in plain}
-        _check(kept.get("validity", Validity()))
+        _check(kept.get("validity", ValidityDemand()))
         return cls(
             **kept,
             targets=tuple(map(_kept_target, plain["targets"])),
@@ -130,7 +139,7 @@ def _kept_target(plain: Mapping[str, Any]) -> Target:
     return replace(Target.of(**told), id=given.id)
 
 
-def _check(validity: Validity) -> None:
+def _check(validity: ValidityDemand) -> None:
     """See that what is kept of a validity can be asked of a run."""
     rate = validity.max_error_rate
     if rate is not None and not 0 <= rate < 1:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import Unanswerable
-from rulesets.evidence import Accuracy
+from rulesets.evidence import Accuracy, ScoreInterval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,6 +58,21 @@ def named(told: Sequence[Told]) -> dict[str, Accuracy]:
     }
 
 
+def main(told: Sequence[Told]) -> list[str]:
+    """The names of the scores that benchmarks are known by, one for each benchmark and scorer.
+
+    Args:
+        told: `accuracy` of a report.
+    """
+    figures = list(_figures(told))
+    firsts = [one for one in figures if one.is_first]
+    return [
+        name
+        for one in firsts
+        if (name := next((name for name in one.names if name and _meant(figures, name) == [one]), None))
+    ]
+
+
 class Scores(Mapping[str, Accuracy]):
     """The scores of a report by their names; one that may mean several raises `Unanswerable`.
 
@@ -81,7 +96,7 @@ class Scores(Mapping[str, Accuracy]):
         return len(self._named)
 
 
-def _meant(figures: Sequence[_Figure], name: str) -> list[_Figure]:
+def _meant(figures: Sequence[_ScoreFigure], name: str) -> list[_ScoreFigure]:
     """What a name may mean: the figures that come first with it."""
     places = [(one.names.index(name), one) for one in figures if name in one.names]
     first = min((place for place, _ in places), default=0)
@@ -89,17 +104,19 @@ def _meant(figures: Sequence[_Figure], name: str) -> list[_Figure]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Figure:
+class _ScoreFigure:
     """A figure of a scorer.
 
     Attributes:
         names: What it may be called; an earlier one goes before a later one of another figure. None keeps the
             place of what it is not called.
         score: It.
+        is_first: Whether it is the first figure of its scorer.
     """
 
     names: tuple[str | None, ...]
     score: Accuracy
+    is_first: bool
 
     @property
     def longest(self) -> str:
@@ -107,14 +124,14 @@ class _Figure:
         return next(name for name in reversed(self.names) if name)
 
 
-def _figures(told: Sequence[Told]) -> Iterator[_Figure]:
+def _figures(told: Sequence[Told]) -> Iterator[_ScoreFigure]:
     for one in told:
         tasks = (str(one["name"]), _UNNAMEABLE.sub("-", one["task"]))
         scorer = _UNNAMEABLE.sub("-", one["scorer"] or "")
         its_own = one["official"] is not False
         for place, (figure, found) in enumerate(_scores(one)):
             first = place == 0
-            yield _Figure(
+            yield _ScoreFigure(
                 (
                     *(task if first and its_own else None for task in tasks),
                     *(f"{task}.{figure}" if its_own else None for task in tasks),
@@ -122,6 +139,7 @@ def _figures(told: Sequence[Told]) -> Iterator[_Figure]:
                     *(f"{task}.{scorer}.{figure}" if scorer else None for task in tasks),
                 ),
                 found,
+                first,
             )
 
 
@@ -141,15 +159,33 @@ def _scores(one: Told) -> Iterator[tuple[str, Accuracy]]:
                 figure["best"],
                 remedy,
                 one["repeats"],
+                task=str(one["task"]),
+                figure=name,
+                own=one["official"] is not False,
+                unit=figure.get("unit", "share"),
+                better=figure.get("better", "higher"),
+                interval=_interval(figure.get("interval")),
             ),
         )
     for name in _OF_SAMPLES:
-        effective = 0 if name == "tokens_per_sample" else None
-        yield name, Accuracy(one[name], issued, effective=effective, headline=False)
+        is_length = name == "tokens_per_sample"
+        yield (
+            name,
+            Accuracy(
+                *(one[name], issued),
+                effective=0 if is_length else None,
+                headline=False,
+                unit="number" if is_length else "share",
+            ),
+        )
     for name in _OF_ATTEMPTS:
         for k, value in one[name].items():
             beside = Accuracy(value, issued, effective=0, unscored=unscored, remedy=remedy, headline=False)
             yield f"{name}_{k}", beside
+
+
+def _interval(told: Told | None) -> ScoreInterval | None:
+    return ScoreInterval(**told) if told else None
 
 
 def _effective(figure: Told, repeats: int) -> int | None:

@@ -1,29 +1,17 @@
-"""From a ruleset and a run to a verdict. Pure, and strict: what the run does not tell is not met.
-
-Every rule has exactly one row, whatever becomes of it.
-"""
+"""What became of a run under a ruleset."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.errors import RulesetError
-from rulesets.judging.facts import was_cut_short
-from rulesets.judging.row import Row, Status
-from rulesets.judging.rule import Case
-from rulesets.judging.rules import rules_of
-from rulesets.nearest import suggestion
-from rulesets.sweeps import names
+from rulesets.judging.row import Status, VerdictRow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from rulesets.evidence import Evidence
-    from rulesets.judging.rule import Rule
-    from rulesets.ruleset import Ruleset
 
-__all__ = ["EXIT_CODES", "Row", "Status", "Verdict", "exit_code", "judge", "require_known", "whole"]
+__all__ = ["EXIT_CODES", "Status", "Verdict", "VerdictRow", "exit_code", "whole"]
 
 EXIT_CODES: Final[Mapping[Status, int]] = {"INVALID": 4, "FAIL": 1, "INCONCLUSIVE": 5, "PASS": 0}
 """The exit code of each status of a run, the gravest first: an invalid run has neither passed nor failed."""
@@ -49,13 +37,15 @@ class Verdict:
             they are not the rules that their name stands for.
         definitions: What the figures mean.
         notes: What the rules say of themselves.
+        accepted: Why the report calls the run invalid, where the user accepted that (`--on-invalid warn`) and
+            the rules are not locked: then the rows decide the status.
     """
 
     status: Status
     ruleset: str
     version: str
     source: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
     reasons: tuple[str, ...]
     model: str = ""
     scenario: str = ""
@@ -63,6 +53,14 @@ class Verdict:
     overrides: tuple[str, ...] = ()
     definitions: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
+
+    @classmethod
+    def of_dict(cls, plain: Mapping[str, Any]) -> Verdict:
+        """The verdict of the values that `to_dict` gives."""
+        tuples = ("source", "reasons", "overrides", "notes", "accepted")
+        rows = tuple(VerdictRow(**row) for row in plain["rows"])
+        return cls(**{**plain, **{name: tuple(plain[name]) for name in tuples}, "rows": rows})
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-able values, for the report's `verdict` key."""
@@ -82,50 +80,8 @@ class Verdict:
             "notes": list(self.notes),
             "rows": [asdict(row) for row in self.rows],
             "reasons": list(self.reasons),
+            "accepted": list(self.accepted),
         }
-
-
-def judge(
-    ruleset: Ruleset,
-    run: Evidence,
-    *,
-    others: Sequence[Evidence] = (),
-    baseline: Sequence[Evidence] = (),
-    skip: Collection[str] = (),
-    audits: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Verdict:
-    """Hold a run against a ruleset.
-
-    Args:
-        ruleset: The rules.
-        run: The run.
-        others: Further runs of the same side, for changes.
-        baseline: The runs that they are compared with.
-        skip: Rules that are left out, by id or by group.
-        audits: What audits that take runs of their own found, by their name: of `output_caching` `passed`,
-            `ref_qps`, `audit_qps`, `threshold` and `reason`, of `perf_mode_accuracy` `value` and `n`.
-
-    Raises:
-        RulesetError: Something is to be left out that is not in the rules.
-    """
-    case = Case(ruleset, run, tuple(others), tuple(baseline), audits or {})
-    require_known(skip, ruleset)
-    rows = tuple(_row(rule, case, skip) for rule in rules_of(ruleset))
-    reasons = _invalid_reasons(run.report) or _cut_short(run.report, rows)
-    return Verdict(
-        status="INVALID" if reasons else whole(rows),
-        ruleset=ruleset.name,
-        version=ruleset.version,
-        source=ruleset.source,
-        rows=rows,
-        reasons=reasons,
-        model=ruleset.model,
-        scenario=ruleset.scenario,
-        locked=ruleset.locked,
-        overrides=(*ruleset.overrides, *(f"left out: {name}" for name in skip)),
-        definitions=ruleset.definitions.to_dict(),
-        notes=ruleset.notes,
-    )
 
 
 def exit_code(verdict: Verdict) -> int:
@@ -133,7 +89,7 @@ def exit_code(verdict: Verdict) -> int:
     return EXIT_CODES[verdict.status]
 
 
-def whole(rows: Iterable[Row]) -> Status:
+def whole(rows: Iterable[VerdictRow]) -> Status:
     """What several rows come to: the gravest of those that count."""
     all_rows = tuple(rows)
     counting = [row.status for row in all_rows if row.severity == "fail"] or [row.status for row in all_rows]
@@ -141,39 +97,3 @@ def whole(rows: Iterable[Row]) -> Status:
         return "INCONCLUSIVE"
     present = {row.status for row in all_rows if row.severity == "fail"}
     return next((status for status in EXIT_CODES if status in present), "PASS")
-
-
-def _row(rule: Rule, case: Case, skip: Collection[str]) -> Row:
-    name = next((name for name in skip if name in {rule.id, rule.group}), None)
-    return rule.row(case) if name is None else rule.skipped(name)
-
-
-def require_known(skip: Collection[str], ruleset: Ruleset) -> None:
-    """Make sure that what is to be left out is there, in the rules of a run or those over several.
-
-    Raises:
-        RulesetError: Something is not.
-    """
-    if not skip:
-        return
-    rules, over_runs = rules_of(ruleset), () if ruleset.sweep is None else names(ruleset.sweep)
-    known = list(dict.fromkeys([*(rule.id for rule in rules), *(rule.group for rule in rules), *over_runs]))
-    for name in skip:
-        if name not in known:
-            raise RulesetError(f"there is no rule {name!r} to leave out; {suggestion(name, known)}")
-
-
-def _invalid_reasons(report: Mapping[str, Any]) -> tuple[str, ...]:
-    validity = report.get("validity") or {}
-    if validity.get("valid") is True:
-        return ()
-    return tuple(validity.get("reasons") or ["the report does not say that the run is valid"])
-
-
-def _cut_short(report: Mapping[str, Any], rows: Sequence[Row]) -> tuple[str, ...]:
-    """A run that ended early because it had lost its gate stands for nothing but that it has lost one."""
-    if not was_cut_short(report) or whole(rows) in {"FAIL", "INVALID"}:
-        return ()
-    return (
-        "the run was ended early by rules that it had lost (--abort-on-fail); it meets these: run it whole",
-    )

@@ -6,7 +6,15 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from rulesets.definitions import Definitions
-from rulesets.demands import Baseline, Dataset, Generation, Load, SteadyState, Sweep, Validity
+from rulesets.demands import (
+    Baseline,
+    DatasetDemand,
+    GenerationDemand,
+    LoadDemand,
+    SteadyStateDemand,
+    Sweep,
+    ValidityDemand,
+)
 from rulesets.extending.resolving import resolve
 from rulesets.quantity import SCORES
 from rulesets.reading.rules import Rules, values
@@ -38,18 +46,18 @@ def assemble(pages: Sequence[Page], model: str, scenario: str) -> Ruleset:
         name=last.name,
         version=last.version,
         targets=tuple(sorted(values(rules, "targets").values(), key=_group)),
-        validity=Validity(**values(rules, "validity")),
+        validity=_validity(values(rules, "validity")),
         source=tuple(_sources(pages, rules)),
         model="" if all(page.flat for page in pages) else model,
         scenario="" if all(page.flat for page in pages) else scenario,
         locked=any(page.locked for page in pages),
         definitions=Definitions(**values(rules, "definitions")),
         load=_load(rules),
-        dataset=Dataset(**values(rules, "dataset")),
-        generation=Generation(generation, locked),
+        dataset=DatasetDemand(**values(rules, "dataset")),
+        generation=GenerationDemand(generation, locked),
         seeds=values(rules, "seeds"),
         audits=tuple(values(rules, "audit").values()),
-        steady_state=SteadyState(**values(rules, "steady_state")),
+        steady_state=SteadyStateDemand(**values(rules, "steady_state")),
         baseline=_baseline(rules),
         sweep=_sweep(rules),
         power=values(rules, "power"),
@@ -76,16 +84,20 @@ def _group(target: Target) -> int:
     return 1 if target.metric.startswith(SCORES) else 2 if target.id.startswith("goodput.") else 0
 
 
-def _load(rules: Rules) -> Load | None:
+def _validity(keys: dict[str, Any]) -> ValidityDemand:
+    return ValidityDemand(**{**keys, "warn": tuple(dict.fromkeys(keys.get("warn", ())))})
+
+
+def _load(rules: Rules) -> LoadDemand | None:
     told = values(rules, "load")
     if not told:
         return None
     if "pattern" not in told:
         first = next(rule for (section, _), rule in rules.items() if section == "load")
         raise first.part.error("the key 'pattern' is missing beside it")
-    own = {field.name for field in fields(Load)}
+    own = {field.name for field in fields(LoadDemand)}
     others = {name: value for name, value in told.items() if name not in own}
-    return Load(**{name: told[name] for name in own if name in told}, others=others)
+    return LoadDemand(**{name: told[name] for name in own if name in told}, others=others)
 
 
 def _baseline(rules: Rules) -> Baseline | None:

@@ -15,14 +15,14 @@ from rulesets.reading.page import ANY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.reading.page import Model, Page
+    from rulesets.reading.page import ModelPage, Page
 
 _LONGEST: Final = 16
 """No chain has more files."""
 
 
 @dataclass(slots=True)
-class Entry:
+class ModelEntry:
     """A model that there are rules for.
 
     Attributes:
@@ -68,14 +68,16 @@ def _identity(path: Path) -> str:
     return str(path.resolve())
 
 
-def entries(chain: Sequence[Page]) -> Sequence[Entry]:
+def entries(chain: Sequence[Page]) -> Sequence[ModelEntry]:
     """The models and scenarios that files have rules for.
 
     Raises:
         RulesetFileError: A file adds a model or a scenario to a locked one, or names one that is not there.
     """
     first, *others = chain
-    there = [Entry(one.name, list(one.aliases), [its.name for its in one.scenarios]) for one in first.models]
+    there = [
+        ModelEntry(one.name, list(one.aliases), [its.name for its in one.scenarios]) for one in first.models
+    ]
     _check_any(first)
     for number, page in enumerate(others, 1):
         locked = next((before for before in chain[:number] if before.locked), None)
@@ -97,7 +99,7 @@ def _check_any(first: Page) -> None:
                 )
 
 
-def _extend(there: list[Entry], model: Model, locked: Page | None) -> None:
+def _extend(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> None:
     """Add what a file that extends others says of a model."""
     named = [one for one in there if one.name.lower() == model.name.lower()]
     if model.name == ANY:
@@ -119,7 +121,7 @@ def _extend(there: list[Entry], model: Model, locked: Page | None) -> None:
             entry.scenarios.append(scenario.name)
 
 
-def _new(there: list[Entry], model: Model, locked: Page | None) -> Entry:
+def _new(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> ModelEntry:
     """A model that is not there yet: one of those that `*` is for, or, where nothing is locked, one more."""
     anyone = next((one for one in there if one.name == ANY), None)
     if anyone is None and locked is not None:
@@ -127,6 +129,6 @@ def _new(there: list[Entry], model: Model, locked: Page | None) -> Entry:
             f"{locked.name} {locked.version} is locked and has no model {model.name!r}; "
             f"{suggestion(model.name, [one.name for one in there])}"
         )
-    entry = Entry(model.name, [], list(anyone.scenarios) if anyone else [])
+    entry = ModelEntry(model.name, [], list(anyone.scenarios) if anyone else [])
     there.append(entry)
     return entry

@@ -13,7 +13,7 @@ from rulesets.target import Target
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulesets.reading.rules import Key, Rule
+    from rulesets.reading.rules import Key, RuleShape
 
 
 def check(rules: Rules) -> None:
@@ -32,7 +32,7 @@ def check(rules: Rules) -> None:
             )
 
 
-def _demands(rules: Rules) -> Iterator[tuple[Key, tuple[Target, Rule]]]:
+def _demands(rules: Rules) -> Iterator[tuple[Key, tuple[Target, RuleShape]]]:
     """Everything that bounds a figure and fails a run, as targets."""
     for key, rule in rules.items():
         if isinstance(rule.value, Target) and rule.value.severity == "fail":

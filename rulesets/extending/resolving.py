@@ -16,8 +16,8 @@ from rulesets.target import Target
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rulesets.document import Part
-    from rulesets.reading.page import Model, Page, Scenario
+    from rulesets.document import DocumentPart
+    from rulesets.reading.page import ModelPage, Page, ScenarioPage
 
 _DEMANDING: Final = ("targets", "validity", "audit", "load", "steady_state", "baseline", "sweep")
 """The sections that ask something of a run; others say how figures are made, and what is told of them."""
@@ -50,7 +50,7 @@ def resolve(pages: Sequence[Page], model: str, scenario: str) -> Resolved:
     overrides: list[str] = []
     locks: list[tuple[Page, Rules]] = []
     for number, page in enumerate(pages):
-        before, layer = rules, _Layer.of(page, model, scenario, root=number == 0)
+        before, layer = rules, _RuleLayer.of(page, model, scenario, root=number == 0)
         rules = _over(before, layer.rules)
         dropped = _drop(rules, layer.drop)
         for locked, its in locks:
@@ -69,18 +69,18 @@ def resolve(pages: Sequence[Page], model: str, scenario: str) -> Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layer:
+class _RuleLayer:
     """What one file says of a model and a scenario."""
 
     rules: Rules
     notes: tuple[str, ...]
-    drop: tuple[tuple[str, Part], ...]
+    drop: tuple[tuple[str, DocumentPart], ...]
 
     @classmethod
-    def of(cls, page: Page, model: str, scenario: str, *, root: bool) -> _Layer:
+    def of(cls, page: Page, model: str, scenario: str, *, root: bool) -> _RuleLayer:
         models = list(_models(page, model, root=root))
         scenarios = [its for one in models for its in _scenarios(page, one, scenario)]
-        parts: Sequence[Model | Scenario] = (*models, *scenarios)
+        parts: Sequence[ModelPage | ScenarioPage] = (*models, *scenarios)
         rules = dict(page.shared)
         for part in parts:
             rules |= part.rules
@@ -88,14 +88,14 @@ class _Layer:
         return cls(rules, tuple(notes), tuple(drop for one in scenarios for drop in one.drop))
 
 
-def _models(page: Page, model: str, *, root: bool) -> Iterator[Model]:
+def _models(page: Page, model: str, *, root: bool) -> Iterator[ModelPage]:
     """What concerns a model: its entry, else `*`; in a file that extends another `*`, then its entry."""
     named = [one for one in page.models if one.name != ANY and one.name.lower() == model.lower()]
     anyone = [one for one in page.models if one.name == ANY]
     yield from (named or anyone) if root else (*anyone, *named)
 
 
-def _scenarios(page: Page, model: Model, scenario: str) -> Iterator[Scenario]:
+def _scenarios(page: Page, model: ModelPage, scenario: str) -> Iterator[ScenarioPage]:
     if page.flat:
         yield from model.scenarios
         return
@@ -112,10 +112,10 @@ def _over(before: Rules, layer: Rules) -> Rules:
     return {**before, **layer}
 
 
-def _drop(rules: Rules, drop: Sequence[tuple[str, Part]]) -> dict[str, Part]:
+def _drop(rules: Rules, drop: Sequence[tuple[str, DocumentPart]]) -> dict[str, DocumentPart]:
     """Take rules away, and say where each was."""
     names = {spelled(key): key for key in rules}
-    dropped: dict[str, Part] = {}
+    dropped: dict[str, DocumentPart] = {}
     for name, part in drop:
         if name not in names:
             raise part.error(f"there is no rule {name!r} to drop; {suggestion(name, names)}")
@@ -124,7 +124,9 @@ def _drop(rules: Rules, drop: Sequence[tuple[str, Part]]) -> dict[str, Part]:
     return dropped
 
 
-def _check_lock(locked: Page, before: Rules, after: Rules, dropped: dict[str, Part], whole: Part) -> None:
+def _check_lock(
+    locked: Page, before: Rules, after: Rules, dropped: dict[str, DocumentPart], whole: DocumentPart
+) -> None:
     """See that nothing is loosened; of several rules one is named that the file speaks of."""
     found = sorted(loosened(before, after), key=lambda one: one[0] not in after)
     for key, why in found[:1]:
@@ -152,7 +154,7 @@ def _meant(value: Any) -> Any:
     return replace(value, note="", source="") if isinstance(value, Target) else value
 
 
-def _where(page: Page, model: str, scenario: str) -> Part:
+def _where(page: Page, model: str, scenario: str) -> DocumentPart:
     """Where a file says most of a model and a scenario."""
     models = list(_models(page, model, root=False))
     scenarios = [its.part for one in models for its in _scenarios(page, one, scenario)]

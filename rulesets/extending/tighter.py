@@ -13,12 +13,12 @@ from rulesets.demands import Baseline
 from rulesets.reading.rules import told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulesets.condition import Condition
     from rulesets.confidence import Confidence
-    from rulesets.demands import Audit
-    from rulesets.reading.rules import Key, Rule, Rules
+    from rulesets.demands import AuditDemand
+    from rulesets.reading.rules import Key, Rules, RuleShape
     from rulesets.target import Target
 
 _SEVERITIES: Final = ("info", "warn", "fail")
@@ -57,7 +57,7 @@ def _looser(key: Key, before: Any, after: Any) -> Looser:
 ANY: Final = "*"
 
 
-def _new(key: Key, rule: Rule, before: Rules) -> Looser:
+def _new(key: Key, rule: RuleShape, before: Rules) -> Looser:
     """Why a rule that was not there before loosens others: to leave something at its default says it too."""
     section, name = key
     if section == "definitions":
@@ -68,6 +68,8 @@ def _new(key: Key, rule: Rule, before: Rules) -> Looser:
         return _looser(key, getattr(Baseline(), name), rule.value)
     if section == "sweep.search" and any(there == section for there, _ in before):
         return f"its {name} is left at the default"
+    if key == ("validity", "warn") and rule.value:
+        return f"it only warns of {told(rule.value)}"
     if key == ("sweep.points", "regions") and ("sweep.points", "min") in before:
         return "it counts points without regions, where none may stand for Offline"
     return None
@@ -89,6 +91,10 @@ def _not_any_more(before: Any, after: Any) -> Looser:
     return f"it is {told(before)}" if before in {True, "required"} and after != before else None
 
 
+def _no_further(before: Sequence[str], after: Sequence[str]) -> Looser:
+    return f"it is {told(before)}" if set(after) - set(before) else None
+
+
 def _ref(before: Any, after: Any) -> Looser:
     return _other(before, after) if before else None
 
@@ -108,7 +114,7 @@ def _runs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Looser:
     return _less(before["runs"], after["runs"])
 
 
-def _audit(before: Audit, after: Audit) -> Looser:
+def _audit(before: AuditDemand, after: AuditDemand) -> Looser:
     for name, value in before.told.items():
         if name not in after.told:
             return f"its {name} is {told(value)}"
@@ -185,6 +191,7 @@ _RULES: Final[Mapping[tuple[str, str], Callable[[Any, Any], Looser]]] = {
     ("validity", "warmup_per_concurrency"): _less,
     ("validity", "dataset_multiple"): _not_any_more,
     ("validity", "streaming"): _not_any_more,
+    ("validity", "warn"): _no_further,
     ("load", "concurrency"): _range,
     ("generation", "locked"): _not_any_more,
     ("steady_state", "required"): _not_any_more,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets.demands import TOLERANCES
 from rulesets.judging import facts, generation, seeds
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 from rulesets.quantity import SCORES
 from rulesets.scores import score
 from rulesets.words import in_words
@@ -15,7 +15,7 @@ from rulesets.words import in_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rulesets.demands import Audit
+    from rulesets.demands import AuditDemand
     from rulesets.judging.rule import Case
     from rulesets.ruleset import Ruleset
 
@@ -33,7 +33,7 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
         )
 
 
-def _output_caching(audit: Audit, case: Case) -> Outcome:
+def _output_caching(audit: AuditDemand, case: Case) -> RuleOutcome:
     """The rate with one prompt repeated must be below that with distinct ones times 1 + the threshold."""
     found = case.audits.get("output_caching")
     if not found:
@@ -43,23 +43,25 @@ def _output_caching(audit: Audit, case: Case) -> Outcome:
     ratio = repeated / reference if reference and repeated is not None else None
     method = "rate with one prompt repeated / rate with distinct prompts"
     if found.get("passed") is True and (ratio is None or ratio < bound):
-        return Outcome("PASS", ratio, method=method, bound=bound)
+        return RuleOutcome("PASS", ratio, method=method, bound=bound)
     faster = ratio is not None and ratio >= bound
     reason = (
-        f"one prompt repeated is answered {ratio:.3g} times as fast, and < {bound:g} is asked for"
+        f"one prompt repeated is answered {ratio:.3g} times as fast; required: < {bound:g}"
         if faster
         else str(found.get("reason") or "the audit of output caching did not pass")
     )
     remedy = "turn the caching of answers off" if faster else "see the audit's own report"
-    return Outcome("FAIL", ratio, method=method, reason=reason, remedy=remedy, bound=bound, met=not faster)
+    return RuleOutcome(
+        "FAIL", ratio, method=method, reason=reason, remedy=remedy, bound=bound, met=not faster
+    )
 
 
-def _tolerance(audit: Audit, name: str) -> float:
+def _tolerance(audit: AuditDemand, name: str) -> float:
     told = facts.number(audit.told.get(name))
     return TOLERANCES[audit.name][name] if told is None else told
 
 
-def _osl_range(audit: Audit, case: Case) -> Outcome:
+def _osl_range(audit: AuditDemand, case: Case) -> RuleOutcome:
     """The mean length of outputs is between two bounds, of which the nearer is shown."""
     least, most = (facts.number(audit.told.get(end)) for end in ("min", "max"))
     least, most = -math.inf if least is None else least, math.inf if most is None else most
@@ -69,19 +71,19 @@ def _osl_range(audit: Audit, case: Case) -> Outcome:
         return _not_run("no output has a length", "have tokens counted: --tokenizer NAME")
     bound = min((end for end in (least, most) if math.isfinite(end)), key=lambda end: abs(end - mean))
     if least <= mean <= most:
-        return Outcome("PASS", mean, sample.count, "mean of output tokens", bound=bound)
-    return Outcome(
+        return RuleOutcome("PASS", mean, sample.count, "mean of output tokens", bound=bound)
+    return RuleOutcome(
         "FAIL",
         mean,
         sample.count,
         "mean of output tokens",
-        reason=f"outputs have {mean:.6g} tokens in the mean, and {least:g} to {most:g} are asked for",
+        reason=f"outputs have {mean:.6g} tokens in the mean; required: {least:g} to {most:g}",
         remedy="see why answers end: finish_reason, and --max-tokens",
         bound=bound,
     )
 
 
-def _token_count(audit: Audit, case: Case) -> Outcome:
+def _token_count(audit: AuditDemand, case: Case) -> RuleOutcome:
     """The server's count of output tokens against the tokenizer's, over all answers that have both."""
     tokens = facts.section(case.report, "tokens")
     told, counted = facts.number(tokens.get("usage_output")), facts.number(tokens.get("recounted_output"))
@@ -100,8 +102,8 @@ def _token_count(audit: Audit, case: Case) -> Outcome:
     apart = abs(told - counted) / counted
     method = "the server's output tokens / the tokenizer's, less 1"
     if apart <= bound:
-        return Outcome("PASS", apart, method=method, bound=bound)
-    return Outcome(
+        return RuleOutcome("PASS", apart, method=method, bound=bound)
+    return RuleOutcome(
         "FAIL",
         apart,
         method=method,
@@ -111,7 +113,7 @@ def _token_count(audit: Audit, case: Case) -> Outcome:
     )
 
 
-def _perf_mode_accuracy(audit: Audit, case: Case) -> Outcome:
+def _perf_mode_accuracy(audit: AuditDemand, case: Case) -> RuleOutcome:
     """The score of answers given under load: the run's own. That of another run does not show it."""
     metric, least = audit.told.get("metric"), facts.number(audit.told.get("min"))
     if least is None:
@@ -124,7 +126,7 @@ def _perf_mode_accuracy(audit: Audit, case: Case) -> Outcome:
             (None, None),
         )
     if least is None:
-        return Outcome("SKIP", reason="the rules name no score that answers under load must have")
+        return RuleOutcome("SKIP", reason="the rules name no score that answers under load must have")
     found = case.audits.get("perf_mode_accuracy", {})
     value, n = facts.number(found.get("value")), int(facts.number(found.get("n")) or 0)
     own = score(case.report.get("accuracy") or (), str(metric))
@@ -133,26 +135,26 @@ def _perf_mode_accuracy(audit: Audit, case: Case) -> Outcome:
     if value is None:
         return _not_run(f"answers under load were not scored by {metric}", "score those of the run itself")
     if value >= least:
-        return Outcome("PASS", value, n, f"{metric} under load", bound=least)
-    return Outcome(
+        return RuleOutcome("PASS", value, n, f"{metric} under load", bound=least)
+    return RuleOutcome(
         "FAIL",
         value,
         n,
         f"{metric} under load",
-        reason=f"{metric} under load is {value:.6g}, and >= {least:g} is asked for",
+        reason=f"{metric} under load is {value:.6g}; required: >= {least:g}",
         remedy="serve as in the accuracy run",
         bound=least,
     )
 
 
-def _salt(audit: Audit, case: Case) -> Outcome:
+def _salt(audit: AuditDemand, case: Case) -> RuleOutcome:
     del audit
     if facts.run(case.report).get("salt") is True:
-        return Outcome("PASS", method="each prompt salted")
+        return RuleOutcome("PASS", method="each prompt salted")
     return _not_run("prompts were not salted, and may have been answered from a cache", "run with --salt")
 
 
-def _seed_match(audit: Audit, case: Case) -> Outcome:
+def _seed_match(audit: AuditDemand, case: Case) -> RuleOutcome:
     del audit
     wrong = [
         found
@@ -160,15 +162,15 @@ def _seed_match(audit: Audit, case: Case) -> Outcome:
         if (found := seeds.judge(name, wanted, case)).status == "INVALID"
     ]
     if not case.ruleset.seeds:
-        return Outcome("SKIP", reason="the rules name no seed")
+        return RuleOutcome("SKIP", reason="the rules name no seed")
     return _none_of(wrong, f"{len(case.ruleset.seeds)} seeds")
 
 
-def _config_locked(audit: Audit, case: Case) -> Outcome:
+def _config_locked(audit: AuditDemand, case: Case) -> RuleOutcome:
     del audit
     wanted = generation.settings(case.ruleset)
     if not wanted:
-        return Outcome("SKIP", reason="the rules name no settings of requests")
+        return RuleOutcome("SKIP", reason="the rules name no settings of requests")
     wrong = [
         found
         for name, value in wanted.items()
@@ -177,18 +179,18 @@ def _config_locked(audit: Audit, case: Case) -> Outcome:
     return _none_of(wrong, f"{len(wanted)} settings of requests")
 
 
-def _none_of(wrong: list[Outcome], method: str) -> Outcome:
+def _none_of(wrong: list[RuleOutcome], method: str) -> RuleOutcome:
     if not wrong:
-        return Outcome("PASS", method=method)
+        return RuleOutcome("PASS", method=method)
     reasons, remedies = (one.reason for one in wrong), dict.fromkeys(one.remedy for one in wrong)
-    return Outcome("FAIL", method=method, reason="; ".join(reasons), remedy="; ".join(remedies))
+    return RuleOutcome("FAIL", method=method, reason="; ".join(reasons), remedy="; ".join(remedies))
 
 
-def _not_run(reason: str, remedy: str) -> Outcome:
-    return Outcome("FAIL", reason=reason, remedy=remedy)
+def _not_run(reason: str, remedy: str) -> RuleOutcome:
+    return RuleOutcome("FAIL", reason=reason, remedy=remedy)
 
 
-_AUDITS: Final[Mapping[str, Callable[[Audit, Case], Outcome]]] = {
+_AUDITS: Final[Mapping[str, Callable[[AuditDemand, Case], RuleOutcome]]] = {
     "output_caching": _output_caching,
     "osl_range": _osl_range,
     "token_count": _token_count,

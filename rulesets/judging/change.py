@@ -18,8 +18,8 @@ from rulesets import baseline
 from rulesets.expression import unparse
 from rulesets.judging import defined, facts, figure
 from rulesets.judging.limit import SEED
-from rulesets.judging.rule import Outcome, Rule, is_asked_for
-from rulesets.judging.targets import MISSING, missing
+from rulesets.judging.rule import Rule, RuleOutcome, is_asked_for
+from rulesets.judging.targets import AGAIN, MISSING, missing
 from rulesets.quantity import COMPARE
 from rulesets.statistics import bootstrap, mann_whitney, student
 from rulesets.statistics.probability import exactly
@@ -97,7 +97,7 @@ def _rule(change: Change, kind: str) -> Rule:
     )
 
 
-def judge(change: Change, case: Case) -> Outcome:
+def judge(change: Change, case: Case) -> RuleOutcome:
     """Judge the change of a figure.
 
     Raises:
@@ -106,7 +106,7 @@ def judge(change: Change, case: Case) -> Outcome:
     target = change.target
     if not case.baseline:
         reason = f"{figure.name_of(target)} has nothing to be compared with"
-        return Outcome(MISSING[target.on_missing], reason=reason, remedy=_GIVE)
+        return RuleOutcome(MISSING[target.on_missing], reason=reason, remedy=_GIVE)
     after = _figures(target, case, (case.run, *case.others))
     before = _figures(target, case, case.baseline)
     if after is None or before is None:
@@ -114,7 +114,7 @@ def judge(change: Change, case: Case) -> Outcome:
     sides = Sides(tuple(before), tuple(after))
     fewest = _fewest(change)
     if change.test == "none" or min(len(before), len(after)) >= fewest:
-        found = _TESTS[change.test](change, sides)
+        found = _in_doubt(change, _TESTS[change.test](change, sides), case)
         return replace(found, method="; ".join(filter(None, (found.method, _of_which_invalid(case)))))
     return replace(
         sides.outcome(target, _of_which_invalid(case)),
@@ -122,6 +122,40 @@ def judge(change: Change, case: Case) -> Outcome:
         reason=f"{len(after)} runs against {len(before)} are too few: it takes {fewest} on each side",
         remedy=f"measure {fewest} runs on each side: {_FURTHER}",
     )
+
+
+def _in_doubt(change: Change, found: RuleOutcome, case: Case) -> RuleOutcome:
+    """What becomes of a change whose figures are known to intervals: all of it must be decided alike.
+
+    It is the largest with the baseline at the least and the runs at the most that they can be, and the
+    smallest the other way round.
+    """
+    runs = ((case.run, *case.others), case.baseline)
+    if not any(run.ends for side in runs for run in side):
+        return found
+    (after_low, after_high), (before_low, before_high) = (_ends(change.target, side) for side in runs)
+    extremes = (Sides(before_high, after_low), Sides(before_low, after_high))
+    ends = [_TESTS[change.test](change, sides) for sides in extremes]
+    if all(one.status == found.status for one in ends):
+        return found
+    low, high = (change.target.in_unit(sides.change) for sides in extremes)
+    name = figure.name_of(change.target)
+    return replace(
+        found,
+        status="INCONCLUSIVE",
+        reason=f"the client was too busy to tell: {name} changed by {low:+.4g} to {high:+.4g} "
+        f"{change.target.unit}".rstrip(),
+        remedy=AGAIN,
+    )
+
+
+def _ends(target: Target, runs: Sequence[Evidence]) -> tuple[list[float], list[float]]:
+    """The least and the most that the figure of each run can be."""
+    figures = [
+        [value for one in (run, *run.ends) if (value := figure.observe(target, one).value) is not None]
+        for run in runs
+    ]
+    return [min(one) for one in figures], [max(one) for one in figures]
 
 
 def _of_which_invalid(case: Case) -> str:
@@ -184,11 +218,11 @@ class Sides:
         """Of both sides."""
         return [math.log(value) for value in self.before], [math.log(value) for value in self.after]
 
-    def outcome(self, target: Target, words: str) -> Outcome:
+    def outcome(self, target: Target, words: str) -> RuleOutcome:
         """A pass, to be changed where it is none."""
         change, bound = self.change, target.bound
         runs = f"change of {len(self.after)} run{'s' * (len(self.after) > 1)} from {len(self.before)}"
-        return Outcome(
+        return RuleOutcome(
             "PASS",
             target.in_unit(change) if math.isfinite(change) else None,
             len(self.before) + len(self.after),
@@ -197,18 +231,18 @@ class Sides:
         )
 
 
-def _plain(change: Change, sides: Sides) -> Outcome:
+def _plain(change: Change, sides: Sides) -> RuleOutcome:
     found = sides.outcome(change.target, "")
     return found if found.met else _worse(change.target, found)
 
 
-def _mann_whitney(change: Change, sides: Sides) -> Outcome:
+def _mann_whitney(change: Change, sides: Sides) -> RuleOutcome:
     test = mann_whitney.u_test(sides.before, sides.after)
     found = sides.outcome(change.target, f"Mann-Whitney, {test.method}, p = {test.p:.3g}")
     return _significant(change.target, found, significant=test.p <= change.alpha)
 
 
-def _bootstrap(change: Change, sides: Sides) -> Outcome:
+def _bootstrap(change: Change, sides: Sides) -> RuleOutcome:
     low, high = bootstrap.two_sample_interval(
         sides.before, sides.after, _change_of, 1 - exactly(change.alpha), SEED
     )
@@ -217,7 +251,7 @@ def _bootstrap(change: Change, sides: Sides) -> Outcome:
     return _significant(change.target, found, significant=not low <= 0 <= high)
 
 
-def _significant(target: Target, found: Outcome, *, significant: bool) -> Outcome:
+def _significant(target: Target, found: RuleOutcome, *, significant: bool) -> RuleOutcome:
     if found.met:
         return found
     if significant:
@@ -225,7 +259,7 @@ def _significant(target: Target, found: Outcome, *, significant: bool) -> Outcom
     return replace(found, method=f"{found.method}; no significant difference")
 
 
-def _tost(change: Change, sides: Sides) -> Outcome:
+def _tost(change: Change, sides: Sides) -> RuleOutcome:
     """The one of the two one-sided tests that faster runs cannot fail: the other would hold them to a limit.
 
     D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987; by Welch's t, of logarithms.
@@ -248,7 +282,7 @@ def _tost(change: Change, sides: Sides) -> Outcome:
     return replace(found, status="INCONCLUSIVE", reason=reason, remedy=remedy)
 
 
-def _worse(target: Target, found: Outcome) -> Outcome:
+def _worse(target: Target, found: RuleOutcome) -> RuleOutcome:
     name = f"the change of {figure.name_of(target)}"
     if found.observed is None:
         reason = f"{figure.name_of(target)} was 0 in the baseline, and no longer is"
@@ -277,7 +311,7 @@ def _change_of(before: Sequence[float], after: Sequence[float]) -> float:
     return Sides(before, after).change
 
 
-_TESTS: Final[Mapping[Test, Callable[[Change, Sides], Outcome]]] = {
+_TESTS: Final[Mapping[Test, Callable[[Change, Sides], RuleOutcome]]] = {
     "none": _plain,
     "mann_whitney": _mann_whitney,
     "bootstrap": _bootstrap,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets.judging import facts
 from rulesets.judging.demand import same
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 from rulesets.quantity import SCORES
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
         )
 
 
-def _name(wanted: str, case: Case) -> Outcome:
+def _name(wanted: str, case: Case) -> RuleOutcome:
     told = facts.section(case.report, "run", "dataset").get("name")
     named = isinstance(told, str) and wanted.casefold() in {told.casefold(), PurePath(told).stem.casefold()}
     return same(
@@ -70,34 +70,34 @@ def _name(wanted: str, case: Case) -> Outcome:
     )
 
 
-def _perf_samples(wanted: int, case: Case) -> Outcome:
+def _perf_samples(wanted: int, case: Case) -> RuleOutcome:
     rows = facts.rows(case.report)
     remedy = "ask from the whole dataset that the rules name: --prompts FILE"
     found = same("the number of rows of the dataset", rows, wanted, remedy=remedy)
-    return Outcome(found.status, rows, rows or 0, found.method, reason=found.reason, remedy=found.remedy)
+    return RuleOutcome(found.status, rows, rows or 0, found.method, reason=found.reason, remedy=found.remedy)
 
 
-def _acc_samples(wanted: int, case: Case) -> Outcome:
+def _acc_samples(wanted: int, case: Case) -> RuleOutcome:
     """Of the scores that the targets name; where there is none they say so themselves."""
     names = {target.metric for target in case.ruleset.targets if target.metric.startswith(SCORES)}
     scores = [case.run.accuracy(name.removeprefix(SCORES)) for name in sorted(names)]
     sizes = [score.n for score in scores if score is not None]
     if not sizes:
-        return Outcome("SKIP", reason="the run has no score")
+        return RuleOutcome("SKIP", reason="the run has no score")
     fewest = min(sizes)
     if fewest >= wanted:
-        return Outcome("PASS", fewest, fewest, "samples behind a score")
-    return Outcome(
+        return RuleOutcome("PASS", fewest, fewest, "samples behind a score")
+    return RuleOutcome(
         "INVALID",
         fewest,
         fewest,
         "samples behind a score",
-        reason=f"a score has {fewest:,} samples, and {wanted:,} are asked for",
+        reason=f"a score has {fewest:,} samples; required: {wanted:,}",
         remedy="run its benchmark over the whole dataset",
     )
 
 
-def _sha256(wanted: str, case: Case) -> Outcome:
+def _sha256(wanted: str, case: Case) -> RuleOutcome:
     told = facts.section(case.report, "run", "dataset").get("sha256") or None
     return same(
         "the sha256 of the dataset",

@@ -18,6 +18,7 @@ _TOKENS: Final = ("token_source", "tokenizer", "token_categories")
 _OF_A_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
     "latency": ("latency_origin", "failed_requests"),
     "length": _TOKENS,
+    "speed": _TOKENS,
     "interactivity": (*_TPOT, *_TOKENS, "failed_requests"),
     "throughput": ("throughput_window",),
     "good": ("latency_origin",),
@@ -45,8 +46,12 @@ def _that_matter(target: Target) -> Iterator[str]:
     yield from _OF_A_KIND.get(target.quantity.kind, ())
     if target.percentile is not None:
         yield "percentile_method"
-    if target.metric == "tpot":
-        yield from (*_TPOT, *_TOKENS)
+    if target.metric in {"tpot", "generation_tps"}:
+        yield from dict.fromkeys((*_TPOT, *_TOKENS))
+    if target.metric == "decode":
+        yield from ("tpot_end", "token_categories")
+    if target.metric == "prompt_tps":
+        yield "latency_origin"
     if target.metric in {"output_tps", "total_tps", "tps_per_gpu"}:
         yield from _TOKENS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulesets.judging.rule import Outcome, is_asked_for
+from rulesets.judging.rule import RuleOutcome, is_asked_for
 from rulesets.quantity import COMPARE
 from rulesets.words import in_words
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def bounded(
     name: str, observed: float | None, op: Op, bound: float, *, unit: str = "", n: int = 0, remedy: str = ""
-) -> Outcome:
+) -> RuleOutcome:
     """Hold a figure of the run against a bound.
 
     Args:
@@ -27,20 +27,20 @@ def bounded(
         remedy: What would help.
     """
     if observed is not None and COMPARE[op](observed, bound):
-        return Outcome("PASS", observed, n, method=name)
-    return Outcome(
+        return RuleOutcome("PASS", observed, n, method=name)
+    return RuleOutcome(
         "INVALID", observed, n, name, reason=is_asked_for(name, observed, op, bound, unit), remedy=remedy
     )
 
 
-def same(name: str, told: object, wanted: object, *, remedy: str = "") -> Outcome:
+def same(name: str, told: object, wanted: object, *, remedy: str = "") -> RuleOutcome:
     """Hold something that the run says of itself against what the rules say."""
     if told == wanted:
-        return Outcome("PASS", method=name)
+        return RuleOutcome("PASS", method=name)
     said = "not told" if told is None else in_words(told)
-    return Outcome(
+    return RuleOutcome(
         "INVALID",
         method=name,
-        reason=f"{name} is {said}, and {in_words(wanted)} is asked for",
+        reason=f"{name} = {said}; required: {in_words(wanted)}",
         remedy=remedy,
     )

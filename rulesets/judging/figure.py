@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rulesets.judging import facts, limit
-from rulesets.judging.limit import Limit
+from rulesets.judging.limit import ConfidenceLimit
 from rulesets.quantity import SCORES, spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulesets.confidence import Confidence
-    from rulesets.evidence import Evidence, Sample
+    from rulesets.evidence import Evidence, MetricValues
     from rulesets.quantity import Kind
     from rulesets.target import Target
 
-    FindLimit = Callable[[Confidence], Limit]
+    FindLimit = Callable[[Confidence], ConfidenceLimit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Figure:
     value: float | None
     n: int
     words: str = ""
-    limit: FindLimit = lambda _: Limit(None, "it has no confidence limit", lambda _op, _bound: None)
+    limit: FindLimit = lambda _: ConfidenceLimit(None, "it has no confidence limit", lambda _op, _bound: None)
 
 
 def observe(target: Target, run: Evidence) -> Figure:
@@ -62,9 +62,9 @@ def _interactivity(target: Target, run: Evidence) -> Figure:
     sample = run.sample("tpot", target.where)
     slow = _of_sample(target, sample, run.definitions.percentile_method, "")
 
-    def found(confidence: Confidence) -> Limit:
+    def found(confidence: Confidence) -> ConfidenceLimit:
         at_most = slow.limit(confidence)
-        return Limit(
+        return ConfidenceLimit(
             _a_second(at_most.value),
             f"{at_most.words.replace('upper', 'lower', 1)}, from the upper one of TPOT",
             lambda op, bound: at_most.needed("<" if op == ">" else "<=", 1000 / bound if bound else math.inf),
@@ -79,14 +79,14 @@ def _a_second(ms: float | None) -> float | None:
     return 1000 / ms if ms else math.inf
 
 
-def _of_sample(target: Target, sample: Sample, method: str, origin: str) -> Figure:
+def _of_sample(target: Target, sample: MetricValues, method: str, origin: str) -> Figure:
     n, p = sample.count, target.percentile
     upper = target.op in {"<", "<="} or target.quantity.kind == "interactivity"
     if p is not None:
         return Figure(
             sample.percentile(p) if n else None,
             n,
-            f"{target.stat} by {method}{origin}",
+            f"{target.stat} ({_METHODS.get(method, method)}){origin}",
             lambda confidence: limit.of_percentile(sample, p, confidence, upper=upper),
         )
     if target.stat == "mean":
@@ -180,12 +180,21 @@ def _from(metric: str, origin: str | None) -> str:
     return f", from the {origin} time"
 
 
-_NO_ORIGIN: Final = frozenset({"tpot", "itl", "held", "issue_lag", "send_lag", "connect"})
+_NO_ORIGIN: Final = frozenset({"tpot", "itl", "held", "issue_lag", "send_lag", "connect", "decode"})
 """Latencies that are no time since a request was due or issued."""
+
+_METHODS: Final = {
+    "linear": "linear interpolation",
+    "lower": "lower rank",
+    "loadgen_floor": "LoadGen's rank",
+    "nearest_rank": "nearest rank",
+}
+"""Percentile methods in words."""
 
 _OBSERVE: Final[Mapping[Kind, Callable[[Target, Evidence], Figure]]] = {
     "latency": _distribution,
     "length": _distribution,
+    "speed": _distribution,
     "interactivity": _interactivity,
     "throughput": _throughput,
     "error": _error,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.errors import Unanswerable
 from rulesets.judging import facts
 from rulesets.judging.demand import same
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 from rulesets.words import in_words
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def _rule(name: str, wanted: object, ruleset: Ruleset) -> Rule:
     )
 
 
-def _of_accuracy(case: Case) -> Outcome:
+def _of_accuracy(case: Case) -> RuleOutcome:
     del case
-    return Outcome("SKIP", reason="the rules say it of accuracy runs only")
+    return RuleOutcome("SKIP", reason="the rules say it of accuracy runs only")
 
 
 def settings(ruleset: Ruleset) -> Mapping[str, Any]:
@@ -61,7 +61,7 @@ def settings(ruleset: Ruleset) -> Mapping[str, Any]:
     }
 
 
-def judge(name: str, wanted: object, case: Case) -> Outcome:
+def judge(name: str, wanted: object, case: Case) -> RuleOutcome:
     """Judge one setting.
 
     Raises:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from rulesets.confidence import Confidence
-    from rulesets.evidence import Accuracy, Sample
+    from rulesets.evidence import Accuracy, MetricValues
     from rulesets.quantity import Op
 
 SEED: Final = 0
@@ -37,7 +37,7 @@ three times as wide as independent samples would have it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ConfidenceLimit:
     """A confidence limit of a figure.
 
     Attributes:
@@ -53,7 +53,9 @@ class Limit:
     remedy: str = ""
 
 
-def of_percentile(sample: Sample, p: Fraction, confidence: Confidence, *, upper: bool) -> Limit:
+def of_percentile(
+    sample: MetricValues, p: Fraction, confidence: Confidence, *, upper: bool
+) -> ConfidenceLimit:
     """The limit of a percentile of a distribution.
 
     Args:
@@ -71,7 +73,9 @@ def of_percentile(sample: Sample, p: Fraction, confidence: Confidence, *, upper:
             return _order_statistic(sample, p, confidence.level, upper=upper)
 
 
-def of_blocks(value: float, n: int, blocks: Sequence[float], confidence: Confidence, *, upper: bool) -> Limit:
+def of_blocks(
+    value: float, n: int, blocks: Sequence[float], confidence: Confidence, *, upper: bool
+) -> ConfidenceLimit:
     """The limit of a mean or a rate, by how it differs between equal spans of the run.
 
     Args:
@@ -84,7 +88,7 @@ def of_blocks(value: float, n: int, blocks: Sequence[float], confidence: Confide
     side, grouped = _side(upper=upper), batch_means.grouped(blocks)
     if len(grouped) <= 1:
         words = _words(side, confidence.level, "fewer than two blocks of time")
-        return Limit(None, words, _unknown, "run for longer: --duration")
+        return ConfidenceLimit(None, words, _unknown, "run for longer: --duration")
     far = _distance(grouped, confidence, upper=upper)
     how = "bootstrap" if confidence.method == "bootstrap" else "batch means"
 
@@ -92,7 +96,7 @@ def of_blocks(value: float, n: int, blocks: Sequence[float], confidence: Confide
         return _scaled(n, far, bound - value)
 
     words = _words(side, confidence.level, f"{how}, {len(grouped)} blocks")
-    return Limit(value + far if upper else value - far, words, needed)
+    return ConfidenceLimit(value + far if upper else value - far, words, needed)
 
 
 def _distance(blocks: Sequence[float], confidence: Confidence, *, upper: bool) -> float:
@@ -107,7 +111,7 @@ def _distance(blocks: Sequence[float], confidence: Confidence, *, upper: bool) -
     return max(0.0, high - fmean(blocks) if upper else fmean(blocks) - low)
 
 
-def of_share(count: int, of: int, level: float, *, upper: bool) -> Limit:
+def of_share(count: int, of: int, level: float, *, upper: bool) -> ConfidenceLimit:
     """The limit of a share, by Wilson's score."""
     side = _side(upper=upper)
     value = wilson.upper(count, of, level) if upper else wilson.lower(count, of, level)
@@ -115,10 +119,12 @@ def of_share(count: int, of: int, level: float, *, upper: bool) -> Limit:
     def needed(_op: Op, bound: float) -> int | None:
         return wilson.samples_needed(count, of, bound, level, side)
 
-    return Limit(value, _words(side, level, "Wilson"), needed)
+    return ConfidenceLimit(value, _words(side, level, "Wilson"), needed)
 
 
-def of_score(score: Accuracy, value: float, confidence: Confidence, bound: float, *, upper: bool) -> Limit:
+def of_score(
+    score: Accuracy, value: float, confidence: Confidence, bound: float, *, upper: bool
+) -> ConfidenceLimit:
     """The limit of a score.
 
     Args:
@@ -133,7 +139,9 @@ def of_score(score: Accuracy, value: float, confidence: Confidence, bound: float
     return _of_standard_error(score, value, confidence.level, upper=upper)
 
 
-def _of_share_right(score: Accuracy, value: float, bound: float, level: float, *, upper: bool) -> Limit:
+def _of_share_right(
+    score: Accuracy, value: float, bound: float, level: float, *, upper: bool
+) -> ConfidenceLimit:
     """The limit of a share of right answers, by Wilson's score.
 
     Of a mean of parts of an answer, each from 0 to 1, it is wide enough too: no such mean varies more than a
@@ -143,31 +151,33 @@ def _of_share_right(score: Accuracy, value: float, bound: float, level: float, *
     size = score.n if score.effective is None else score.effective
     if not size or not 0 <= value <= whole:
         words = _words(_side(upper=upper), level, "Wilson, and the score is no share of answers")
-        return Limit(None, words, _unknown, "judge it by its standard error: ci: clustered")
+        return ConfidenceLimit(None, words, _unknown, "judge it by its standard error: ci: clustered")
     found = of_share(round(value / whole * size), size, level, upper=upper)
 
     def needed(op: Op, bound: float) -> int | None:
         samples = found.needed(op, bound / whole)
         return None if samples is None else math.ceil(samples * score.n / size)
 
-    return Limit((found.value or 0.0) * whole, found.words, needed)
+    return ConfidenceLimit((found.value or 0.0) * whole, found.words, needed)
 
 
-def _of_standard_error(score: Accuracy, value: float, level: float, *, upper: bool) -> Limit:
+def _of_standard_error(score: Accuracy, value: float, level: float, *, upper: bool) -> ConfidenceLimit:
     """The limit of a score, normal with its standard error."""
     side, error = _side(upper=upper), score.standard_error
     if error is None:
         words = _words(side, level, "its standard error is not known")
-        return Limit(None, words, _unknown, "tell its standard_error beside it, or judge a share by wilson")
+        return ConfidenceLimit(
+            None, words, _unknown, "tell its standard_error beside it, or judge a share by wilson"
+        )
     far = normal.quantile(level) * error
 
     def needed(_op: Op, bound: float) -> int | None:
         return _scaled(score.n, far, bound - value)
 
-    return Limit(value + far if upper else value - far, _words(side, level, "normal"), needed)
+    return ConfidenceLimit(value + far if upper else value - far, _words(side, level, "normal"), needed)
 
 
-def _early_stopping(sample: Sample, p: Fraction, confidence: Confidence) -> Limit:
+def _early_stopping(sample: MetricValues, p: Fraction, confidence: Confidence) -> ConfidenceLimit:
     """The test passes where the (t* + 1)-th largest value meets the bound; the estimate is the t*-th."""
     n, level, form = sample.count, confidence.level, confidence.form or "test"
     if form == "test":
@@ -180,10 +190,10 @@ def _early_stopping(sample: Sample, p: Fraction, confidence: Confidence) -> Limi
         return early_stopping.samples_needed(sample.unmet(op, bound), n, p, form, level)
 
     value = None if rank is None else sample.at(rank)
-    return Limit(value, f"early stopping, {form}, {100 * level:g} %", needed)
+    return ConfidenceLimit(value, f"early stopping, {form}, {100 * level:g} %", needed)
 
 
-def _order_statistic(sample: Sample, p: Fraction, level: float, *, upper: bool) -> Limit:
+def _order_statistic(sample: MetricValues, p: Fraction, level: float, *, upper: bool) -> ConfidenceLimit:
     n, side = sample.count, _side(upper=upper)
     find = order_statistics.upper_rank if upper else order_statistics.lower_rank
     rank = find(n, p, level)
@@ -192,10 +202,12 @@ def _order_statistic(sample: Sample, p: Fraction, level: float, *, upper: bool) 
         return order_statistics.samples_needed(sample.unmet(op, bound), n, p, level, side)
 
     value = None if rank is None else sample.at(rank)
-    return Limit(value, _words(side, level, "order statistic"), needed)
+    return ConfidenceLimit(value, _words(side, level, "order statistic"), needed)
 
 
-def _of_resampled_percentile(sample: Sample, p: Fraction, level: float, *, upper: bool) -> Limit:
+def _of_resampled_percentile(
+    sample: MetricValues, p: Fraction, level: float, *, upper: bool
+) -> ConfidenceLimit:
     """By drawing spans of the run again: for latencies that resemble their neighbours."""
     side, two_sided = _side(upper=upper), 2 * exactly(level) - 1
     edges = _edges(sample, p)
@@ -203,10 +215,10 @@ def _of_resampled_percentile(sample: Sample, p: Fraction, level: float, *, upper
     words = _words(side, level, f"bootstrap, {len(counts)} blocks")
     ends = bootstrap.percentile_interval(counts, edges, p, two_sided, SEED) if edges and two_sided else None
     value = None if ends is None else ends[upper]
-    return Limit(value, words, _order_statistic(sample, p, level, upper=upper).needed)
+    return ConfidenceLimit(value, words, _order_statistic(sample, p, level, upper=upper).needed)
 
 
-def _edges(sample: Sample, p: Fraction) -> list[float]:
+def _edges(sample: MetricValues, p: Fraction) -> list[float]:
     """Values around a percentile, ascending, each once."""
     n = sample.count
     reach = 15 * math.sqrt(n * p * (1 - p)) + 1

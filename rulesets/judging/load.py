@@ -7,13 +7,13 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from rulesets.judging import facts
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 from rulesets.words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rulesets.demands import Load, Pattern
+    from rulesets.demands import LoadDemand, Pattern
     from rulesets.judging.rule import Case
     from rulesets.ruleset import Ruleset
 
@@ -73,50 +73,50 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
         yield Rule(f"load.{name}", OTHERS, "load", f"{name}: {in_words(value)}", _unchecked)
 
 
-def _pattern(load: Load, case: Case) -> Outcome:
+def _pattern(load: LoadDemand, case: Case) -> RuleOutcome:
     applied = facts.load(case.report)
     kind, alone = applied.get("kind"), load.pattern == "closed_loop" and not load.concurrency
     varies = bool(applied.get("profile") or applied.get("stages"))
     if kind in _KINDS_OF[load.pattern] and not varies and (not alone or applied.get("concurrency") == 1):
-        return Outcome("PASS", method=f"load: {kind}")
+        return RuleOutcome("PASS", method=f"load: {kind}")
     if load.pattern == "burst" and str(applied.get("profile") or "").startswith("bursts"):
-        return Outcome("PASS", method="load: bursts")
+        return RuleOutcome("PASS", method="load: bursts")
     shown = in_words(kind) if kind else "not told"
     further = " at a rate that varies" if varies else ""
     if alone and kind == "closed":
         further = f" with {in_words(applied.get('concurrency'))} in flight"
-    return Outcome(
+    return RuleOutcome(
         "INVALID",
         method=f"load: {shown}",
-        reason=f"the load is {shown}{further}, and {load.pattern} is asked for",
+        reason=f"the load is {shown}{further}; required: {load.pattern}",
         remedy=f"apply it: {_HOW[load.pattern]}",
     )
 
 
-def _rate(wanted: float, case: Case) -> Outcome:
+def _rate(wanted: float, case: Case) -> RuleOutcome:
     rate = facts.number(facts.load(case.report).get("rate"))
     if rate is not None and math.isclose(rate, wanted, rel_tol=1e-9):
-        return Outcome("PASS", rate, method="the rate that was asked for")
+        return RuleOutcome("PASS", rate, method="the rate that was asked for")
     shown = "not told" if rate is None else f"{rate:g} req/s"
-    return Outcome(
+    return RuleOutcome(
         "INVALID",
         rate,
         method="the rate that was asked for",
-        reason=f"the rate is {shown}, and {wanted:g} req/s is asked for",
+        reason=f"the rate is {shown}; required: {wanted:g} req/s",
         remedy=f"apply it: --rate {wanted:g}",
     )
 
 
-def _concurrency(wanted: Mapping[str, int], case: Case) -> Outcome:
+def _concurrency(wanted: Mapping[str, int], case: Case) -> RuleOutcome:
     places = facts.concurrency(case.report)
     if places is not None and _is_among(places, wanted):
-        return Outcome("PASS", places, method="requests in flight")
+        return RuleOutcome("PASS", places, method="requests in flight")
     shown = "not told" if places is None else str(places)
-    return Outcome(
+    return RuleOutcome(
         "INVALID",
         places,
         method="requests in flight",
-        reason=f"the concurrency is {shown}, and {_range(wanted)} is asked for",
+        reason=f"the concurrency is {shown}; required: {_range(wanted)}",
         remedy=f"apply it: --concurrency {wanted.get('min', wanted.get('from', 1))}",
     )
 
@@ -143,6 +143,6 @@ def _range(wanted: Mapping[str, int]) -> str:
     return f"{least or 1} to {most}" if most else f"at least {least or 1}"
 
 
-def _unchecked(case: Case) -> Outcome:
+def _unchecked(case: Case) -> RuleOutcome:
     del case
-    return Outcome("SKIP", reason="nothing checks it: a run does not say it in these words")
+    return RuleOutcome("SKIP", reason="nothing checks it: a run does not say it in these words")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,6 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
     yield Rule(SWEEP, SWEEP, "sweep", f"over several runs: {named}", _of_several)
 
 
-def _of_several(case: Case) -> Outcome:
+def _of_several(case: Case) -> RuleOutcome:
     del case
-    return Outcome("SKIP", reason="one run is no sweep", remedy="judge the folder of the sweep")
+    return RuleOutcome("SKIP", reason="one run is no sweep", remedy="judge the folder of the sweep")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.judging import facts
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 from rulesets.words import in_words
 
 if TYPE_CHECKING:
@@ -30,24 +30,24 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
         )
 
 
-def _judge(wanted: Mapping[str, Any], case: Case) -> Outcome:
+def _judge(wanted: Mapping[str, Any], case: Case) -> RuleOutcome:
     figure = facts.section(case.report, "run", "power")
     watts, source = facts.number(figure.get("watts")), figure.get("source")
     asked = wanted.get("source", "none")
     if watts is None:
-        return Outcome(
+        return RuleOutcome(
             "FAIL" if wanted.get("required") else "SKIP",
             reason="the run has no figure of power, and a client cannot measure that of a remote endpoint",
             remedy=f"measure it at the server, and tell the gate: --power {_told(asked)}:WATTS",
         )
     if asked not in {"none", source}:
-        return Outcome(
+        return RuleOutcome(
             "FAIL",
             watts,
-            reason=f"the figure of power is {source}, and {asked} is asked for",
+            reason=f"the figure of power is {source}; required: {asked}",
             remedy=f"figures of different kinds are never mixed: measure that one, --power {asked}:WATTS",
         )
-    return Outcome("PASS", watts, 1, f"power: {source}")
+    return RuleOutcome("PASS", watts, 1, f"power: {source}")
 
 
 def _told(asked: str) -> str:

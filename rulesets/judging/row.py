@@ -16,7 +16,7 @@ Group = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VerdictRow:
     """What became of one rule.
 
     Attributes:

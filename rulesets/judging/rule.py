@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import Unanswerable
-from rulesets.judging.row import Row, margin
+from rulesets.judging.row import VerdictRow, margin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,8 +42,8 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What judging a rule found; see `Row`.
+class RuleOutcome:
+    """What judging a rule found; see `VerdictRow`.
 
     Attributes:
         bound: Which of its bounds, where a rule has several; None for the rule's own.
@@ -81,30 +81,30 @@ class Rule:
     kind: str
     group: Group
     text: str
-    judge: Callable[[Case], Outcome]
+    judge: Callable[[Case], RuleOutcome]
     bound: float | None = None
     unit: str = ""
     severity: Severity = "fail"
     source: str = ""
 
-    def row(self, case: Case) -> Row:
+    def row(self, case: Case) -> VerdictRow:
         """Judge a run by it. What nobody can answer is inconclusive."""
         try:
             found = self.judge(case)
         except Unanswerable as gap:
-            found = Outcome("INCONCLUSIVE", reason=str(gap), remedy=gap.remedy)
+            found = RuleOutcome("INCONCLUSIVE", reason=str(gap), remedy=gap.remedy)
         return self._row(found)
 
-    def skipped(self, name: str) -> Row:
+    def skipped(self, name: str) -> VerdictRow:
         """Leave it out, because somebody asked for that."""
-        return self._row(Outcome("SKIP", reason=f"left out on request (--skip {name})"))
+        return self._row(RuleOutcome("SKIP", reason=f"left out on request (--skip {name})"))
 
-    def _row(self, found: Outcome) -> Row:
+    def _row(self, found: RuleOutcome) -> VerdictRow:
         # What is only shown makes no run invalid.
         status = "FAIL" if found.status == "INVALID" and self.severity != "fail" else found.status
         bound = self.bound if found.bound is None else found.bound
         met = found.status not in {"FAIL", "INVALID"} if found.met is None else found.met
-        return Row(
+        return VerdictRow(
             id=self.id,
             target=self.text,
             observed=found.observed,
@@ -123,6 +123,9 @@ class Rule:
         )
 
 
+NOT_MEASURED: Final = "not measured, so counted as failed"
+
+
 def figure_in_words(value: float, unit: str) -> str:
     """A figure with its unit: `1%`, `500 ms`."""
     after = unit if unit in {"", "%"} else f" {unit}"
@@ -132,7 +135,5 @@ def figure_in_words(value: float, unit: str) -> str:
 def is_asked_for(name: str, observed: float | None, op: str, bound: float, unit: str) -> str:
     """Say why a bound is not met."""
     if observed is None:
-        return f"the run has no samples of {name}, and what was not measured is not met"
-    return (
-        f"{name} is {figure_in_words(observed, unit)}, and {op} {figure_in_words(bound, unit)} is asked for"
-    )
+        return f"the run has no samples of {name}: {NOT_MEASURED}"
+    return f"{name} = {figure_in_words(observed, unit)}; required: {op} {figure_in_words(bound, unit)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.judging import facts
 from rulesets.judging.demand import same
 from rulesets.judging.generation import in_body
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,13 +31,13 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
         )
 
 
-def judge(name: str, wanted: int, case: Case) -> Outcome:
+def judge(name: str, wanted: int, case: Case) -> RuleOutcome:
     """Judge one seed."""
     if name not in _USED:
-        return Outcome("SKIP", reason="there is no library of samples that it could draw from")
+        return RuleOutcome("SKIP", reason="there is no library of samples that it could draw from")
     used, option = _USED[name]
     if name == "schedule" and facts.load(case.report).get("kind") in {"closed", "offline"}:
-        return Outcome("SKIP", reason="the load has no schedule that a seed could draw")
+        return RuleOutcome("SKIP", reason="the load has no schedule that a seed could draw")
     how = f"use it: {option.format(wanted)}" if option else f"ask: {in_body(case.ruleset)}"
     return same(f"the {name} seed", used(case.report), wanted, remedy=how)
 

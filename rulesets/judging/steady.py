@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.judging import facts
 from rulesets.judging.demand import bounded
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 from rulesets.statistics import mann_kendall
 
 if TYPE_CHECKING:
@@ -57,26 +57,26 @@ def _told(case: Case) -> Mapping[str, Any]:
     return facts.section(case.report, "steady_state")
 
 
-def _required(case: Case) -> Outcome:
+def _required(case: Case) -> RuleOutcome:
     steady = _told(case)
     blocks = int(facts.number(steady.get("blocks")) or 0)
     if steady.get("found") is True:
-        return Outcome("PASS", n=blocks, method=f"{blocks} blocks without a drift")
+        return RuleOutcome("PASS", n=blocks, method=f"{blocks} blocks without a drift")
     if facts.was_cut_short(case.report):
-        return Outcome("SKIP", reason=facts.CUT_SHORT)
+        return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     why = steady.get("reason") or "the run has none"
-    return Outcome("INVALID", n=blocks, reason=f"no steady state was found: {why}", remedy=_LONGER)
+    return RuleOutcome("INVALID", n=blocks, reason=f"no steady state was found: {why}", remedy=_LONGER)
 
 
-def _min_blocks(bound: int, case: Case) -> Outcome:
+def _min_blocks(bound: int, case: Case) -> RuleOutcome:
     steady = _told(case)
     if facts.was_cut_short(case.report):
-        return Outcome("SKIP", reason=facts.CUT_SHORT)
+        return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     blocks = facts.number(steady.get("blocks")) if steady.get("found") is True else None
     return bounded("the number of blocks of the steady state", blocks, ">=", bound, remedy=_LONGER)
 
 
-def _max_drift(bound: float, case: Case) -> Outcome:
+def _max_drift(bound: float, case: Case) -> RuleOutcome:
     """The figure that drifts worst, of latency and throughput over equal spans of the run.
 
     Raises:
@@ -89,20 +89,20 @@ def _max_drift(bound: float, case: Case) -> Outcome:
     if min(map(len, series.values())) < FEWEST_BLOCKS:
         blocks = min(map(len, series.values()))
         reason = f"{blocks} spans of time are too few to see a drift: it takes {FEWEST_BLOCKS}"
-        return Outcome("INCONCLUSIVE", n=blocks, reason=reason, remedy=_LONGER)
+        return RuleOutcome("INCONCLUSIVE", n=blocks, reason=reason, remedy=_LONGER)
     # One that is no chance goes before a greater one that may be.
     name, drift, chance = max(
         ((name, *_drift(values)) for name, values in series.items()),
         key=lambda one: (one[1] > bound and one[2] <= CHANCE, one[1]),
     )
     method = f"{name}: Theil-Sen, {len(series[name])} blocks; Mann-Kendall, p = {chance:.3g}"
-    found = Outcome("PASS", drift, len(series[name]), method)
+    found = RuleOutcome("PASS", drift, len(series[name]), method)
     if drift <= bound:
         return found
-    reason = f"{name} changes by {drift:.3g} of its mean, and <= {bound:g} is asked for"
+    reason = f"{name} changes by {drift:.3g} of its mean; required: <= {bound:g}"
     if chance <= CHANCE:
-        return Outcome("INVALID", drift, found.n, method, reason=reason, remedy=_LONGER)
-    return Outcome(
+        return RuleOutcome("INVALID", drift, found.n, method, reason=reason, remedy=_LONGER)
+    return RuleOutcome(
         "INCONCLUSIVE",
         drift,
         found.n,

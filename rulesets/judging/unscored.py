@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulesets.judging.rule import Outcome
+from rulesets.judging.rule import RuleOutcome
 from rulesets.quantity import COMPARE, SCORES
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulesets.target import Target
 
 
-def judge(target: Target, run: Evidence) -> Outcome | None:
+def judge(target: Target, run: Evidence) -> RuleOutcome | None:
     """Judge a target of a score that is not known; None where it is, and where there is none.
 
     Raises:
@@ -31,16 +31,16 @@ def judge(target: Target, run: Evidence) -> Outcome | None:
     else:
         reason = f"{name} is not known: {score.unscored:,} of {score.n:,} answers have no score"
     if best is None or any(COMPARE[target.op](end, target.bound) for end in (_worst(score), best)):
-        return Outcome(
+        return RuleOutcome(
             "INCONCLUSIVE", score.value, score.n, "lower bound", reason=reason, remedy=score.remedy
         )
-    return Outcome(
+    return RuleOutcome(
         "FAIL",
         score.value,
         score.n,
         "lower bound",
-        reason=f"{reason}; were they all right it would be {best:.6g}, and {target.op} {target.value:.6g} is "
-        "asked for",
+        reason=f"{reason}; were they all right it would be {best:.6g}; "
+        f"required: {target.op} {target.value:.6g}",
     )
 
 

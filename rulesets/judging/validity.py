@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.judging import facts, figure
 from rulesets.judging.demand import bounded, same
-from rulesets.judging.rule import Outcome, Rule
+from rulesets.judging.rule import Rule, RuleOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +33,7 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
             judge=lambda case, judge=judge, wanted=wanted: judge(wanted, case),  # type: ignore[misc]
             bound=None if isinstance(wanted, bool | str) else wanted,
             unit=unit,
+            severity="warn" if key in ruleset.validity.warn else "fail",
         )
 
 
@@ -42,14 +43,14 @@ def _told(wanted: Any) -> str:
     return f"{wanted:g}" if isinstance(wanted, float) else str(wanted)
 
 
-def _max_error_rate(bound: float, case: Case) -> Outcome:
+def _max_error_rate(bound: float, case: Case) -> RuleOutcome:
     rate, ended = figure.error_rate(case.run.counts(()))
     return bounded("the error rate", rate, "<=", bound, n=ended, remedy="see what failed: loadgen report RUN")
 
 
-def _min_samples(bound: int, case: Case) -> Outcome:
+def _min_samples(bound: int, case: Case) -> RuleOutcome:
     if facts.was_cut_short(case.report):
-        return Outcome("SKIP", reason=facts.CUT_SHORT)
+        return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     issued = facts.count(case.report, "issued")
     completed = facts.count(case.report, "completed") if issued else None
     return bounded(
@@ -62,14 +63,14 @@ def _min_samples(bound: int, case: Case) -> Outcome:
     )
 
 
-def _min_duration_s(bound: float, case: Case) -> Outcome:
+def _min_duration_s(bound: float, case: Case) -> RuleOutcome:
     """The span of issuing; of a run that asked everything at once, the time until all was answered.
 
     MLPerf LoadGen likewise: the time the last query was due, and for Offline the longest latency. Where rates
     are of the steady state, it is that which must last.
     """
     if facts.was_cut_short(case.report):
-        return Outcome("SKIP", reason=facts.CUT_SHORT)
+        return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     window = facts.section(case.report, "window")
     issuing = facts.number(window.get("issuing_s"))
     whole = issuing is None or facts.is_offline(case.report) or window.get("kind") == "steady_state"
@@ -104,16 +105,16 @@ def _for(seconds: float, case: Case) -> str:
     return str(math.ceil((expected + _LUCK * math.sqrt(expected)) / rows) * rows)
 
 
-def _dataset_multiple(_wanted: bool, case: Case) -> Outcome:  # noqa: FBT001 (every rule of the validity is called alike)
+def _dataset_multiple(_wanted: bool, case: Case) -> RuleOutcome:  # noqa: FBT001 (every rule of the validity is called alike)
     issued, rows = facts.count(case.report, "issued"), _rows(case)
     if facts.was_cut_short(case.report):
-        return Outcome("SKIP", reason=facts.CUT_SHORT)
+        return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     if rows is None:
         return _no_rows(issued)
     if issued and issued % rows == 0:
-        return Outcome("PASS", issued / rows, issued, f"passes over {rows:,} rows")
+        return RuleOutcome("PASS", issued / rows, issued, f"passes over {rows:,} rows")
     wanted = max(1, math.ceil(issued / rows)) * rows
-    return Outcome(
+    return RuleOutcome(
         "INVALID",
         issued / rows,
         issued,
@@ -123,10 +124,10 @@ def _dataset_multiple(_wanted: bool, case: Case) -> Outcome:  # noqa: FBT001 (ev
     )
 
 
-def _min_passes(bound: int, case: Case) -> Outcome:
+def _min_passes(bound: int, case: Case) -> RuleOutcome:
     issued, rows = facts.count(case.report, "issued"), _rows(case)
     if facts.was_cut_short(case.report):
-        return Outcome("SKIP", reason=facts.CUT_SHORT)
+        return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     if rows is None:
         return _no_rows(issued)
     return bounded(
@@ -143,8 +144,8 @@ def _rows(case: Case) -> int | None:
     return case.ruleset.dataset.perf_samples or facts.rows(case.report)
 
 
-def _no_rows(issued: int) -> Outcome:
-    return Outcome(
+def _no_rows(issued: int) -> RuleOutcome:
+    return RuleOutcome(
         "INVALID",
         n=issued,
         reason="the run does not say how many rows its dataset has",
@@ -152,27 +153,27 @@ def _no_rows(issued: int) -> Outcome:
     )
 
 
-def _streaming(_wanted: str, case: Case) -> Outcome:
+def _streaming(_wanted: str, case: Case) -> RuleOutcome:
     told = facts.run(case.report).get("stream")
     if told is None:
-        return Outcome("SKIP", reason="the run does not say whether answers were streamed")
+        return RuleOutcome("SKIP", reason="the run does not say whether answers were streamed")
     return same("whether answers are streamed", told, wanted=True, remedy="leave --no-stream out")
 
 
-def _min_samples_per_concurrency(bound: int, case: Case) -> Outcome:
+def _min_samples_per_concurrency(bound: int, case: Case) -> RuleOutcome:
     return _per_concurrency("completed", bound, case, "ask more: --requests {}")
 
 
-def _warmup_per_concurrency(bound: int, case: Case) -> Outcome:
+def _warmup_per_concurrency(bound: int, case: Case) -> RuleOutcome:
     return _per_concurrency("warmup", bound, case, "warm up: --warmup {}")
 
 
-def _per_concurrency(key: str, bound: int, case: Case, remedy: str) -> Outcome:
+def _per_concurrency(key: str, bound: int, case: Case, remedy: str) -> RuleOutcome:
     places = facts.concurrency(case.report)
     if places is None:
-        return Outcome("SKIP", reason="the load is no closed loop, and has no concurrency")
+        return RuleOutcome("SKIP", reason="the load is no closed loop, and has no concurrency")
     if facts.was_cut_short(case.report) and key == "completed":
-        return Outcome("SKIP", reason=facts.CUT_SHORT)
+        return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     counted = facts.count(case.report, key)
     return bounded(
         f"the number of {_COUNTED[key]} for each of {places:,} in flight",
@@ -186,7 +187,7 @@ def _per_concurrency(key: str, bound: int, case: Case, remedy: str) -> Outcome:
 
 _COUNTED: Final = {"completed": "completed requests", "warmup": "warm-up requests"}
 
-_KEYS: Final[Mapping[str, tuple[Callable[[Any, Case], Outcome], str]]] = {
+_KEYS: Final[Mapping[str, tuple[Callable[[Any, Case], RuleOutcome], str]]] = {
     "max_error_rate": (_max_error_rate, ""),
     "min_samples": (_min_samples, ""),
     "min_duration_s": (_min_duration_s, "s"),

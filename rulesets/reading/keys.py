@@ -15,7 +15,7 @@ from rulesets.definitions import (
     TokenSource,
     WindowKind,
 )
-from rulesets.demands import CHECKS, Pattern
+from rulesets.demands import CHECKS, DEMANDED, Pattern
 from rulesets.quantity import METRIC_ALIASES, METRICS, PERCENTILE, STAT_ALIASES
 from rulesets.reading.shape import (
     CHANCE,
@@ -119,6 +119,7 @@ _VALIDITY: Final = keys(
         "streaming": choice(("required", "any")),
         "min_samples_per_concurrency": whole(COUNT),
         "warmup_per_concurrency": whole(COUNT_OR_NONE),
+        "warn": items(choice(DEMANDED)),
     }
 )
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from rulesets.document import Part
+    from rulesets.document import DocumentPart
     from rulesets.reading.rules import Rules
-    from rulesets.reading.shape import Said
+    from rulesets.reading.shape import Located
 
 ANY: Final = "*"
 """The model that is any model; in a file that extends another also the scenario that is any."""
@@ -24,7 +24,7 @@ DEFAULT: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class ScenarioPage:
     """What a file says of one scenario.
 
     Attributes:
@@ -36,14 +36,14 @@ class Scenario:
     """
 
     name: str
-    part: Part
+    part: DocumentPart
     rules: Rules
     notes: tuple[str, ...] = ()
-    drop: tuple[tuple[str, Part], ...] = ()
+    drop: tuple[tuple[str, DocumentPart], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelPage:
     """What a file says of one model.
 
     Attributes:
@@ -56,9 +56,9 @@ class Model:
     """
 
     name: str
-    part: Part
+    part: DocumentPart
     rules: Rules
-    scenarios: tuple[Scenario, ...]
+    scenarios: tuple[ScenarioPage, ...]
     aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -82,15 +82,15 @@ class Page:
     """
 
     file: str
-    part: Part
+    part: DocumentPart
     name: str
     version: str
-    extends: tuple[str, Part] | None
+    extends: tuple[str, DocumentPart] | None
     locked: bool
     source: tuple[str, ...]
     notes: tuple[str, ...]
     shared: Rules
-    models: tuple[Model, ...]
+    models: tuple[ModelPage, ...]
     flat: bool
 
 
@@ -103,7 +103,7 @@ def read(path: Path) -> Page:
     whole = document.read(path)
     _check_schema(whole)
     top = WHOLE.read(whole)
-    said: Mapping[str, Said] = top.value
+    said: Mapping[str, Located] = top.value
     head = said["ruleset"].value
     return Page(
         file=whole.file,
@@ -120,7 +120,7 @@ def read(path: Path) -> Page:
     )
 
 
-def _check_schema(whole: Part) -> None:
+def _check_schema(whole: DocumentPart) -> None:
     """See first that the file is of this format: of another, every other key may be unknown."""
     if not whole.is_mapping():
         return
@@ -129,24 +129,24 @@ def _check_schema(whole: Part) -> None:
         raise there.error(f"is {there.text()!r}, and this version reads {SCHEMA!r}")
 
 
-def _texts(said: Mapping[str, Said], name: str) -> tuple[str, ...]:
+def _texts(said: Mapping[str, Located], name: str) -> tuple[str, ...]:
     return tuple(said[name].plain()) if name in said else ()
 
 
-def _models(said: Mapping[str, Said], whole: Part) -> tuple[Model, ...]:
+def _models(said: Mapping[str, Located], whole: DocumentPart) -> tuple[ModelPage, ...]:
     if "models" not in said:
         rules, drop = scenario_rules(said), _drop(said)
-        return (Model(ANY, whole, {}, (Scenario(DEFAULT, whole, rules, (), drop),)),)
+        return (ModelPage(ANY, whole, {}, (ScenarioPage(DEFAULT, whole, rules, (), drop),)),)
     misplaced = next((name for name in FLAT if name in said), None)
     if misplaced is not None:
         raise said[misplaced].part.error("stands beside models, and belongs into one of their scenarios")
     return tuple(_model(name, model) for name, model in said["models"].value.items())
 
 
-def _model(name: str, said: Said) -> Model:
-    told: Mapping[str, Said] = said.value
+def _model(name: str, said: Located) -> ModelPage:
+    told: Mapping[str, Located] = said.value
     scenarios = told["scenarios"].value if "scenarios" in told else {}
-    return Model(
+    return ModelPage(
         name=name,
         part=said.part,
         rules=demands(told),
@@ -156,10 +156,10 @@ def _model(name: str, said: Said) -> Model:
     )
 
 
-def _scenario(name: str, said: Said) -> Scenario:
+def _scenario(name: str, said: Located) -> ScenarioPage:
     rules, drop = scenario_rules(said.value), _drop(said.value)
-    return Scenario(name, said.part, rules, _texts(said.value, "notes"), drop)
+    return ScenarioPage(name, said.part, rules, _texts(said.value, "notes"), drop)
 
 
-def _drop(said: Mapping[str, Said]) -> tuple[tuple[str, Part], ...]:
+def _drop(said: Mapping[str, Located]) -> tuple[tuple[str, DocumentPart], ...]:
     return tuple((item.value, item.part) for item in said["drop"].value) if "drop" in said else ()

@@ -5,38 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rulesets.demands import Audit
+from rulesets.demands import AuditDemand
 from rulesets.expression import described
 from rulesets.target import Target
 from rulesets.words import in_words
 
 if TYPE_CHECKING:
-    from rulesets.document import Part
-    from rulesets.reading.shape import Said
+    from rulesets.document import DocumentPart
+    from rulesets.reading.shape import Located
 
 Key = tuple[str, str]
 """Section and name: ("validity", "min_samples"), ("targets", "ttft"), ("audit", "salt")."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleShape:
     """One rule.
 
     Attributes:
-        value: A `Target`, an `Audit`, or what its section holds.
+        value: A `Target`, an `AuditDemand`, or what its section holds.
         part: Where it stands.
     """
 
     value: Any
-    part: Part
+    part: DocumentPart
 
 
-Rules = dict[Key, Rule]
+Rules = dict[Key, RuleShape]
 
 
-def section(name: str, said: Said) -> Rules:
+def section(name: str, said: Located) -> Rules:
     """The keys of a part of a document as the rules of one section."""
-    return {(name, key): Rule(value.plain(), value.part) for key, value in said.value.items()}
+    return {(name, key): RuleShape(value.plain(), value.part) for key, value in said.value.items()}
 
 
 def values(rules: Rules, name: str) -> dict[str, Any]:
@@ -53,6 +53,6 @@ def told(value: Any) -> str:
     """A value in words."""
     if isinstance(value, Target):
         return described(value)
-    if isinstance(value, Audit):
+    if isinstance(value, AuditDemand):
         return in_words(value.told) or "asked for"
     return in_words(value)

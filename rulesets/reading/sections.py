@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets import baseline
-from rulesets.demands import TOLERANCES, Audit, Baseline
+from rulesets.demands import TOLERANCES, AuditDemand, Baseline
 from rulesets.errors import TargetError
 from rulesets.nearest import listing
-from rulesets.reading.rules import Rule, Rules, section
+from rulesets.reading.rules import Rules, RuleShape, section
 from rulesets.reading.targets import accuracy_runs, all_targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulesets.document import Part
-    from rulesets.reading.shape import Said
+    from rulesets.document import DocumentPart
+    from rulesets.reading.shape import Located
 
 _SHARED: Final = ("seeds", "steady_state", "power", "report")
 """Sections whose keys are rules as they stand."""
 
 
-def scenario_rules(said: Mapping[str, Said]) -> Rules:
+def scenario_rules(said: Mapping[str, Located]) -> Rules:
     """What a scenario, or a flat file, says.
 
     Raises:
@@ -36,11 +36,11 @@ def scenario_rules(said: Mapping[str, Said]) -> Rules:
         concurrency = rules.get(("load", "concurrency"))
         if concurrency is not None and isinstance(concurrency.value, int):
             exactly = {"min": concurrency.value, "max": concurrency.value}
-            rules["load", "concurrency"] = Rule(exactly, concurrency.part)
+            rules["load", "concurrency"] = RuleShape(exactly, concurrency.part)
     return rules | (_audits(said["audit"]) if "audit" in said else {})
 
 
-def _check_load(said: Said) -> None:
+def _check_load(said: Located) -> None:
     concurrency = said.value.get("concurrency")
     if concurrency is None or isinstance(concurrency.value, int):
         return
@@ -52,7 +52,7 @@ def _check_load(said: Said) -> None:
             raise concurrency.value[least].part.error(f"is above {most}")
 
 
-def demands(said: Mapping[str, Said]) -> Rules:
+def demands(said: Mapping[str, Located]) -> Rules:
     """What models and scenarios can both say.
 
     Raises:
@@ -71,7 +71,7 @@ def demands(said: Mapping[str, Said]) -> Rules:
     return rules
 
 
-def _audits(said: Said) -> Rules:
+def _audits(said: Located) -> Rules:
     rules: Rules = {}
     for item in said.value:
         named = item.value if isinstance(item.value, dict) else {item.value: None}
@@ -80,11 +80,11 @@ def _audits(said: Said) -> Rules:
         for name, told in named.items():
             if ("audit", name) in rules:
                 raise item.part.error(f"the audit {name!r} stands twice")
-            rules["audit", name] = Rule(Audit(name, _parameters(name, told, item.part)), item.part)
+            rules["audit", name] = RuleShape(AuditDemand(name, _parameters(name, told, item.part)), item.part)
     return rules
 
 
-def _parameters(name: str, told: Said | None, part: Part) -> dict[str, Any]:
+def _parameters(name: str, told: Located | None, part: DocumentPart) -> dict[str, Any]:
     given: Any = {} if told is None else told.plain()
     if isinstance(given, list):
         if len(given) != 2:  # noqa: PLR2004 (a range has two ends)
@@ -99,7 +99,7 @@ def _parameters(name: str, told: Said | None, part: Part) -> dict[str, Any]:
     return parameters
 
 
-def shared(said: Mapping[str, Said]) -> Rules:
+def shared(said: Mapping[str, Located]) -> Rules:
     """What a file says of all its models and scenarios.
 
     Raises:
@@ -133,11 +133,11 @@ _SPELLED: Final[Mapping[tuple[str, str], str]] = {
 """The fields of `Definitions` that stand one level deeper in a file."""
 
 
-def _definitions(said: Said) -> Rules:
+def _definitions(said: Located) -> Rules:
     rules: Rules = {}
     for name, its in said.value.items():
         if not isinstance(its.value, dict):
-            rules["definitions", name] = Rule(its.value, its.part)
+            rules["definitions", name] = RuleShape(its.value, its.part)
             continue
         for key, value in its.value.items():
             if key == "exclude_warmup":
@@ -146,11 +146,11 @@ def _definitions(said: Said) -> Rules:
                 continue
             plain = value.plain()
             told = tuple(dict.fromkeys(plain)) if isinstance(plain, list) else plain
-            rules["definitions", _SPELLED[name, key]] = Rule(told, value.part)
+            rules["definitions", _SPELLED[name, key]] = RuleShape(told, value.part)
     return rules
 
 
-def _check_metrics(said: Said | None) -> None:
+def _check_metrics(said: Located | None) -> None:
     """See that each metric of a baseline exists, and can be better in the direction that is told."""
     for name, better in () if said is None else said.value.items():
         try:
@@ -159,18 +159,18 @@ def _check_metrics(said: Said | None) -> None:
             raise better.part.error(str(error)) from error
 
 
-def _nested(name: str, said: Said, *deeper: str) -> Rules:
+def _nested(name: str, said: Located, *deeper: str) -> Rules:
     """The keys of a section, where some have keys themselves that are rules of their own."""
     rules: Rules = {}
     for key, value in said.value.items():
         if key in deeper:
             rules |= section(f"{name}.{key}", value)
         else:
-            rules[name, key] = Rule(value.plain(), value.part)
+            rules[name, key] = RuleShape(value.plain(), value.part)
     return rules
 
 
-def _sweep(said: Said) -> Rules:
+def _sweep(said: Located) -> Rules:
     rules = {
         key: rule
         for key, rule in _nested("sweep", said, "points", "pareto", "search").items()
@@ -182,7 +182,7 @@ def _sweep(said: Said) -> Rules:
             name = region.value["region"].value
             if ("sweep.points.require", name) in rules:
                 raise region.part.error(f"the region {name!r} stands twice")
-            rules["sweep.points.require", name] = Rule(region.value["min"].value, region.part)
+            rules["sweep.points.require", name] = RuleShape(region.value["min"].value, region.part)
     for check in said.value["checks"].value if "checks" in said.value else ():
         named = check.plain() if isinstance(check.value, dict) else {check.value: None}
         if len(named) != 1:
@@ -190,5 +190,16 @@ def _sweep(said: Said) -> Rules:
         for name, told in named.items():
             if ("sweep.checks", name) in rules:
                 raise check.part.error(f"the check {name!r} stands twice")
-            rules["sweep.checks", name] = Rule(told, check.part)
+            _check_parameters(name, told, check.part)
+            rules["sweep.checks", name] = RuleShape(told, check.part)
     return rules
+
+
+def _check_parameters(name: str, parameters: Any, part: DocumentPart) -> None:
+    """See that the parameters of a check mean something where a mistake would make it more lenient."""
+    if not isinstance(parameters, dict):
+        return
+    if name == "accuracy_per_region" and parameters != {"exactly": 1}:
+        raise part.error("accuracy_per_region takes how many points of each region at least, or {exactly: 1}")
+    if parameters.get("severity", "fail") not in {"fail", "warn"}:
+        raise part.error(f"{name}: severity is fail or warn")

@@ -14,23 +14,23 @@ from rulesets.nearest import listing, suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from rulesets.document import Part
+    from rulesets.document import DocumentPart
 
 _DEEPEST: Final = 12
 """No free value has more levels."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Located:
     """What a document says, and where.
 
     Attributes:
-        value: Text, a number, a truth, a dict of `Said` by name, or a list of `Said`.
+        value: Text, a number, a truth, a dict of `Located` by name, or a list of `Located`.
         part: The place.
     """
 
     value: Any
-    part: Part
+    part: DocumentPart
 
     def plain(self) -> Any:
         """The value alone, all the way down."""
@@ -50,7 +50,7 @@ class Shape:
         schema: The same as JSON schema.
     """
 
-    read: Callable[[Part], Said]
+    read: Callable[[DocumentPart], Located]
     schema: Mapping[str, Any]
 
 
@@ -97,7 +97,7 @@ SEED: Final = Law(
 
 def text() -> Shape:
     """Text that is not blank."""
-    return Shape(lambda part: Said(part.text(), part), {"type": "string", "pattern": r"\S"})
+    return Shape(lambda part: Located(part.text(), part), {"type": "string", "pattern": r"\S"})
 
 
 def written(pattern: str, what: str) -> Shape:
@@ -108,11 +108,11 @@ def written(pattern: str, what: str) -> Shape:
         what: The form in words, for "must be …".
     """
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         given = part.text()
         if not re.fullmatch(pattern, given):
             raise part.error(f"must be {what}, not {given!r}")
-        return Said(given, part)
+        return Located(given, part)
 
     return Shape(read, {"type": "string", "pattern": rf"^\s*({pattern})\s*$"})
 
@@ -120,9 +120,9 @@ def written(pattern: str, what: str) -> Shape:
 def texts() -> Shape:
     """A text, or a list of texts; read as a list."""
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         lines = part.sequence() if part.is_sequence() else [part]
-        return Said([Said(line.text(), line) for line in lines], part)
+        return Located([Located(line.text(), line) for line in lines], part)
 
     one = text().schema
     return Shape(read, {"anyOf": [one, {"type": "array", "items": one}]})
@@ -130,17 +130,17 @@ def texts() -> Shape:
 
 def truth() -> Shape:
     """True or false."""
-    return Shape(lambda part: Said(part.truth(), part), {"type": "boolean"})
+    return Shape(lambda part: Located(part.truth(), part), {"type": "boolean"})
 
 
 def number(law: Law = ANY_NUMBER) -> Shape:
     """A number that keeps a law."""
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         value = part.number()
         if not law.holds(value):
             raise part.error(f"must be {law.words}, not {value:g}")
-        return Said(value, part)
+        return Located(value, part)
 
     return Shape(read, {"type": "number", **law.schema})
 
@@ -148,11 +148,11 @@ def number(law: Law = ANY_NUMBER) -> Shape:
 def whole(law: Law) -> Shape:
     """A whole number that keeps a law."""
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         value = part.number()
         if not value.is_integer() or not law.holds(part.whole()):
             raise part.error(f"must be {law.words}, not {value:g}")
-        return Said(part.exact(), part)
+        return Located(part.exact(), part)
 
     return Shape(read, {"type": "integer", **law.schema})
 
@@ -160,11 +160,11 @@ def whole(law: Law) -> Shape:
 def choice(names: Collection[str]) -> Shape:
     """One of several words."""
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         word = part.text()
         if word not in names:
             raise part.error(f"there is no {word!r} here; {suggestion(word, names)}")
-        return Said(word, part)
+        return Located(word, part)
 
     return Shape(read, {"enum": list(names)})
 
@@ -172,9 +172,9 @@ def choice(names: Collection[str]) -> Shape:
 def keys(shapes: Mapping[str, Shape], required: Collection[str] = ()) -> Shape:
     """Keys that are known."""
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         parts = part.mapping(shapes, required)
-        return Said({name: shapes[name].read(value) for name, value in parts.items()}, part)
+        return Located({name: shapes[name].read(value) for name, value in parts.items()}, part)
 
     properties = {name: shape.schema for name, shape in shapes.items()}
     closed = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -184,14 +184,14 @@ def keys(shapes: Mapping[str, Shape], required: Collection[str] = ()) -> Shape:
 def named(shape: Shape, what: str) -> Shape:
     """Names that are the author's own, each with a value of one shape; at least one."""
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         parts = part.names()
         for name, value in parts.items():
             if not name.strip():
                 raise value.error(f"{what} has no name")
         if not parts:
             raise part.error(f"is empty; it must name {what} at least")
-        return Said({name: shape.read(value) for name, value in parts.items()}, part)
+        return Located({name: shape.read(value) for name, value in parts.items()}, part)
 
     return Shape(
         read,
@@ -207,8 +207,8 @@ def named(shape: Shape, what: str) -> Shape:
 def items(shape: Shape, least: int = 0) -> Shape:
     """A list."""
 
-    def read(part: Part) -> Said:
-        return Said([shape.read(item) for item in part.sequence()], part)
+    def read(part: DocumentPart) -> Located:
+        return Located([shape.read(item) for item in part.sequence()], part)
 
     return Shape(read, {"type": "array", "items": shape.schema} | ({"minItems": least} if least else {}))
 
@@ -217,7 +217,7 @@ def either(scalar: Shape | None = None, mapping: Shape | None = None, sequence: 
     """One shape or another, told apart by whether it has keys, is a list, or neither."""
     shapes = [shape for shape in (scalar, mapping, sequence) if shape is not None]
 
-    def read(part: Part) -> Said:
+    def read(part: DocumentPart) -> Located:
         if mapping is not None and part.is_mapping():
             return mapping.read(part)
         if sequence is not None and part.is_sequence():
@@ -234,20 +234,20 @@ def free() -> Shape:
 
 def scalar() -> Shape:
     """Any text, number or truth."""
-    return Shape(lambda part: Said(part.scalar(), part), {"type": ["string", "number", "boolean"]})
+    return Shape(lambda part: Located(part.scalar(), part), {"type": ["string", "number", "boolean"]})
 
 
-def _free(part: Part, depth: int) -> Said:
+def _free(part: DocumentPart, depth: int) -> Located:
     if depth > _DEEPEST:
         raise part.error("is nested too deeply for a ruleset")
     if part.is_mapping():
-        return Said({name: _free(value, depth + 1) for name, value in part.names().items()}, part)
+        return Located({name: _free(value, depth + 1) for name, value in part.names().items()}, part)
     if part.is_sequence():
-        return Said([_free(item, depth + 1) for item in part.sequence()], part)
-    return Said(part.scalar(), part)
+        return Located([_free(item, depth + 1) for item in part.sequence()], part)
+    return Located(part.scalar(), part)
 
 
-def one_of(said: Said, names: Collection[str]) -> None:
+def one_of(said: Located, names: Collection[str]) -> None:
     """See that exactly one of these keys is there.
 
     Raises:

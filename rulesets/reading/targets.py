@@ -13,13 +13,13 @@ from rulesets.judging.row import Group
 from rulesets.nearest import suggestion
 from rulesets.quantity import ACCURACY as SCORE
 from rulesets.quantity import COMPARE, EVERYTHING, METRIC_ALIASES, METRICS, SCORE_NAME, SCORES, exact
-from rulesets.reading.rules import Rule, Rules
+from rulesets.reading.rules import Rules, RuleShape
 from rulesets.reading.shape import (
     ANY_NUMBER,
     COUNT,
     NOT_NEGATIVE,
     SHARE,
-    Said,
+    Located,
     Shape,
     choice,
     either,
@@ -38,7 +38,7 @@ from rulesets.target import OnMissing, Severity, Target
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from rulesets.document import Part
+    from rulesets.document import DocumentPart
 
 _METRIC: Final = "|".join([*METRICS, *METRIC_ALIASES])
 
@@ -150,14 +150,14 @@ _BOUNDS: Final = (("min", ">=", ""), ("max", "<=", ".max"))
 """Of an accuracy gate: the key, the operator, and what the id ends with."""
 
 
-def all_targets(said: Mapping[str, Said]) -> Rules:
+def all_targets(said: Mapping[str, Located]) -> Rules:
     """The targets that a scenario, a model or a flat file makes, in the order of the file.
 
     Raises:
         RulesetFileError: One makes no sense, or two have one id.
     """
     rules: Rules = {}
-    readers: Mapping[str, Callable[[Said], Iterator[tuple[Target, Part]]]] = {
+    readers: Mapping[str, Callable[[Located], Iterator[tuple[Target, DocumentPart]]]] = {
         "targets": _targets,
         "accuracy": _gates,
         "goodput": _goodput,
@@ -170,11 +170,11 @@ def all_targets(said: Mapping[str, Said]) -> Rules:
             first = rules.get(("targets", target.id))
             if first is not None:
                 raise part.error(f"the id {target.id!r} stands twice, first on line {first.part.line}")
-            rules["targets", target.id] = Rule(target, part)
+            rules["targets", target.id] = RuleShape(target, part)
     return rules
 
 
-def _check_id(own: str, part: Part) -> None:
+def _check_id(own: str, part: DocumentPart) -> None:
     """See that the id can be told from those of other rules, and be shown."""
     if own in _GROUPS or own.partition(".")[0] in _TAKEN:
         raise part.error(f"the id {own!r} is that of other rules, or of a group of them; choose another")
@@ -182,21 +182,21 @@ def _check_id(own: str, part: Part) -> None:
         raise part.error(f"the id {own!r} has signs that cannot be shown; choose another")
 
 
-def _targets(said: Said) -> Iterator[tuple[Target, Part]]:
+def _targets(said: Located) -> Iterator[tuple[Target, DocumentPart]]:
     if not said.value:
         raise said.part.error("is empty, and a gate without a target would pass everything")
     for item in said.value:
         yield (_long(item) if isinstance(item.value, dict) else _short(item)), item.part
 
 
-def _short(item: Said) -> Target:
+def _short(item: Located) -> Target:
     try:
         return parse(item.value)
     except ExpressionError as error:
         raise item.part.error(str(error)) from error
 
 
-def _long(item: Said) -> Target:
+def _long(item: Located) -> Target:
     """Read a target that is written out key by key."""
     told = {name: said.plain() for name, said in item.value.items()}
     parts = {name: said.part for name, said in item.value.items()}
@@ -211,14 +211,14 @@ def _long(item: Said) -> Target:
     return replace(target, id=own or described(target))
 
 
-def _condition(said: Said) -> Condition:
+def _condition(said: Located) -> Condition:
     try:
         return Condition.parse(said.value)
     except TargetError as error:
         raise said.part.error(str(error)) from error
 
 
-def _unbounded(told: Mapping[str, Any], part: Part) -> dict[str, Any]:
+def _unbounded(told: Mapping[str, Any], part: DocumentPart) -> dict[str, Any]:
     """Give a figure that is only shown a bound that it meets."""
     missing = next(name for name in ("op", "value") if name not in told)
     if told.get("severity") != "info" or "op" in told or "value" in told:
@@ -233,7 +233,7 @@ def _unbounded(told: Mapping[str, Any], part: Part) -> dict[str, Any]:
     return {**told, "op": op, "value": float(exact(bound) / each) if each else bound, "unit": unit}
 
 
-def _made(told: Mapping[str, Any], part: Part, parts: Mapping[str, Part]) -> Target:
+def _made(told: Mapping[str, Any], part: DocumentPart, parts: Mapping[str, DocumentPart]) -> Target:
     """Make a target of its keys; an error names the key that it is about."""
     try:
         given = dict(told)
@@ -252,7 +252,7 @@ def _confidence(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def _gates(said: Said) -> Iterator[tuple[Target, Part]]:
+def _gates(said: Located) -> Iterator[tuple[Target, DocumentPart]]:
     for item in said.value:
         gate = item.value
         if "min" not in gate and "max" not in gate:
@@ -264,7 +264,7 @@ def _gates(said: Said) -> Iterator[tuple[Target, Part]]:
                 yield _gate(item, key, op, ending), item.part
 
 
-def _gate(item: Said, key: str, op: str, ending: str) -> Target:
+def _gate(item: Located, key: str, op: str, ending: str) -> Target:
     gate = item.value
     metric = f"{SCORES}{gate['metric'].value}"
     told: dict[str, Any] = {name: gate[name].value for name in _SAYINGS if name in gate}
@@ -277,7 +277,7 @@ def _gate(item: Said, key: str, op: str, ending: str) -> Target:
     return replace(_made(told, item.part, parts), id=f"{metric}{ending}")
 
 
-def _limit(limit: Said, reference: Said | None) -> float:
+def _limit(limit: Located, reference: Located | None) -> float:
     """The bound of a gate: as it is, or a share of the reference, exactly."""
     one_of(limit, ("factor", "abs"))
     if "abs" in limit.value:
@@ -287,7 +287,7 @@ def _limit(limit: Said, reference: Said | None) -> float:
     return float(exact(limit.value["factor"].value) * exact(reference.value))
 
 
-def accuracy_runs(said: Said) -> Rules:
+def accuracy_runs(said: Located) -> Rules:
     """How many runs must show each score, and how they count together."""
     rules: Rules = {}
     for item in said.value:
@@ -298,11 +298,11 @@ def accuracy_runs(said: Said) -> Rules:
                     "says how runs are combined, and not how many: the key 'runs' is missing"
                 )
             metric = f"{SCORES}{item.value['metric'].value}"
-            rules["accuracy_runs", metric] = Rule({"combine": "each", **told}, item.part)
+            rules["accuracy_runs", metric] = RuleShape({"combine": "each", **told}, item.part)
     return rules
 
 
-def _goodput(said: Said) -> Iterator[tuple[Target, Part]]:
+def _goodput(said: Located) -> Iterator[tuple[Target, DocumentPart]]:
     told = said.value
     conditions = [_slo(name, limit) for name, limit in told["slo"].value.items()]
     bounds = [(key, stat) for key, stat in (("min_fraction", "fraction"), ("min_rps", "rate")) if key in told]
@@ -321,7 +321,7 @@ def _goodput(said: Said) -> Iterator[tuple[Target, Part]]:
         yield replace(_made(rest, said.part, parts), id=f"goodput.{stat}"), told[key].part
 
 
-def _slo(name: str, limit: Said) -> Condition:
+def _slo(name: str, limit: Located) -> Condition:
     """Read one latency of a goodput: what is at most so many ms is good."""
     metric = name.removesuffix("_ms")
     known = [f"{known}_ms" for known in (*METRICS, *METRIC_ALIASES)]

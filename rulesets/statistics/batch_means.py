@@ -31,7 +31,7 @@ FEWEST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class MeanInterval:
     """A mean, give or take.
 
     Attributes:
@@ -55,7 +55,7 @@ class Interval:
         return self.mean + self.half_width
 
 
-def interval(blocks: Sequence[float], level: Probability) -> Interval | None:
+def interval(blocks: Sequence[float], level: Probability) -> MeanInterval | None:
     """The two-sided interval; its ends are one-sided limits of the level (1 + level) / 2.
 
     Args:
@@ -69,7 +69,7 @@ def interval(blocks: Sequence[float], level: Probability) -> Interval | None:
     if len(blocks) <= 1:
         return None
     half = bound(sure, len(blocks) - 1) * stdev(blocks) / math.sqrt(len(blocks))
-    return Interval(fmean(blocks), half, autocorrelation(blocks))
+    return MeanInterval(fmean(blocks), half, autocorrelation(blocks))
 
 
 def grouped(blocks: Sequence[float]) -> tuple[float, ...]:

@@ -6,39 +6,45 @@ every one of which must pass; for agentic models the mean of several runs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from rulesets.quantity import SCORES
+from rulesets.sweeps.accuracy_results import exactly_one
 from rulesets.sweeps.counting import in_region, regions_of
 from rulesets.sweeps.point import listed
 from rulesets.sweeps.regions import REGIONS
-from rulesets.sweeps.rule import Rule
+from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
+    from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
 
 
-def per_region(told: Any, points: Sequence[Point], c_max: int | None) -> Row:
+def per_region(parameters: Any, points: Sequence[Point], curve: Curve) -> VerdictRow:
     """Judge whether each region, and Offline where there is such a run, has points that are right.
 
     Args:
-        told: How many for each; nothing for one.
+        parameters: The minimum for each, one by default; or `exactly`, with the `scores` that a result
+            consists of and the number of `results` that the benchmark asks for.
         points: Those that stand.
-        c_max: The greatest concurrency, as declared.
+        curve: Its declared ends.
     """
-    fewest = 1 if told is None else int(told)
-    rule = Rule(
+    if isinstance(parameters, Mapping):
+        return exactly_one(parameters.get("scores", ()), parameters.get("results"), points, curve)
+    fewest = 1 if parameters is None else int(parameters)
+    rule = SweepRule(
         "accuracy_per_region", f"points with their accuracy, in each region and Offline >= {fewest}", fewest
     )
     wrong = [point for point in points if _accuracies(point).get("FAIL")]
     if wrong:
         return rule.missed(len(points), f"the accuracy of {listed(wrong)} is not met", "see their verdicts")
     try:
-        counts = _by_region([point for point in points if _is_right(point)], points, c_max)
+        counts = _by_region([point for point in points if _is_right(point)], points, curve)
     except ValueError as error:
         return rule.missed(len(points), f"there are no regions: {error}")
     short = [f"{name.replace('_', ' ')} ({n})" for name, n in counts.items() if n < fewest]
@@ -53,8 +59,8 @@ def per_region(told: Any, points: Sequence[Point], c_max: int | None) -> Row:
     )
 
 
-def _by_region(right: Sequence[Point], points: Sequence[Point], c_max: int | None) -> Mapping[str, int]:
-    cut = regions_of(points, c_max)
+def _by_region(right: Sequence[Point], points: Sequence[Point], curve: Curve) -> Mapping[str, int]:
+    cut = regions_of(points, curve)
     counts: dict[str, int] = {
         region: sum(in_region(point, region, cut) for point in right) for region in REGIONS
     }
@@ -77,20 +83,27 @@ def _is_right(point: Point) -> bool:
     return found.get("PASS", 0) > 0 and set(found) == {"PASS"}
 
 
-def in_runs(told: Mapping[str, Any], points: Sequence[Point], _c_max: int | None) -> Row:
+def in_runs(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve) -> VerdictRow:
     """Judge a score in several runs.
 
     Args:
-        told: `metric`; how many `runs` must have it; `combine`: whether `each` is bounded, or their `mean`.
+        parameters: `metric`; how many `runs` must have it; `combine`: whether `each` is bounded, or their
+            `mean`; `elected`: whether the point at C_max counts as the Offline run where there is none.
         points: Those that stand.
+        curve: Its declared ends.
     """
-    metric, runs, mean = told["metric"], int(told["runs"]), told.get("combine") == "mean"
+    metric, runs, mean = parameters["metric"], int(parameters["runs"]), parameters.get("combine") == "mean"
     name = str(metric).removeprefix(SCORES)
     text = f"{'the mean' if mean else 'each'} of {name} in at least {runs} runs meets its bounds"
-    rule = Rule(f"accuracy_runs.{name}", text, method="mean of the runs" if mean else "each run by itself")
-    having = [rows for point in points if (rows := _rows_of(point, metric))]
-    if len(having) < runs:
-        reason = f"{len(having)} runs have a {name}, and {runs} are asked for"
+    rule = SweepRule(
+        f"accuracy_runs.{name}", text, method="mean of the runs" if mean else "each run by itself"
+    )
+    with_score = [(point, rows) for point in points if (rows := _rows_of(point, metric))]
+    having = [rows for _, rows in with_score]
+    elected = bool(parameters.get("elected")) and not any(point.offline for point in points)
+    twice = elected and any(point.concurrency == curve.c_max for point, _ in with_score)
+    if len(having) + twice < runs:
+        reason = f"{len(having)} runs have a {name}, and {runs - twice} are asked for"
         return rule.missed(len(having), reason, "measure the accuracy of more runs")
     observed = [rows[0].observed for rows in having if rows[0].observed is not None]
     shown = fmean(observed) if mean else _worst(having)
@@ -105,19 +118,19 @@ def in_runs(told: Mapping[str, Any], points: Sequence[Point], _c_max: int | None
     return rule.missed(len(having), reason, "see the verdicts of the runs", shown)
 
 
-def _rows_of(point: Point, metric: str) -> list[Row]:
+def _rows_of(point: Point, metric: str) -> list[VerdictRow]:
     """The rows on a score that a run has: its least, its greatest, or both."""
     rows = () if point.verdict is None else point.verdict.rows
     return [row for row in rows if row.id in {metric, f"{metric}.max"} and row.observed is not None]
 
 
-def _worst(having: Sequence[Sequence[Row]]) -> float | None:
+def _worst(having: Sequence[Sequence[VerdictRow]]) -> float | None:
     """The score nearest to its bound, or farthest beyond."""
     rows = [row for its in having for row in its]
     return min(rows, key=lambda row: 0.0 if row.margin is None else row.margin).observed
 
 
-def _missed(having: Sequence[Sequence[Row]], mean: float) -> list[Row]:
+def _missed(having: Sequence[Sequence[VerdictRow]], mean: float) -> list[VerdictRow]:
     """The bounds of the first run that the mean of all does not meet; all runs have the same."""
     return [
         row

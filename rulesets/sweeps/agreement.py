@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.judging import facts
 from rulesets.sweeps.point import Axis
-from rulesets.sweeps.rule import Rule
+from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
+    from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
 
 TOLERANCE: Final = 0.01
@@ -22,15 +23,15 @@ _TPS_PER_USER: Final = Axis("tps_per_user", "p90")
 _STATED: Final = "tps_per_user:p(90)"
 
 
-def tps_per_user(told: Any, points: Sequence[Point], _c_max: int | None) -> Row:
+def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> VerdictRow:
     """Judge whether the tps_per_user that points were judged by is 1000 / p90 of TPOT in their reports.
 
     Args:
-        told: The relative difference that is allowed; nothing for 1 %.
+        parameters: The relative difference that is allowed; nothing for 1 %.
         points: Those that stand.
     """
-    most = TOLERANCE if told is None else float(told)
-    rule = Rule(
+    most = TOLERANCE if parameters is None else float(parameters)
+    rule = SweepRule(
         "tps_per_user_consistency",
         f"|tps_per_user / (1000 / tpot p(90)) - 1| <= {most:g}",
         most,
@@ -59,15 +60,15 @@ def _stated(point: Point) -> float | None:
     return next((row.observed for row in rows if row.target.startswith(_STATED)), None)
 
 
-def same_settings(told: Any, points: Sequence[Point], _c_max: int | None) -> Row:
+def same_settings(parameters: Any, points: Sequence[Point], _curve: Curve) -> VerdictRow:
     """Judge whether all points asked alike.
 
     Args:
-        told: The settings of `run` in their reports that must be the same; nothing for model and dataset.
+        parameters: The settings of `run` in their reports that must be equal; nothing for model and dataset.
         points: Those that stand.
     """
-    names: tuple[str, ...] = tuple(told) if told else SETTINGS
-    rule = Rule("config_identical", f"the same at every point: {', '.join(names)}")
+    names: tuple[str, ...] = tuple(parameters) if parameters else SETTINGS
+    rule = SweepRule("config_identical", f"the same at every point: {', '.join(names)}")
     if not points:
         return rule.skipped("no point stands")
     differ = [name for name in names if len({repr(_setting(point, name)) for point in points}) > 1]

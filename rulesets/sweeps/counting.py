@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.sweeps.point import listed, standing
 from rulesets.sweeps.regions import REGIONS, ULTRA_LOW_MOST, regions
-from rulesets.sweeps.rule import Rule
+from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
+    from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
     from rulesets.sweeps.regions import Regions
 
@@ -25,43 +26,47 @@ def c_max_of(points: Sequence[Point]) -> int | None:
     return max(_online(points), default=None)
 
 
-def regions_of(points: Sequence[Point], c_max: int | None) -> Regions:
-    """The regions of a curve: C_min is its lowest point.
+def regions_of(points: Sequence[Point], curve: Curve) -> Regions:
+    """The regions of a curve: C_min is its lowest point, unless another is declared.
 
     Raises:
-        ValueError: It has none.
+        ValueError: It has none, or no point lies at the declared C_min.
     """
     online = _online(points)
-    if c_max is None or not online:
+    if curve.c_max is None or not online:
         raise ValueError("no valid point has a concurrency")
-    return regions(c_max, min(online))
+    if curve.c_min is None:
+        return regions(curve.c_max, min(online))
+    if curve.c_min not in online:
+        raise ValueError(f"no valid point lies at the declared C_min, {curve.c_min}")
+    return regions(curve.c_max, curve.c_min, declared=True)
 
 
-def rows(told: Mapping[str, Any], points: Sequence[Point], c_max: int | None) -> Iterator[Row]:
+def rows(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve) -> Iterator[VerdictRow]:
     """Judge the number of points, and their places.
 
     Args:
-        told: `min`, `max`, `regions` and `require`.
+        parameters: `min`, `max`, `regions` and `require`.
         points: All of them; those that do not stand are counted nowhere.
-        c_max: The greatest concurrency, as declared.
+        curve: Its declared ends.
     """
     stand = standing(points)
     fallen = [point for point in points if not point.stands]
     without = f"; invalid, and not counted: {listed(fallen)}" if fallen else ""
-    if "min" in told:
-        yield _fewest(told, stand, without)
-    if "max" in told:
-        yield _most(told["max"], points)
-    if told.get("regions") == MLPERF or "require" in told:
-        yield from _places(told, stand, c_max, without)
+    if "min" in parameters:
+        yield _fewest(parameters, stand, without)
+    if "max" in parameters:
+        yield _most(parameters["max"], points)
+    if parameters.get("regions") == MLPERF or "require" in parameters:
+        yield from _places(parameters, stand, curve, without)
 
 
-def _fewest(told: Mapping[str, Any], stand: Sequence[Point], without: str) -> Row:
+def _fewest(parameters: Mapping[str, Any], stand: Sequence[Point], without: str) -> VerdictRow:
     dedicated = any(point.offline for point in stand)
-    elected = told.get("regions") == MLPERF and not dedicated
-    fewest = told["min"] - elected
+    elected = parameters.get("regions") == MLPERF and not dedicated
+    fewest = parameters["min"] - elected
     text = f"points >= {fewest}"
-    rule = Rule("points.min", f"{text}, none of them Offline" if elected else text, fewest)
+    rule = SweepRule("points.min", f"{text}, none of them Offline" if elected else text, fewest)
     if len(stand) >= fewest:
         return rule.met(len(stand), len(stand))
     return rule.missed(
@@ -72,33 +77,33 @@ def _fewest(told: Mapping[str, Any], stand: Sequence[Point], without: str) -> Ro
     )
 
 
-def _most(most: int, points: Sequence[Point]) -> Row:
-    rule, n = Rule("points.max", f"points <= {most}", most), len(points)
+def _most(most: int, points: Sequence[Point]) -> VerdictRow:
+    rule, n = SweepRule("points.max", f"points <= {most}", most), len(points)
     if n <= most:
         return rule.met(n, n)
     return rule.missed(n, f"there are {n} points, and at most {most} are allowed", f"leave out {n - most}", n)
 
 
 def _places(
-    told: Mapping[str, Any], stand: Sequence[Point], c_max: int | None, without: str
-) -> Iterator[Row]:
-    basis = Rule("regions.basis", f"{ULTRA_LOW_MOST} < C_max, and above the lowest point")
+    parameters: Mapping[str, Any], stand: Sequence[Point], curve: Curve, without: str
+) -> Iterator[VerdictRow]:
+    basis = SweepRule("regions.basis", f"{ULTRA_LOW_MOST} < C_max, and above the lowest point")
     cut: Regions | None = None
     try:
-        cut = regions_of(stand, c_max)
+        cut = regions_of(stand, curve)
     except ValueError as error:
         yield basis.missed(len(stand), str(error), "measure a curve from a few requests in flight to many")
     else:
         yield basis.met(len(stand))
     yield _in_range(stand, cut)
-    for required in told.get("require", ()):
+    for required in parameters.get("require", ()):
         yield _covered(required["region"], required["min"], stand, cut, without)
 
 
-def _in_range(stand: Sequence[Point], cut: Regions | None) -> Row:
+def _in_range(stand: Sequence[Point], cut: Regions | None) -> VerdictRow:
     if cut is None:
-        return Rule("regions.in_range", "concurrency <= 1.1 C_max", severity="warn").skipped(_NO_REGIONS)
-    rule = Rule("regions.in_range", f"concurrency <= {cut.margin}", cut.margin, severity="warn")
+        return SweepRule("regions.in_range", "concurrency <= 1.1 C_max", severity="warn").skipped(_NO_REGIONS)
+    rule = SweepRule("regions.in_range", f"concurrency <= {cut.margin}", cut.margin, severity="warn")
     online = [point for point in stand if not point.offline and point.concurrency is not None]
     beyond = [point for point in online if cut.place(point.concurrency or 0) is None]
     most = max(_online(online), default=None)
@@ -112,8 +117,10 @@ def _in_range(stand: Sequence[Point], cut: Regions | None) -> Row:
     )
 
 
-def _covered(region: str, fewest: int, stand: Sequence[Point], cut: Regions | None, without: str) -> Row:
-    rule = Rule(f"regions.{region}", f"points in {_spaced(region)} >= {fewest}", fewest)
+def _covered(
+    region: str, fewest: int, stand: Sequence[Point], cut: Regions | None, without: str
+) -> VerdictRow:
+    rule = SweepRule(f"regions.{region}", f"points in {_spaced(region)} >= {fewest}", fewest)
     if region == "offline":
         inside = [point for point in stand if point.offline]
         where = "Offline"
@@ -122,9 +129,7 @@ def _covered(region: str, fewest: int, stand: Sequence[Point], cut: Regions | No
     else:
         inside = [point for point in stand if in_region(point, region, cut)]
         first, last = cut.span(REGIONS[REGIONS.index(region)])
-        where = (
-            f"at a concurrency from {first} to {min(last, ULTRA_LOW_MOST) if region == REGIONS[0] else last}"
-        )
+        where = f"at a concurrency from {first} to {cut.covered if region == REGIONS[0] else last}"
     if len(inside) >= fewest:
         return rule.met(len(inside), len(inside))
     return rule.missed(
@@ -136,11 +141,14 @@ def _covered(region: str, fewest: int, stand: Sequence[Point], cut: Regions | No
 
 
 def in_region(point: Point, region: str, cut: Regions) -> bool:
-    """Whether a point counts for a region: a dedicated Offline run does for none, nor does the margin."""
+    """Whether a point can count for a region: a dedicated Offline run does for none, nor does the margin.
+
+    One of Ultra Low may count for Low or Medium as well, where C_min is not declared.
+    """
     if point.offline or point.concurrency is None:
         return False
-    if region == REGIONS[0] and point.concurrency > ULTRA_LOW_MOST:
-        return False
+    if region == REGIONS[0]:
+        return point.concurrency <= cut.covered
     return cut.place(point.concurrency) == region
 
 

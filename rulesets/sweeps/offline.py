@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.sweeps.point import Axis
-from rulesets.sweeps.rule import Rule
+from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
+    from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
+    from rulesets.target import Severity
 
 FACTOR: Final = 0.98
 _SYSTEM_TPS: Final = Axis("output_tps")
@@ -26,19 +28,21 @@ _NO_OFFLINE: Final = (
 )
 
 
-def throughput(told: Any, points: Sequence[Point], c_max: int | None) -> Row:
+def throughput(parameters: Any, points: Sequence[Point], curve: Curve) -> VerdictRow:
     """Judge the output tokens a second of the Offline run by those at C_max.
 
     Args:
-        told: `factor`, or nothing for 0.98.
+        parameters: `factor` and `severity`, or nothing for 0.98, which fails.
         points: Those that stand.
-        c_max: The greatest concurrency, as declared.
+        curve: Its declared ends.
     """
-    factor = float(told.get("factor", FACTOR)) if isinstance(told, Mapping) else FACTOR
-    rule = Rule(
+    c_max = curve.c_max
+    factor = float(parameters.get("factor", FACTOR)) if isinstance(parameters, Mapping) else FACTOR
+    rule = SweepRule(
         "offline_tps_at_least",
         f"output_tps(Offline) / output_tps(C_max) >= {factor:g}",
         factor,
+        _severity(parameters),
         method="output tokens a second over the window",
     )
     offline = [point for point in points if point.offline]
@@ -63,9 +67,12 @@ def throughput(told: Any, points: Sequence[Point], c_max: int | None) -> Row:
     )
 
 
-def concurrency(_told: Any, points: Sequence[Point], c_max: int | None) -> Row:
-    """Judge how much the Offline run asked at once: at least C_max."""
-    rule = Rule("offline_concurrency_at_least", "concurrency(Offline) >= C_max", c_max)
+def concurrency(parameters: Any, points: Sequence[Point], curve: Curve) -> VerdictRow:
+    """Judge how much the Offline run asked at once: at least C_max; `severity` may make it a warning."""
+    c_max = curve.c_max
+    rule = SweepRule(
+        "offline_concurrency_at_least", "concurrency(Offline) >= C_max", c_max, _severity(parameters)
+    )
     offline = [point for point in points if point.offline]
     if not offline:
         return rule.skipped(_NO_OFFLINE)
@@ -83,3 +90,7 @@ def concurrency(_told: Any, points: Sequence[Point], c_max: int | None) -> Row:
         "ask a whole dataset, or declare a smaller C_max (--c-max)",
         least,
     )
+
+
+def _severity(parameters: Any) -> Severity:
+    return parameters.get("severity", "fail") if isinstance(parameters, Mapping) else "fail"

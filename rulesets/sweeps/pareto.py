@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rulesets.sweeps.point import Axis, standing
-from rulesets.sweeps.rule import Rule
+from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
     from rulesets.sweeps.point import Point
 
 Spot = tuple[float, float]
@@ -38,7 +38,7 @@ def step(spots: Sequence[Spot], x: float) -> float | None:
     return max((y for at, y in spots if at >= x), default=None)
 
 
-def rows(told: Mapping[str, Any], points: Sequence[Point], baseline: Sequence[Point]) -> Iterator[Row]:
+def rows(told: Mapping[str, Any], points: Sequence[Point], baseline: Sequence[Point]) -> Iterator[VerdictRow]:
     """Judge whether there is a front, and whether it dominates the baseline's.
 
     Args:
@@ -60,12 +60,12 @@ def _spots(points: Sequence[Point], x: Axis, y: Axis) -> list[Spot]:
 
 def _front_row(
     x: Axis, y: Axis, ours: Sequence[Spot], points: Sequence[Point], *, severity_counts: bool
-) -> Row:
+) -> VerdictRow:
     """A front is shown only; where there is none, what was asked for was not measured."""
     line = front(ours)
     told = "; ".join(f"{across:.4g} at {up:.5g}" for across, up in line[:_SHOWN])
     more = f" and {len(line) - _SHOWN} more" if len(line) > _SHOWN else ""
-    rule = Rule(
+    rule = SweepRule(
         "pareto",
         f"front of {y} against {x}",
         severity="fail" if severity_counts or not line else "info",
@@ -80,8 +80,8 @@ def _front_row(
     return rule.missed(0, f"none of {len(points)} points is valid and has both {x} and {y}", remedy)
 
 
-def _dominates(what: str, ours: Sequence[Spot], theirs: Sequence[Spot], of: int) -> Row:
-    rule = Rule(
+def _dominates(what: str, ours: Sequence[Spot], theirs: Sequence[Spot], of: int) -> VerdictRow:
+    rule = SweepRule(
         "pareto.must_dominate",
         f"{what} of the baseline's front, ours / its >= 1",
         1,

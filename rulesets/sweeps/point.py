@@ -45,9 +45,14 @@ class Point:
 
     @property
     def stands(self) -> bool:
-        """Whether its figures can stand for the server: neither report nor rules call it invalid."""
-        valid = facts.section(self.report, "validity").get("valid") is True
-        return valid and (self.verdict is None or self.verdict.status != "INVALID")
+        """Whether its figures can stand for the server: neither report nor rules call it invalid.
+
+        A run that is accepted in spite of its report (`--on-invalid warn`) stands unless its rules are
+        locked, which its verdict says.
+        """
+        validity = facts.section(self.report, "validity")
+        stands = validity.get("valid") is True or validity.get("accepted") is True
+        return stands and (self.verdict is None or self.verdict.status != "INVALID")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ mlcommons/endpoints_policies, endpoints_rules.md §5 and Appendix B. With I = lo
     medium      … round(C_min + 2^(2I))
     high        … C_max
     margin      … ⌈1.10 C_max⌉                   valid, and none of the regions
+
+The product is a binary floating-point number, as in the pseudocode of the rules: 1.10 * 50 is a little more
+than 55, and the margin of 50 ends at 56.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ class Regions:
         medium: Of the next.
         high: C_max.
         margin: The greatest that is valid.
+        covered: The greatest that covers Ultra Low: 32, or C_min where it is declared.
     """
 
     ultra_low: int
@@ -42,6 +46,7 @@ class Regions:
     medium: int
     high: int
     margin: int
+    covered: int = ULTRA_LOW_MOST
 
     def place(self, concurrency: int) -> Place | None:
         """Tell where a point lies; None for beyond the margin."""
@@ -53,16 +58,19 @@ class Regions:
         return 1 if before < 0 else getattr(self, REGIONS[before]) + 1, getattr(self, region)
 
 
-def regions(c_max: int, c_min: int) -> Regions:
+def regions(c_max: int, c_min: int, *, declared: bool = False) -> Regions:
     """Cut the concurrencies of a curve.
 
     Args:
         c_max: The greatest, as declared.
-        c_min: The lowest of its points.
+        c_min: The lowest of its points, or what is declared in its place.
+        declared: Whether it is declared, and so ends Ultra Low.
 
     Raises:
         ValueError: They leave no room for regions.
     """
+    if declared and not 1 <= c_min <= ULTRA_LOW_MOST:
+        raise ValueError(f"the declared C_min is {c_min}, and must be from 1 to {ULTRA_LOW_MOST}")
     if not 1 <= c_min < c_max:
         raise ValueError(f"C_max is {c_max}, and the lowest point is at {c_min}: nothing lies between")
     if c_max <= ULTRA_LOW_MOST:
@@ -73,5 +81,6 @@ def regions(c_max: int, c_min: int) -> Regions:
         low=round(c_min + 2**third),
         medium=round(c_min + 2 ** (2 * third)),
         high=c_max,
-        margin=-(-11 * c_max // 10),
+        margin=math.ceil(1.10 * c_max),
+        covered=c_min if declared else ULTRA_LOW_MOST,
     )

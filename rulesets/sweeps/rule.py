@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rulesets.judging.row import Row, margin
+from rulesets.judging.row import VerdictRow, margin
 
 if TYPE_CHECKING:
     from rulesets.judging.row import Status
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SweepRule:
     """A rule over several runs.
 
     Attributes:
@@ -30,7 +30,7 @@ class Rule:
     severity: Severity = "fail"
     method: str = ""
 
-    def met(self, n: int, observed: float | None = None) -> Row:
+    def met(self, n: int, observed: float | None = None) -> VerdictRow:
         """It is met.
 
         Args:
@@ -39,20 +39,22 @@ class Rule:
         """
         return self._row("PASS", n, observed)
 
-    def missed(self, n: int, reason: str, remedy: str = "", observed: float | None = None) -> Row:
+    def missed(self, n: int, reason: str, remedy: str = "", observed: float | None = None) -> VerdictRow:
         """It is not met, or was not measured."""
         return self._row("FAIL", n, observed, reason, remedy)
 
-    def open(self, n: int, reason: str, remedy: str = "", observed: float | None = None) -> Row:
+    def open(self, n: int, reason: str, remedy: str = "", observed: float | None = None) -> VerdictRow:
         """The points do not tell."""
         return self._row("INCONCLUSIVE", n, observed, reason, remedy)
 
-    def skipped(self, reason: str) -> Row:
+    def skipped(self, reason: str) -> VerdictRow:
         """It does not apply."""
         return self._row("SKIP", 0, None, reason)
 
-    def _row(self, status: Status, n: int, observed: float | None, reason: str = "", remedy: str = "") -> Row:
-        return Row(
+    def _row(
+        self, status: Status, n: int, observed: float | None, reason: str = "", remedy: str = ""
+    ) -> VerdictRow:
+        return VerdictRow(
             id=f"sweep.{self.id}",
             target=self.text,
             observed=observed,

@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.judging import facts
-from rulesets.sweeps.rule import Rule
+from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
     from rulesets.sweeps.point import Point
 
 TOLERANCE: Final = 0.05
 
 
-def row(told: Mapping[str, Any], points: Sequence[Point]) -> Row:
+def row(told: Mapping[str, Any], points: Sequence[Point]) -> VerdictRow:
     """Judge whether the points have found it.
 
     Args:
@@ -28,7 +28,7 @@ def row(told: Mapping[str, Any], points: Sequence[Point]) -> Row:
         points: All of them, each with its verdict.
     """
     what, tolerance = str(told.get("maximise", "rate")), float(told.get("tolerance", TOLERANCE))
-    rule = Rule(
+    rule = SweepRule(
         "search",
         f"greatest {what} that meets all targets, within {tolerance:.3g} of it",
         method="the highest point that passes, and the lowest above it that does not",
@@ -42,7 +42,9 @@ def row(told: Mapping[str, Any], points: Sequence[Point]) -> Row:
     return _found(rule, tolerance, what, by_load)
 
 
-def _found(rule: Rule, tolerance: float, what: str, by_load: Sequence[tuple[float, Point]]) -> Row:
+def _found(
+    rule: SweepRule, tolerance: float, what: str, by_load: Sequence[tuple[float, Point]]
+) -> VerdictRow:
     n = len(by_load)
     passing = [load for load, point in by_load if _status(point) == "PASS"]
     failing = [load for load, point in by_load if _status(point) == "FAIL"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.report import Counts, Report, Summary, Throughput, Tokens, Validity, Window
+from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,9 +46,9 @@ def _report(
     report = Report(
         run={},
         validity=Validity(valid=not reasons, reasons=reasons or []),
-        counts=Counts(issued, issued, completed, failed, cancelled, in_flight, {}, 0),
+        counts=RequestCounts(issued, issued, completed, failed, cancelled, in_flight, {}, 0),
         window=Window("requests", duration_s, 0, 1),
-        throughput=Throughput(rate, rate, rate),
+        throughput=ThroughputFigures(rate, rate, rate),
         tokens=Tokens(None, None, None),
         recorder={},
         client={},

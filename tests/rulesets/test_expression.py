@@ -166,9 +166,9 @@ HOW = (
 ALL = (
     "ttft, ttfo, ttfv, ttfb, tpot, itl, latency, latency_from_schedule, ttft_from_schedule, "
     "ttfo_from_schedule, ttfv_from_schedule, ttfb_from_schedule, last_token, last_token_from_schedule, "
-    "held, issue_lag, send_lag, connect, output_tokens, input_tokens, tps_per_user, qps, output_tps, "
-    "total_tps, tps_per_gpu, error, good, issued, completed, failed, cancelled, e2e, tps, rps, osl, isl, "
-    "interactivity or accuracy.NAME"
+    "decode, held, issue_lag, send_lag, connect, output_tokens, input_tokens, generation_tps, prompt_tps, "
+    "tps_per_user, qps, output_tps, total_tps, tps_per_gpu, error, good, issued, completed, failed, "
+    "cancelled, e2e, tps, rps, osl, isl, interactivity or accuracy.NAME"
 )
 FRACTION = "the error rate is a fraction below 1; for one in a hundred write 1% or 0.01"
 QUOTES = 'is no TAG:VALUE; put signs in quotes: {region:"a b"}'

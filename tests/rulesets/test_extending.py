@@ -112,6 +112,7 @@ TIGHTER = {
     "a flat file": "targets: ['error<1%']\nvalidity: {min_duration_s: 60}\n",
     "any scenario": "models: {'*': {scenarios: {'*': {validity: {min_samples: 900}}}}}\n",
     "more samples": SERVER % "validity: {min_samples: 501, max_error_rate: 0, min_passes: 2}",
+    "nothing that only warns": SERVER % "validity: {warn: []}",
     "fewer in flight": "models: {m-8b: {scenarios: {closed: {load: {concurrency: {min: 8, max: 16}}}}}}\n",
     "an alias": "models: {m-8b: {aliases: [our-model]}}\n",
     "more runs": "models: {m-8b: {accuracy: [{metric: ROUGE1, min: {abs: 38.5}, runs: 6}]}}\n",
@@ -200,6 +201,11 @@ LOOSER = {
         "it is at least 500",
     ),
     "more errors": (SERVER % "validity: {max_error_rate: 0.02}", "'validity.max_error_rate'", "at most 0.01"),
+    "a rule that only warns": (
+        SERVER % "validity: {warn: [min_samples]}",
+        "'validity.warn'",
+        "it only warns of",
+    ),
     "no streaming": (SERVER % "validity: {streaming: any}", "'validity.streaming'", "it is required"),
     "no whole passes": (
         SERVER % "validity: {dataset_multiple: false}",

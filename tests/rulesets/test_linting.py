@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from rulesets.demands import Baseline, Dataset, Validity
+from rulesets.demands import Baseline, DatasetDemand, ValidityDemand
 from rulesets.linting import warnings
 from rulesets.ruleset import Ruleset, of_expressions
 
-VALID = Validity(min_samples=100)
+VALID = ValidityDemand(min_samples=100)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_proof_out_of_reach(expression: str, needed: int) -> None:
     """The number of requests without any miss that would do is told, unless a valid run has as many."""
     rules = of_expressions([expression])
     for samples, said in ((None, "nothing says"), (needed - 1, f"only {needed - 1}"), (needed, "")):
-        (*warned,) = warnings(replace(rules, validity=Validity(min_samples=samples)))
+        (*warned,) = warnings(replace(rules, validity=ValidityDemand(min_samples=samples)))
         assert len(warned) == bool(said)
         assert all(said in one and f"set validity.min_samples: {needed}" in one for one in warned)
 
@@ -37,14 +37,14 @@ def test_a_proof_out_of_reach(expression: str, needed: int) -> None:
 @pytest.mark.parametrize(
     ("validity", "count"),
     [
-        (Validity(dataset_multiple=True), 0),
-        (Validity(min_passes=1), 0),
-        (Validity(min_duration_s=600), 1),
+        (ValidityDemand(dataset_multiple=True), 0),
+        (ValidityDemand(min_passes=1), 0),
+        (ValidityDemand(min_duration_s=600), 1),
     ],
 )
-def test_whole_passes_are_as_many_requests_as_the_dataset_has(validity: Validity, count: int) -> None:
+def test_whole_passes_are_as_many_requests_as_the_dataset_has(validity: ValidityDemand, count: int) -> None:
     """A proof is in reach when the passes are long enough."""
-    rules = replace(of_expressions(["ttft:p(99)<1s@es99"]), dataset=Dataset(perf_samples=459))
+    rules = replace(of_expressions(["ttft:p(99)<1s@es99"]), dataset=DatasetDemand(perf_samples=459))
     assert len(list(warnings(replace(rules, validity=validity)))) == count
 
 

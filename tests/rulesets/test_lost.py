@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets import METRICS, parse
-from rulesets.lost import SoFar, Watch, can_be_lost
+from rulesets.lost import RunState, TargetWatch, can_be_lost
 from rulesets.quantity import COMPARE
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def _between(values: Sequence[float], rank: Fraction) -> float:
 def watched(target: Target, requests: Sequence[Request], planned: int | None, **more: Any) -> str | None:
     """What is said of a target after these requests, with so many in flight."""
     in_flight = more.pop("in_flight", 0)
-    watch = Watch(target, failed_exceed=more.pop("failed_exceed", False))
+    watch = TargetWatch(target, failed_exceed=more.pop("failed_exceed", False))
     for ending, figure in requests:
         told = {} if ending != "completed" else {"ttft": figure, "tpot": figure, "output_tokens": figure}
         watch.add(ending, told)
     counts = {
         name: sum(ending == name for ending, _ in requests) for name in ("completed", "failed", "cancelled")
     }
-    return watch.why_lost(SoFar(planned, len(requests) + in_flight, **counts))
+    return watch.why_lost(RunState(planned, len(requests) + in_flight, **counts))
 
 
 def is_met(target: Target, requests: Sequence[Request], method: str, *, failed_exceed: bool) -> bool:

@@ -8,7 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulesets import TPOT, TTFT, QueryLatency, TargetError, Throughput
+from rulesets import (
+    TPOT,
+    TTFT,
+    Metric,
+    OfReport,
+    QueryLatency,
+    TargetError,
+    Throughput,
+    judge,
+    of_metrics,
+    parse,
+    unparse,
+)
+from rulesets.metric import meets, metric_of
+from rulesets.quantity import COMPARE
 
 LATENCIES = (TTFT, TPOT, QueryLatency)
 positive = st.floats(min_value=1e-6, max_value=1e9)
@@ -54,7 +68,75 @@ def test_query_latency_is_the_inverse_of_queries_a_second() -> None:
     metric = QueryLatency(target_qps=20)
     assert metric.target == 50.0
     assert metric == QueryLatency(target_latency_ms=50)
-    assert repr(metric) == "QueryLatency(target=50.0)"
+    assert repr(metric) == "QueryLatency(target=50.0, strict=False)"
+
+
+def test_each_metric_has_the_keyword_of_the_specification() -> None:
+    """And one base, with the target."""
+    metrics: list[Metric] = [
+        Throughput(target_qps=10),
+        QueryLatency(target_latency_ms=10),
+        TTFT(max_ttft_latency_ms=10),
+        TPOT(max_tpot_latency_ms=10),
+    ]
+    assert [metric.target for metric in metrics] == [10, 10, 10, 10]
+    assert all(isinstance(metric, Metric) for metric in metrics)
+    assert len(set(metrics)) == 4
+
+
+@pytest.mark.parametrize("metric", [Throughput, *LATENCIES])
+def test_a_strict_target_is_not_met_by_itself(metric: type[TTFT]) -> None:
+    """As the checker of MLPerf asks of TTFT and TPOT."""
+    assert metric(10.0).is_valid(10.0)
+    assert not metric(10.0, strict=True).is_valid(10.0)
+
+
+@given(
+    st.sampled_from(["ttft:p(99)", "tpot:mean", "latency:p(50)", "qps", "output_tokens:mean", "itl:max"]),
+    st.booleans(),
+    positive,
+    positive,
+)
+def test_a_target_of_a_ruleset_is_met_as_its_metric_says(
+    figure: str,
+    strict: bool,  # noqa: FBT001 (drawn)
+    bound: float,
+    value: float,
+) -> None:
+    """Whatever the metric: the operator between the figure and the bound decides."""
+    op = (">" if figure == "qps" else "<") + ("" if strict else "=")
+    unit = "" if figure in {"qps", "output_tokens:mean"} else "ms"
+    target = parse(f"{figure}{op}{bound:.6f}{unit}")
+    metric = metric_of(target)
+    assert (metric is None) is figure.startswith(("output_tokens", "itl"))
+    for observed in (value, target.bound, math.inf):
+        assert meets(target, observed) is (observed < math.inf and COMPARE[op](observed, target.bound))
+
+
+def test_a_change_is_no_metric() -> None:
+    """A change from a baseline is bounded as a share, which may be negative."""
+    assert metric_of(parse("qps:delta>-3%@mw0.05")) is None
+
+
+def test_the_verdict_asks_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a TTFT says of a measurement is what becomes of its rule."""
+    run = OfReport({"ttft_ms": {"count": 9, "p99": 400.0}, "validity": {"valid": True}})
+    rules = of_metrics([TTFT(500), TPOT(50)])
+    statuses = {row.id: row.status for row in judge(rules, run).rows}
+    assert statuses == {"ttft:p(99)<=500ms": "PASS", "tpot:p(99)<=50ms": "FAIL"}
+    monkeypatch.setattr(TTFT, "is_valid", lambda *_: False)
+    assert judge(rules, run).rows[0].status == "FAIL"
+
+
+def test_a_ruleset_of_metrics() -> None:
+    """Latencies by a statistic of their own; nothing, or a metric twice, is a mistake."""
+    rules = of_metrics([Throughput(10), QueryLatency(target_qps=20, strict=True)], stat="p90")
+    assert [unparse(target) for target in rules.targets] == ["qps:value>=10req/s", "latency:p(90)<50ms"]
+    for metrics, why in (([], "one metric or more"), ([TTFT(1), TTFT(2)], "ttft is there twice")):
+        with pytest.raises(TargetError, match=why):
+            of_metrics(metrics)
+    with pytest.raises(TargetError):
+        of_metrics([TTFT(1)], stat="p100")
 
 
 @pytest.mark.parametrize("arguments", [{}, {"target_latency_ms": 50.0, "target_qps": 20.0}])

@@ -18,7 +18,7 @@ from rulesets import (
     RulesetError,
     RulesetFileError,
     Target,
-    Validity,
+    ValidityDemand,
     load,
     of_expressions,
     parse,
@@ -66,7 +66,7 @@ targets:
             Target("tpot", "mean", "<=", 40.0, "ms", "warn", "SLO 7", id="mean-tpot"),
             Target("qps", "value", ">=", 2.5, "req/s", id="qps:value>=2.5req/s"),
         ),
-        validity=Validity(max_error_rate=0.01, min_samples=500, min_duration_s=120.0),
+        validity=ValidityDemand(max_error_rate=0.01, min_samples=500, min_duration_s=120.0),
         source=("agreed with product", "https://example.com/slo"),
     )
 
@@ -347,7 +347,7 @@ def test_short_forms_need_no_yaml() -> None:
 def test_kept_rules_are_made_again() -> None:
     """As they were."""
     rules = of_expressions(["ttft:p(99.9)<500ms", "error<1%", "failed==0"])
-    rules = replace(rules, validity=Validity(0.1, 2, 3.0), source=("here",))
+    rules = replace(rules, validity=ValidityDemand(0.1, 2, 3.0), source=("here",))
     assert Ruleset.of_dict(rules.to_dict()) == rules
 
 
@@ -373,7 +373,7 @@ def test_what_an_older_version_kept_is_read() -> None:
         "source": [],
     }
     assert Ruleset.of_dict(kept) == Ruleset(
-        "chat", "1", (Target("ttft", "p99", "<", 2.0, "s", id="a"),), Validity(0.05, 100)
+        "chat", "1", (Target("ttft", "p99", "<", 2.0, "s", id="a"),), ValidityDemand(0.05, 100)
     )
 
 

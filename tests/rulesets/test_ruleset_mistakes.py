@@ -96,6 +96,11 @@ CASES = {
     "an unknown check of a sweep": HEAD + "sweep:\n  checks:\n  - tps_per_user_consistancy: 0.01\n",
     "a check of a sweep twice": HEAD
     + "sweep:\n  checks:\n  - config_identical\n  - config_identical: [model]\n",
+    "an exact number of accuracy results": HEAD
+    + "sweep:\n  checks:\n  - accuracy_per_region: {exactly: 2}\n",
+    "a severity of a check": HEAD
+    + "sweep:\n  checks:\n  - offline_concurrency_at_least: {severity: warning}\n",
+    "a warning of nothing": HEAD + "validity: {warn: [min_sampels]}\n",
     "a region twice": HEAD
     + "sweep:\n  points:\n    require:\n    - {region: low, min: 2}\n    - {region: low, min: 1}\n",
     "an unknown metric of a baseline": HEAD + "baseline:\n  metrics:\n    tsp: higher\n",

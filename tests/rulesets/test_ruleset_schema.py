@@ -28,7 +28,7 @@ DOCUMENTED = [
 
 
 def test_the_published_schema_is_current() -> None:
-    """UPDATE_GOLDEN=1 writes it anew."""
+    """UPDATE_GOLDEN=1 writes it again."""
     page = ROOT / "docs" / "ruleset.schema.json"
     made = orjson.dumps(schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
     if os.environ.get("UPDATE_GOLDEN"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets import OfReport, RulesetFileError, Validity, judge, load, of_expressions
+from rulesets import OfReport, RulesetFileError, ValidityDemand, judge, load, of_expressions
 from rulesets.loading import read
 from rulesets.quantity import COMPARE
 from rulesets.reading.schema import schema
@@ -37,7 +37,7 @@ def test_the_documented_ruleset_is_one(tmp_path: Path) -> None:
     path = tmp_path / "chat.yaml"
     path.write_text(block("yaml"))
     ruleset = load(path)
-    assert ruleset.validity == Validity(max_error_rate=0.01, min_samples=500, min_duration_s=120.0)
+    assert ruleset.validity == ValidityDemand(max_error_rate=0.01, min_samples=500, min_duration_s=120.0)
     assert [target.id for target in ruleset.targets] == [
         "ttft:p(95)<800ms",
         "error:rate<1%",

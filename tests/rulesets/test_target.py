@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reporter.report import Counts, Report, Throughput
+from reporter.report import Report, RequestCounts, ThroughputFigures
 from rulesets import METRICS, Target, TargetError, parse, unparse
 from rulesets.condition import Condition
 from rulesets.expression import described
@@ -20,9 +20,10 @@ def test_every_metric_has_a_place_in_the_report() -> None:
     held = {
         "latency": {field.name.removesuffix("_ms") for field in fields(Report) if field.name.endswith("_ms")},
         "length": {"output_tokens", "input_tokens"},
+        "speed": {"generation_tps", "prompt_tps"},
         "interactivity": {"tps_per_user"},
-        "throughput": {*(field.name for field in fields(Throughput)), "tps_per_gpu"},
-        "count": {field.name for field in fields(Counts)},
+        "throughput": {*(field.name for field in fields(ThroughputFigures)), "tps_per_gpu"},
+        "count": {field.name for field in fields(RequestCounts)},
         "error": {"error"},
         "good": {"good"},
     }
@@ -104,7 +105,7 @@ ONE_SIDED = [name for name, quantity in METRICS.items() if quantity.kind not in 
 def test_no_target_can_fail_a_server_for_being_faster(metric: str) -> None:
     """A metric with a better side is bounded on the other side only, and so is its change."""
     quantity = METRICS[metric]
-    wrong = ("<", "<=") if quantity.kind in {"throughput", "interactivity", "good"} else (">", ">=")
+    wrong = ("<", "<=") if quantity.kind in {"throughput", "speed", "interactivity", "good"} else (">", ">=")
     for op in wrong:
         with pytest.raises(TargetError, match="a faster server must never fail") as refused:
             Target.of(metric=metric, stat=quantity.stats[0], op=op, value=0.5, unit="%", delta=True)

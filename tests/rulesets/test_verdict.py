@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from rulesets import (
     METRICS,
     OfReport,
-    Row,
     Ruleset,
     Target,
-    Validity,
+    ValidityDemand,
     Verdict,
+    VerdictRow,
     exit_code,
     judge,
     of_expressions,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 GRAVITY = {"PASS": 0, "INCONCLUSIVE": 1, "FAIL": 2, "INVALID": 3}
 
 
-def one_row(expression: str, report: Mapping[str, Any]) -> Row:
+def one_row(expression: str, report: Mapping[str, Any]) -> VerdictRow:
     """Judge a report by one short form."""
     (row,) = judge(of_expressions([expression]), OfReport(report)).rows
     return row
@@ -81,7 +81,7 @@ figures = st.fixed_dictionaries(
 def test_a_target_that_is_met_passes(make_report: MakeReport) -> None:
     """The row holds figure, bound, unit, samples and the share by which it is met."""
     row = one_row("ttft:p(99)<398ms", make_report(latency_ms=100.0))
-    assert row == Row(
+    assert row == VerdictRow(
         id="ttft:p(99)<398ms",
         target="ttft:p(99)<398ms",
         observed=199.0,
@@ -93,7 +93,7 @@ def test_a_target_that_is_met_passes(make_report: MakeReport) -> None:
         margin=0.5,
         reason="",
         group="target",
-        method="p99 by linear",
+        method="p99 (linear interpolation)",
     )
 
 
@@ -102,7 +102,7 @@ def test_a_target_that_is_missed_fails(make_report: MakeReport) -> None:
     row = one_row("ttft:p(99)<0.1s", make_report(latency_ms=100.0))
     assert (row.status, row.observed, row.bound, row.unit) == ("FAIL", 0.199, 0.1, "s")
     assert row.margin == pytest.approx(-0.99)
-    assert row.reason == "ttft:p(99) is 0.199 s, and < 0.1 s is asked for"
+    assert row.reason == "ttft:p(99) = 0.199 s; required: < 0.1 s"
 
 
 @pytest.mark.parametrize(
@@ -251,30 +251,30 @@ def test_a_report_that_does_not_say_that_it_is_valid_is_not(make_report: MakeRep
     ("validity", "figures", "reason"),
     [
         (
-            Validity(max_error_rate=0.01),
+            ValidityDemand(max_error_rate=0.01),
             {"completed": 98, "failed": 2},
-            "the error rate is 0.02, and <= 0.01 is asked for",
+            "the error rate = 0.02; required: <= 0.01",
         ),
         (
-            Validity(min_samples=100),
+            ValidityDemand(min_samples=100),
             {"completed": 99},
-            "the number of completed requests is 99, and >= 100 is asked for",
+            "the number of completed requests = 99; required: >= 100",
         ),
-        (Validity(min_duration_s=60), {"duration_s": 59.5}, "the window is 59.5 s, and >= 60 s is asked for"),
+        (ValidityDemand(min_duration_s=60), {"duration_s": 59.5}, "the window = 59.5 s; required: >= 60 s"),
         (
-            Validity(min_duration_s=60),
+            ValidityDemand(min_duration_s=60),
             {"duration_s": None},
-            "the run has no samples of the window, and what was not measured is not met",
+            "the run has no samples of the window: not measured, so counted as failed",
         ),
         (
-            Validity(max_error_rate=0.5),
+            ValidityDemand(max_error_rate=0.5),
             {"completed": 0, "failed": 0, "in_flight": 9},
-            "the run has no samples of the error rate, and what was not measured is not met",
+            "the run has no samples of the error rate: not measured, so counted as failed",
         ),
     ],
 )
 def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
-    validity: Validity, figures: dict[str, Any], reason: str, make_report: MakeReport
+    validity: ValidityDemand, figures: dict[str, Any], reason: str, make_report: MakeReport
 ) -> None:
     """It outranks a missed target, and its row says what was short."""
     ruleset = replace(of_expressions(["qps>99"]), validity=validity)
@@ -285,7 +285,7 @@ def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
 
 def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> None:
     """They stand before the targets under their own ids."""
-    validity = Validity(max_error_rate=0.01, min_samples=99, min_duration_s=60)
+    validity = ValidityDemand(max_error_rate=0.01, min_samples=99, min_duration_s=60)
     verdict = judge(replace(of_expressions(["qps>1"]), validity=validity), OfReport(make_report()))
     assert verdict.status == "PASS"
     assert [(row.id, row.target, row.observed, row.margin) for row in verdict.rows[:3]] == [
@@ -297,7 +297,7 @@ def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> No
 
 def test_a_verdict_is_json(make_report: MakeReport) -> None:
     """The dictionary of a verdict is what JSON makes of it."""
-    ruleset = Ruleset("r", "1", (parse("error<0.5%!warn"),), Validity(min_samples=1), ("SLO 7",))
+    ruleset = Ruleset("r", "1", (parse("error<0.5%!warn"),), ValidityDemand(min_samples=1), ("SLO 7",))
     told = judge(ruleset, OfReport(make_report())).to_dict()
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert told == {
@@ -312,6 +312,7 @@ def test_a_verdict_is_json(make_report: MakeReport) -> None:
         "definitions": {**Definitions().to_dict(), "token_categories": ["reasoning", "content", "tool_call"]},
         "notes": [],
         "reasons": [],
+        "accepted": [],
         "rows": [
             {
                 "id": "validity.min_samples",
@@ -340,7 +341,7 @@ def test_a_verdict_is_json(make_report: MakeReport) -> None:
                 "status": "FAIL",
                 "severity": "warn",
                 "margin": -1.0,
-                "reason": "error:rate is 1%, and < 0.5% is asked for",
+                "reason": "error:rate = 1%; required: < 0.5%",
                 "group": "target",
                 "method": "1 of 100 failed",
                 "limit": None,

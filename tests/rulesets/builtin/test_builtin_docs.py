@@ -115,7 +115,7 @@ def shared(name: str) -> set[str]:
 
 @pytest.mark.parametrize("part", [rulesets, inference, starters, conflicts])
 def test_the_page_tells_what_the_files_hold(part: Callable[[], str]) -> None:
-    """Each part of the page is made of the files; UPDATE_GOLDEN=1 writes it anew."""
+    """Each part of the page is made of the files; UPDATE_GOLDEN=1 writes it again."""
     name = part.__name__
     expected = f"<!-- {name} -->\n\n{part()}\n\n<!-- /{name} -->"
     page = PAGE.read_text(encoding="utf-8")

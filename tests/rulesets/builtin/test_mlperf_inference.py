@@ -45,6 +45,11 @@ CONFLICTS = [
     ("v6.1", "llama3.1-8b", "42.9865/20.1235/29.9881"),
     ("v6.1", "llama3.1-8b-edge", "result_90.00_percentile_latency_ns"),
     ("v6.1", "deepseek-r1", "81.9132"),
+    ("v6.1", "deepseek-r1", "both Server and Offline"),
+    ("v6.1", "qwen3-vl-235b-a22b", "both Server and Offline"),
+    ("v5.0", "gptj-99", "TEST06"),
+    ("v5.0", "gptj-99.9", "TEST06"),
+    ("v5.0", "llama3.1-405b", "TEST06"),
     ("v6.1", "gpt-oss-120b", "TPOT 20 ms"),
     ("v6.1", "gpt-oss-120b", "10240"),
     ("v6.1", "gpt-oss-120b", "placeholder"),
@@ -131,10 +136,21 @@ def test_the_rounds_hold_these_records_and_no_others() -> None:
 
 @records
 def test_latencies(fact: Fact) -> None:
-    """Each latency is bounded strictly: by LoadGen's test, and by the percentile as the checker does."""
+    """LoadGen fails on what is above a bound; the checker asks TTFT and TPOT to be below it.
+
+    mlcommons/inference@b66003e1: loadgen/results.cc (GetEarlyStopping, PerfConstraintsMet) counts what is >
+    target; checks/performance_check.py:494 has `ttft < limits`, and :318 `latency > target_latency`.
+    """
     bounds = {"ttft": "ttft_ms", "tpot": "tpot_ms", "latency": "e2e_ms"}
+    strict = {"ttft-p99", "tpot-p99"}
     expected = {
-        f"{metric}{form}": (metric, f"p{fact['percentile']}", "<", fact.number(column), "ms")
+        f"{metric}{form}": (
+            metric,
+            f"p{fact['percentile']}",
+            "<" if f"{metric}{form}" in strict else "<=",
+            fact.number(column),
+            "ms",
+        )
         for metric, column in bounds.items()
         if fact.number(column) is not None
         for form in ("", "-p99")
@@ -255,10 +271,12 @@ def test_audits(fact: Fact) -> None:
 
 @records
 def test_suites_and_names(fact: Fact) -> None:
-    """The suites of a scenario are noted, and the model is found by the name that it is served under."""
+    """The suites of a scenario are noted; a model is found as it is served, and as the checker calls it."""
     assert f"suites: {fact['suites']}" in rules(fact).notes
     entry = next(entry for entry in book(fact["round"]).entries if entry.name == fact["model"])
-    assert list(entry.aliases) == [fact["serves"]]
+    of_the_checker = fact["model"].replace("llama3.1", "llama3_1")
+    differs = [of_the_checker] if of_the_checker != fact["model"] else []
+    assert list(entry.aliases) == [fact["serves"], *differs]
 
 
 @pytest.mark.parametrize("version", SEEDS)
@@ -310,7 +328,7 @@ def test_conflicts_are_noted(version: str, model: str, words: str) -> None:
 def test_the_conflict_at_a_bound_is_noted(version: str) -> None:
     """LoadGen and the checker differ on what lies at a bound, and each ruleset says which it follows."""
     assert all(
-        any("at the bound itself" in note for note in held.notes) for held in book(version).rulesets.values()
+        any("exactly at its bound" in note for note in held.notes) for held in book(version).rulesets.values()
     )
 
 

@@ -71,6 +71,10 @@ class Values:
             for block in self._blocks()
         )
 
+    def in_order(self, edge: float | None = None) -> list[tuple[int, float]]:
+        """One by one."""
+        return [(1, value if edge is None else float(value <= edge)) for value in self.values]
+
     def _blocks(self) -> list[Sequence[float]]:
         size = len(self.values) // BLOCKS
         return [self.values[at * size : (at + 1) * size] for at in range(BLOCKS)] if size else []
@@ -99,6 +103,11 @@ class Run:
         """As the report has them; none of a part of the requests."""
         counted: Mapping[str, int] = self.report["counts"]
         return dict.fromkeys(counted, 0) if where else counted
+
+    @property
+    def ends(self) -> tuple[Any, ...]:
+        """Nothing is in doubt."""
+        return ()
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:
         """Whatever the conditions are."""
@@ -154,6 +163,8 @@ def _run(
             "latency": SPREAD,
             "tpot": [value / 5 for value in SPREAD],
             "output_tokens": [value * 10 for value in SPREAD],
+            "generation_tps": SPREAD,
+            "prompt_tps": SPREAD,
         }
         | dict(samples or {}),
         rates={

@@ -9,22 +9,24 @@ import pytest
 from rulesets import baseline
 from rulesets.demands import Baseline
 from rulesets.errors import TargetError
+from rulesets.evaluation import judge
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
-from rulesets.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulesets.evidence import Evidence
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
 
     MakeRun = Callable[..., Evidence]
 
 STEADY = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 
 
-def compared(make_run: MakeRun, before: Sequence[float], after: Sequence[float], rules: Ruleset) -> Row:
+def compared(
+    make_run: MakeRun, before: Sequence[float], after: Sequence[float], rules: Ruleset
+) -> VerdictRow:
     """Judge runs of these tokens a second."""
     first, *others = (make_run(rates={"output_tps": value}) for value in after)
     baseline = [make_run(rates={"output_tps": value}) for value in before]
@@ -92,7 +94,7 @@ def test_without_a_confidence_the_change_itself_decides(make_run: MakeRun) -> No
     assert compared(make_run, [100.0], [98.0], ruleset).status == "PASS"
     row = compared(make_run, [100.0], [95.0], ruleset)
     assert (row.status, row.observed) == ("FAIL", pytest.approx(-5.0))
-    assert row.reason == "the change of output_tps:value is -5%, and > -3% is asked for"
+    assert row.reason == "the change of output_tps:value = -5%; required: > -3%"
 
 
 def test_without_a_baseline_a_change_fails(make_run: MakeRun) -> None:

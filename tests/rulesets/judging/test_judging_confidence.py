@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rulesets.definitions import Definitions
+from rulesets.evaluation import judge
 from rulesets.evidence import Accuracy, Good
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
-from rulesets.verdict import Row, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulesets.evidence import Evidence
+    from rulesets.verdict import VerdictRow
 
     MakeRun = Callable[..., Evidence]
 
 
-def row_of(expression: str, run: Evidence) -> Row:
+def row_of(expression: str, run: Evidence) -> VerdictRow:
     """Judge a run by one short form, with the run's own definitions."""
     (row,) = judge(Ruleset("r", "1", (parse(expression),), definitions=run.definitions), run).rows
     return row
@@ -59,9 +60,11 @@ def test_too_few_samples_for_any_limit(make_run: MakeRun) -> None:
     """None is over, and still nobody can be sure; the row says how many samples it takes."""
     row = row_of("ttft:p(99)<500ms@es99", with_over(make_run, 0, 458))
     assert (row.status, row.limit, row.observed, row.n) == ("INCONCLUSIVE", None, 100.0, 458)
-    assert row.reason == ("458 samples are too few to be sure of ttft:p(99): early stopping, test, 99 %")
-    assert row.method == "p99 by linear; early stopping, test, 99 %"
-    assert row.remedy == "about 460 samples would settle it"
+    assert row.reason == (
+        "not enough requests to confirm ttft:p(99) at 99 % confidence (458; early stopping, test, 99 %)"
+    )
+    assert row.method == "p99 (linear interpolation); early stopping, test, 99 %"
+    assert row.remedy == "about 460 are needed"
     assert row.margin == 0.8
 
 
@@ -69,11 +72,12 @@ def test_a_limit_beyond_the_bound(make_run: MakeRun) -> None:
     """The figure meets the bound, its limit does not: the row has both."""
     row = row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, 40, 1000))
     assert (row.status, row.observed, row.limit) == ("INCONCLUSIVE", 100.0, 1000.0)
-    assert row.method == "p95 by linear; upper 95 % limit (order statistic)"
+    assert row.method == "p95 (linear interpolation); upper 95 % limit (order statistic)"
     assert row.reason == (
-        "ttft:p(95) meets < 500 ms, but not for sure: its upper 95 % limit (order statistic) is 1000 ms"
+        "ttft:p(95) meets < 500 ms, but this is not confirmed: "
+        "its upper 95 % limit (order statistic) is 1000 ms"
     )
-    told = re.fullmatch(r"about ([\d,]+) samples would settle it", row.remedy)
+    told = re.fullmatch(r"about ([\d,]+) are needed", row.remedy)
     assert told
     enough = int(told[1].replace(",", ""))
     assert (
@@ -110,9 +114,16 @@ def test_a_figure_that_misses_its_bound_fails_however_unsure(make_run: MakeRun) 
         (
             "tps_per_user:p(50)>35@lcl95",
             40.0,
-            "1000 / TPOT: p50 by linear; lower 95 % limit (order statistic), from the upper one of TPOT",
+            (
+                "1000 / TPOT: p50 (linear interpolation); lower 95 % limit (order statistic), "
+                "from the upper one of TPOT"
+            ),
         ),
-        ("ttft:p(90)<1s@ucl95-bootstrap", 0.145, "p90 by linear; upper 95 % limit (bootstrap, 10 blocks)"),
+        (
+            "ttft:p(90)<1s@ucl95-bootstrap",
+            0.145,
+            "p90 (linear interpolation); upper 95 % limit (bootstrap, 10 blocks)",
+        ),
     ],
 )
 def test_the_limit_is_in_the_row(expression: str, limit: float, method: str, make_run: MakeRun) -> None:
@@ -164,7 +175,7 @@ def test_failed_requests_may_exceed_every_bound(make_run: MakeRun) -> None:
         assert row_of("ttft:p(98.5)<1s", run).status == status
     row = row_of("ttft:max<1s", make_run(samples={"ttft": [1.0, math.inf]}, definitions=definitions))
     assert (row.observed, row.margin) == (None, None)
-    assert row.reason == "ttft:max falls on failed requests, which exceed every bound, and < 1 s is asked for"
+    assert row.reason == "ttft:max falls on failed requests, which exceed every bound; required: < 1 s"
 
 
 def test_other_definitions_are_another_figure(make_run: MakeRun) -> None:

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rulesets.demands import (
-    Audit,
+    AuditDemand,
     Baseline,
-    Dataset,
-    Generation,
-    Load,
-    SteadyState,
+    DatasetDemand,
+    GenerationDemand,
+    LoadDemand,
+    SteadyStateDemand,
     Sweep,
-    Validity,
+    ValidityDemand,
 )
+from rulesets.evaluation import judge
 from rulesets.evidence import Accuracy, Good
 from rulesets.expression import parse
 from rulesets.judging.rules import KINDS, NEVER_JUDGED, rules_of
 from rulesets.loading import read
 from rulesets.ruleset import Ruleset
-from rulesets.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 SLOW = [1000.0 + 37 * i % 50 for i in range(1000)]
 WORSE = {
-    "samples": {"ttft": SLOW, "latency": SLOW, "tpot": SLOW, "output_tokens": [value * 10 for value in SLOW]},
+    "samples": {"ttft": SLOW, "latency": SLOW, "tpot": SLOW, "output_tokens": [value * 10 for value in SLOW]}
+    | {name: [value / 100 for value in SLOW] for name in ("generation_tps", "prompt_tps")},
     "rates": {"qps": 1.0, "output_tps": 100.0, "total_tps": 400.0},
 }
 """A tenth as fast."""
@@ -65,7 +66,7 @@ def slow(expression: str) -> Case:
 
 def audit(name: str, failing: Mapping[str, Any], told: Mapping[str, Any] | None = None, **parts: Any) -> Case:
     """An audit that a run does not pass."""
-    return Case(rules(audits=(Audit(name, told or {}),), **parts), failing, status="FAIL")  # type: ignore[arg-type]  # a name of the table
+    return Case(rules(audits=(AuditDemand(name, told or {}),), **parts), failing, status="FAIL")  # type: ignore[arg-type]  # a name of the table
 
 
 CASES: Mapping[str, Case] = {
@@ -81,6 +82,10 @@ CASES: Mapping[str, Case] = {
     "length.batch_means": slow("osl:mean<=2000@ucl95"),
     "length.early_stopping.test": slow("osl:p(90)<=2000@es99"),
     "length.early_stopping.estimate": slow("osl:p(90)<=2000@es99-estimate"),
+    "speed.figure": slow("generation_tps:mean>20"),
+    "speed.order_stat": slow("generation_tps:p(10)>20@lcl95"),
+    "speed.bootstrap": slow("prompt_tps:p(10)>20@lcl95-bootstrap"),
+    "speed.batch_means": slow("prompt_tps:mean>20@lcl95"),
     "interactivity.figure": slow("tps_per_user:p(90)>20"),
     "interactivity.order_stat": slow("tps_per_user:p(90)>20@lcl95"),
     "interactivity.bootstrap": slow("tps_per_user:p(90)>20@lcl95-bootstrap"),
@@ -118,53 +123,61 @@ CASES: Mapping[str, Case] = {
         rules(baseline=Baseline(test="tost", metrics={"ttft.mean": "lower"})), WORSE, status="FAIL"
     ),
     "validity.max_error_rate": Case(
-        rules(validity=Validity(max_error_rate=0.01)), {"counts": {"completed": 900, "failed": 100}}
+        rules(validity=ValidityDemand(max_error_rate=0.01)), {"counts": {"completed": 900, "failed": 100}}
     ),
-    "validity.min_samples": Case(rules(validity=Validity(min_samples=1000)), {"counts": {"completed": 999}}),
+    "validity.min_samples": Case(
+        rules(validity=ValidityDemand(min_samples=1000)), {"counts": {"completed": 999}}
+    ),
     "validity.min_duration_s": Case(
-        rules(validity=Validity(min_duration_s=100)), {"window": {"issuing_s": 99.0}}
+        rules(validity=ValidityDemand(min_duration_s=100)), {"window": {"issuing_s": 99.0}}
     ),
     "validity.dataset_multiple": Case(
-        rules(validity=Validity(dataset_multiple=True)), {"counts": {"issued": 1001}}
+        rules(validity=ValidityDemand(dataset_multiple=True)), {"counts": {"issued": 1001}}
     ),
-    "validity.min_passes": Case(rules(validity=Validity(min_passes=10)), {"counts": {"issued": 999}}),
-    "validity.streaming": Case(rules(validity=Validity(streaming="required")), {"facts": {"stream": False}}),
+    "validity.min_passes": Case(rules(validity=ValidityDemand(min_passes=10)), {"counts": {"issued": 999}}),
+    "validity.streaming": Case(
+        rules(validity=ValidityDemand(streaming="required")), {"facts": {"stream": False}}
+    ),
     "validity.min_samples_per_concurrency": Case(
-        rules(validity=Validity(min_samples_per_concurrency=10)),
+        rules(validity=ValidityDemand(min_samples_per_concurrency=10)),
         {"facts": {"load": {"kind": "closed", "concurrency": 101}}},
     ),
     "validity.warmup_per_concurrency": Case(
-        rules(validity=Validity(warmup_per_concurrency=2)), {"counts": {"warmup": 15}}
+        rules(validity=ValidityDemand(warmup_per_concurrency=2)), {"counts": {"warmup": 15}}
     ),
     "load.pattern": Case(
-        rules(load=Load("concurrency")), {"facts": {"load": {"kind": "poisson", "rate": 5.0}}}
+        rules(load=LoadDemand("concurrency")), {"facts": {"load": {"kind": "poisson", "rate": 5.0}}}
     ),
     "load.rate": Case(
-        rules(load=Load("poisson", rate=5.0)),
+        rules(load=LoadDemand("poisson", rate=5.0)),
         {"facts": {"load": {"kind": "poisson", "rate": 6.0}}},
         {"facts": {"load": {"kind": "poisson", "rate": 5.0}}},
     ),
     "load.concurrency": Case(
-        rules(load=Load("concurrency", concurrency={"from": 4, "to": 512, "factor": 2})),
+        rules(load=LoadDemand("concurrency", concurrency={"from": 4, "to": 512, "factor": 2})),
         {"facts": {"load": {"kind": "closed", "concurrency": 24}}},
     ),
     "dataset.name": Case(
-        rules(dataset=Dataset(name="Questions")),
+        rules(dataset=DatasetDemand(name="Questions")),
         {"facts": {"dataset": {"name": "others.jsonl"}}},
         status="FAIL",
     ),
     "dataset.perf_samples": Case(
-        rules(dataset=Dataset(perf_samples=100)), {"facts": {"dataset": {"rows": 99}}}
+        rules(dataset=DatasetDemand(perf_samples=100)), {"facts": {"dataset": {"rows": 99}}}
     ),
     "dataset.acc_samples": Case(
-        rules("accuracy.gsm8k>=0", dataset=Dataset(acc_samples=1000)),
+        rules("accuracy.gsm8k>=0", dataset=DatasetDemand(acc_samples=1000)),
         {"scores": {"gsm8k": Accuracy(1.0, 999)}},
     ),
     "dataset.sha256": Case(
-        rules(dataset=Dataset(sha256="AB12")), {"facts": {"dataset": {"rows": 100, "sha256": "cd34"}}}
+        rules(dataset=DatasetDemand(sha256="AB12")), {"facts": {"dataset": {"rows": 100, "sha256": "cd34"}}}
     ),
     "generation.setting": Case(
-        rules(generation=Generation({"max_new_tokens": {"performance": 128, "accuracy": 1024}}, locked=True)),
+        rules(
+            generation=GenerationDemand(
+                {"max_new_tokens": {"performance": 128, "accuracy": 1024}}, locked=True
+            )
+        ),
         {"facts": {"generation": {"max_tokens": 64}}},
     ),
     "seeds.sample_index": Case(rules(seeds={"sample_index": 7}), {"facts": {"seed": 8}}),
@@ -181,17 +194,18 @@ CASES: Mapping[str, Case] = {
         status="FAIL",
     ),
     "steady_state.required": Case(
-        rules(steady_state=SteadyState(required=True)), {"steady": {"found": False, "reason": "it drifts"}}
+        rules(steady_state=SteadyStateDemand(required=True)),
+        {"steady": {"found": False, "reason": "it drifts"}},
     ),
     "steady_state.min_blocks": Case(
-        rules(steady_state=SteadyState(min_blocks=5)), {"steady": {"found": True, "blocks": 4}}
+        rules(steady_state=SteadyStateDemand(min_blocks=5)), {"steady": {"found": True, "blocks": 4}}
     ),
     "steady_state.max_drift": Case(
-        rules(steady_state=SteadyState(max_drift=0.05)),
+        rules(steady_state=SteadyStateDemand(max_drift=0.05)),
         {"samples": {"latency": [100.0 + i / 10 for i in range(1000)]}},
     ),
     "audit.output_caching": Case(
-        rules(audits=(Audit("output_caching", {"threshold": 0.1}),)),
+        rules(audits=(AuditDemand("output_caching", {"threshold": 0.1}),)),
         {},
         status="FAIL",
         audits={"output_caching": {"passed": True, "ref_qps": 10.0, "audit_qps": 10.9}},
@@ -200,7 +214,7 @@ CASES: Mapping[str, Case] = {
     "audit.osl_range": audit("osl_range", WORSE, {"min": 1150.38, "max": 1406.02}),
     "audit.token_count": audit("token_count", {"tokens": {"usage_output": 102_000}}, {"tolerance": 0.01}),
     "audit.perf_mode_accuracy": Case(
-        rules(audits=(Audit("perf_mode_accuracy", {"metric": "gpqa", "min": 60.698}),)),
+        rules(audits=(AuditDemand("perf_mode_accuracy", {"metric": "gpqa", "min": 60.698}),)),
         {},
         status="FAIL",
         audits={"perf_mode_accuracy": {"value": 61.0, "n": 990}},
@@ -210,7 +224,7 @@ CASES: Mapping[str, Case] = {
     "audit.config_locked": audit(
         "config_locked",
         {"facts": {"generation": {"temperature": 1}}},
-        generation=Generation({"temperature": 0.0}),
+        generation=GenerationDemand({"temperature": 0.0}),
     ),
     "audit.salt": audit("salt", {"facts": {"salt": False}}),
 }
@@ -253,7 +267,7 @@ def test_a_run_that_must_not_pass_does_not(kind: str, make_run: MakeRun) -> None
 def test_what_one_run_cannot_meet_is_skipped_with_a_reason(kind: str, make_run: MakeRun) -> None:
     """It is a row all the same, and a verdict of nothing else is no pass."""
     ruleset = {
-        "load.others": rules("qps>0", load=Load("concurrency", others={"isl": 8192})),
+        "load.others": rules("qps>0", load=LoadDemand("concurrency", others={"isl": 8192})),
         "seeds.qsl": rules("qps>0", seeds={"qsl": 1}),
         "sweep": rules("qps>0", sweep=Sweep(points={"min": 8}, checks=(("config_identical", True),))),
     }[kind]
@@ -279,12 +293,12 @@ def test_every_rule_has_exactly_one_row(make_run: MakeRun) -> None:
         "r",
         "1",
         tuple(targets.values()),
-        validity=Validity(0.5, 1, 1.0, dataset_multiple=True, min_passes=1, streaming="required"),
-        dataset=Dataset("a", 1, 1, "b"),
-        generation=Generation({"temperature": 0, "reasoning_effort": {"accuracy": "high"}}),
+        validity=ValidityDemand(0.5, 1, 1.0, dataset_multiple=True, min_passes=1, streaming="required"),
+        dataset=DatasetDemand("a", 1, 1, "b"),
+        generation=GenerationDemand({"temperature": 0, "reasoning_effort": {"accuracy": "high"}}),
         seeds={"sample_index": 1, "schedule": 2, "model": 3, "qsl": 4},
         audits=tuple(audit for case in CASES.values() for audit in case.ruleset.audits),
-        steady_state=SteadyState(required=True, min_blocks=5, max_drift=0.1),
+        steady_state=SteadyStateDemand(required=True, min_blocks=5, max_drift=0.1),
         **{name: value for name, value in parts.items() if value},
     )
     nothing = {"samples": dict.fromkeys(("ttft", "tpot", "latency", "output_tokens"), ())}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulesets.demands import Baseline, Generation, Load, SteadyState, Validity
+from rulesets.demands import Baseline, GenerationDemand, LoadDemand, SteadyStateDemand, ValidityDemand
+from rulesets.evaluation import judge
 from rulesets.evidence import Good
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
-from rulesets.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,10 +117,10 @@ def test_rules_that_a_log_has_kept_say_the_same(
         "r",
         "1",
         tuple(rules),
-        validity=Validity(max_error_rate=0.1, min_samples=50, streaming="required"),
-        load=Load("concurrency", concurrency={"min": 1, "max": 8}),
-        generation=Generation({"temperature": 0}, locked=True),
-        steady_state=SteadyState(required=True, min_blocks=4),
+        validity=ValidityDemand(max_error_rate=0.1, min_samples=50, streaming="required"),
+        load=LoadDemand("concurrency", concurrency={"min": 1, "max": 8}),
+        generation=GenerationDemand({"temperature": 0}, locked=True),
+        steady_state=SteadyStateDemand(required=True, min_blocks=4),
         baseline=Baseline(metrics={"tps": "higher"}),
     )
     kept = Ruleset.of_dict(json.loads(json.dumps(ruleset.to_dict())))

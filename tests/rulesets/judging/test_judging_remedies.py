@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rulesets.evaluation import judge
 from rulesets.evidence import Good
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
-from rulesets.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,56 +8,75 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rulesets.definitions import Definitions
-from rulesets.demands import Audit, Dataset, Generation, Load, SteadyState, Sweep, Validity
+from rulesets.demands import (
+    AuditDemand,
+    DatasetDemand,
+    GenerationDemand,
+    LoadDemand,
+    SteadyStateDemand,
+    Sweep,
+    ValidityDemand,
+)
 from rulesets.errors import RulesetError
+from rulesets.evaluation import judge
 from rulesets.evidence import Rate
 from rulesets.expression import parse
 from rulesets.of_report import OfReport
 from rulesets.ruleset import Ruleset
-from rulesets.verdict import EXIT_CODES, exit_code, judge, whole
+from rulesets.verdict import EXIT_CODES, exit_code, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulesets.evidence import Evidence
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
 
     MakeRun = Callable[..., Evidence]
 
 
-def first_row(run: Evidence, found: Mapping[str, Mapping[str, Any]] | None = None, **parts: Any) -> Row:
+def first_row(
+    run: Evidence, found: Mapping[str, Mapping[str, Any]] | None = None, **parts: Any
+) -> VerdictRow:
     """Judge a run by a ruleset without targets; its first row."""
     return judge(Ruleset("r", "1", (), **parts), run, audits=found).rows[0]
+
+
+def test_a_demand_can_be_a_warning(make_run: MakeRun) -> None:
+    """A run that breaks it stays valid, and says so."""
+    run = make_run(facts={"load": {"kind": "closed", "concurrency": 8}}, window={"issuing_s": 10.0})
+    for warn, status, severity in (((), "INVALID", "fail"), (("min_duration_s",), "FAIL", "warn")):
+        row = first_row(run, validity=ValidityDemand(min_duration_s=600, warn=warn))
+        assert (row.status, row.severity, row.observed) == (status, severity, 10.0)
 
 
 @pytest.mark.parametrize(
     ("pattern", "load", "reason"),
     [
         ("poisson", {"kind": "poisson", "rate": 1.0}, ""),
-        ("poisson", {"kind": "closed", "concurrency": 8}, "the load is closed, and poisson is asked for"),
+        ("poisson", {"kind": "closed", "concurrency": 8}, "the load is closed; required: poisson"),
         (
             "poisson",
             {"kind": "poisson", "profile": "ramp:1..50,5m"},
-            "the load is poisson at a rate that varies, and poisson is asked for",
+            "the load is poisson at a rate that varies; required: poisson",
         ),
         ("constant", {"kind": "constant", "rate": 1.0}, ""),
         ("closed_loop", {"kind": "closed", "concurrency": 1}, ""),
         (
             "closed_loop",
             {"kind": "closed", "concurrency": 8},
-            "the load is closed with 8 in flight, and closed_loop is asked for",
+            "the load is closed with 8 in flight; required: closed_loop",
         ),
         ("all_at_once", {"kind": "offline"}, ""),
         ("burst", {"kind": "gamma", "burstiness": 0.25}, ""),
         ("burst", {"kind": "poisson", "profile": "bursts:5,100,10s,1s"}, ""),
-        ("concurrency", {}, "the load is not told, and concurrency is asked for"),
+        ("concurrency", {}, "the log does not say the load; required: concurrency"),
     ],
 )
 def test_the_load_is_the_one_that_is_prescribed(
     pattern: str, load: Mapping[str, Any], reason: str, make_run: MakeRun
 ) -> None:
     """Another one is another measurement; the remedy is the option."""
-    row = first_row(make_run(facts={"load": load}), load=Load(pattern))  # type: ignore[arg-type]  # a pattern
+    row = first_row(make_run(facts={"load": load}), load=LoadDemand(pattern))  # type: ignore[arg-type]  # a pattern
     assert (row.status, row.reason, row.group) == ("INVALID" if reason else "PASS", reason, "load")
     assert bool(row.remedy) == bool(reason)
 
@@ -74,18 +93,18 @@ def test_the_concurrency_is_within_its_range(
     concurrency: Mapping[str, int], allowed: str, make_run: MakeRun
 ) -> None:
     """A range, or the points of a sweep."""
-    load = Load("concurrency", concurrency=concurrency)
+    load = LoadDemand("concurrency", concurrency=concurrency)
     row = judge(Ruleset("r", "1", (), load=load), make_run()).rows[1]
     assert (row.status, row.observed) == ("INVALID", 8)
-    assert row.reason == f"the concurrency is 8, and {allowed} is asked for"
+    assert row.reason == f"the concurrency is 8; required: {allowed}"
 
 
 def test_how_long_a_run_was(make_run: MakeRun) -> None:
     """Issuing counts; of an offline run the window does, and of the steady state its own length."""
-    rule = {"validity": Validity(min_duration_s=600)}
+    rule = {"validity": ValidityDemand(min_duration_s=600)}
     row = first_row(make_run(window={"duration_s": 700.0, "issuing_s": 500.0}), **rule)
     assert (row.status, row.observed) == ("INVALID", 500.0)
-    assert row.reason == "the span of issuing is 500 s, and >= 600 s is asked for"
+    assert row.reason == "the span of issuing = 500 s; required: >= 600 s"
     assert row.remedy == "run for 600 s: --duration 600"
     counted = first_row(make_run(window={"kind": "requests", "issuing_s": 500.0}), **rule)
     assert counted.remedy == "run for 600 s: --duration 600, without --requests"
@@ -98,7 +117,7 @@ def test_how_long_a_run_was(make_run: MakeRun) -> None:
 def test_whole_passes_that_last(make_run: MakeRun) -> None:
     """Where passes must be whole, both remedies name requests, and the greater number meets both rules."""
     facts = {"load": {"kind": "poisson", "rate": 100.0}, "dataset": {"rows": 1000}}
-    wanted = Validity(min_duration_s=600, dataset_multiple=True)
+    wanted = ValidityDemand(min_duration_s=600, dataset_multiple=True)
     row = first_row(make_run(facts=facts, window={"issuing_s": 500.0}), validity=wanted)
     assert row.remedy == "ask more whole passes, so that it takes 600 s: --requests 61000"
 
@@ -115,8 +134,10 @@ def test_what_a_run_that_was_given_up_cannot_have(make_run: MakeRun) -> None:
         "r",
         "1",
         (parse("ttft:max<1ms"),),
-        validity=Validity(0.5, 100, 60.0, dataset_multiple=True, min_passes=1, min_samples_per_concurrency=9),
-        steady_state=SteadyState(required=True, min_blocks=5),
+        validity=ValidityDemand(
+            0.5, 100, 60.0, dataset_multiple=True, min_passes=1, min_samples_per_concurrency=9
+        ),
+        steady_state=SteadyStateDemand(required=True, min_blocks=5),
     )
     rows = {row.id: row.status for row in judge(ruleset, run).rows}
     assert rows.pop("ttft:max<1ms") == "FAIL"
@@ -128,23 +149,23 @@ def test_what_a_run_that_was_given_up_cannot_have(make_run: MakeRun) -> None:
     ("parts", "facts", "reason"),
     [
         (
-            {"validity": Validity(streaming="required")},
+            {"validity": ValidityDemand(streaming="required")},
             {"stream": None},
             "the run does not say whether answers were streamed",
         ),
         (
-            {"validity": Validity(min_samples_per_concurrency=10)},
+            {"validity": ValidityDemand(min_samples_per_concurrency=10)},
             {"load": {"kind": "poisson"}},
             "the load is no closed loop, and has no concurrency",
         ),
         ({"seeds": {"schedule": 1}}, {}, "the load has no schedule that a seed could draw"),
         (
-            {"dataset": Dataset(acc_samples=1)},
+            {"dataset": DatasetDemand(acc_samples=1)},
             {},
             "the run has no score",
         ),
         (
-            {"generation": Generation({"top_p": {"accuracy": 1}})},
+            {"generation": GenerationDemand({"top_p": {"accuracy": 1}})},
             {},
             "the rules say it of accuracy runs only",
         ),
@@ -153,10 +174,10 @@ def test_what_a_run_that_was_given_up_cannot_have(make_run: MakeRun) -> None:
             {},
             "the run has no figure of power, and a client cannot measure that of a remote endpoint",
         ),
-        ({"audits": (Audit("seed_match"),)}, {}, "the rules name no seed"),
-        ({"audits": (Audit("config_locked"),)}, {}, "the rules name no settings of requests"),
+        ({"audits": (AuditDemand("seed_match"),)}, {}, "the rules name no seed"),
+        ({"audits": (AuditDemand("config_locked"),)}, {}, "the rules name no settings of requests"),
         (
-            {"audits": (Audit("perf_mode_accuracy"),)},
+            {"audits": (AuditDemand("perf_mode_accuracy"),)},
             {},
             "the rules name no score that answers under load must have",
         ),
@@ -176,50 +197,58 @@ def test_what_does_not_apply_is_skipped(
     ("parts", "run", "status", "remedy"),
     [
         (
-            {"audits": (Audit("output_caching"),)},
+            {"audits": (AuditDemand("output_caching"),)},
             {},
             "FAIL",
             "loadgen audit output-caching",
         ),
         (
-            {"audits": (Audit("token_count"),)},
+            {"audits": (AuditDemand("token_count"),)},
             {"tokens": {"recounted_output": None}},
             "FAIL",
             "judge with the model's tokenizer: --tokenizer NAME",
         ),
         (
-            {"audits": (Audit("osl_range", {"max": 5}),)},
+            {"audits": (AuditDemand("osl_range", {"max": 5}),)},
             {"samples": {"output_tokens": ()}},
             "FAIL",
             "have tokens counted: --tokenizer NAME",
         ),
         (
-            {"validity": Validity(min_passes=1)},
+            {"validity": ValidityDemand(min_passes=1)},
             {"facts": {"dataset": None}},
             "INVALID",
             "ask from a file: --prompts FILE",
         ),
         (
-            {"validity": Validity(dataset_multiple=True)},
+            {"validity": ValidityDemand(dataset_multiple=True)},
             {"counts": {"issued": 950}},
             "INVALID",
             "ask whole passes: --requests 1000",
         ),
         (
-            {"generation": Generation({"temperature": 0.5}, locked=True)},
+            {"generation": GenerationDemand({"temperature": 0.5}, locked=True)},
             {},
             "INVALID",
             "ask: --temperature 0.5",
         ),
         (
-            {"generation": Generation({"top_p": 1.0}, locked=True)},
+            {"generation": GenerationDemand({"top_p": 1.0}, locked=True)},
             {},
             "INVALID",
             "ask: --extra-body '{\"top_p\": 1.0}'",
         ),
-        ({"generation": Generation({"top_p": 1.0})}, {}, "FAIL", "ask: --extra-body '{\"top_p\": 1.0}'"),
         (
-            {"generation": Generation({"top_p": 1.0, "top_k": 5, "temperature": 0}), "seeds": {"model": 9}},
+            {"generation": GenerationDemand({"top_p": 1.0})},
+            {},
+            "FAIL",
+            "ask: --extra-body '{\"top_p\": 1.0}'",
+        ),
+        (
+            {
+                "generation": GenerationDemand({"top_p": 1.0, "top_k": 5, "temperature": 0}),
+                "seeds": {"model": 9},
+            },
             {},
             "FAIL",
             'ask: --extra-body \'{"top_p": 1.0, "top_k": 5, "seed": 9}\'',
@@ -251,14 +280,14 @@ def test_what_is_missing_has_a_remedy(
 def test_a_report_that_does_not_say_what_was_asked_for(make_run: MakeRun) -> None:
     """An older report has no settings of requests: that shows nothing either way."""
     row = first_row(
-        make_run(facts={"generation": None}), generation=Generation({"temperature": 0}, locked=True)
+        make_run(facts={"generation": None}), generation=GenerationDemand({"temperature": 0}, locked=True)
     )
     assert (row.status, row.remedy) == ("INCONCLUSIVE", "judge the run's log, which does")
 
 
 def test_an_audit_that_did_not_pass_fails(make_run: MakeRun) -> None:
     """Whatever its figures are, and without any."""
-    parts = {"audits": (Audit("output_caching"),)}
+    parts = {"audits": (AuditDemand("output_caching"),)}
     for found in (
         {"passed": False, "ref_qps": 10.0, "audit_qps": 10.0, "reason": "90 of 100 answered"},
         {"passed": False, "reason": "90 of 100 answered"},
@@ -270,7 +299,7 @@ def test_an_audit_that_did_not_pass_fails(make_run: MakeRun) -> None:
 
 def test_a_drift_that_may_be_chance(make_run: MakeRun) -> None:
     """A large swing that is no trend is neither steady nor shown to drift; five blocks are the fewest."""
-    rule = {"steady_state": SteadyState(max_drift=0.05)}
+    rule = {"steady_state": SteadyStateDemand(max_drift=0.05)}
     swing = [100.0 + 30 * (block % 3) + 3 * block for block in range(10) for _ in range(10)]
     row = first_row(make_run(samples={"latency": swing}), **rule)
     assert (row.status, row.margin is not None and row.margin < 0) == ("INCONCLUSIVE", True)
@@ -294,7 +323,7 @@ def test_what_is_left_out_is_told(make_run: MakeRun) -> None:
 def test_each_status_of_a_whole(make_run: MakeRun) -> None:
     """Its exit code, and which of them outranks which."""
     passing, failing, unsure, broken = (
-        judge(Ruleset("r", "1", (parse(rule),), validity=Validity(min_samples=least)), make_run()).rows
+        judge(Ruleset("r", "1", (parse(rule),), validity=ValidityDemand(min_samples=least)), make_run()).rows
         for rule, least in (("qps>1", 1), ("qps>99", 1), ("ttft:p(99.9)<1s@es99", 1), ("qps>1", 1001))
     )
     for rows, status, code in (

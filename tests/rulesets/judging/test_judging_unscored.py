@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets.demands import Audit
+from rulesets.demands import AuditDemand
+from rulesets.evaluation import judge
 from rulesets.evidence import Accuracy
 from rulesets.ruleset import of_expressions
-from rulesets.verdict import judge
 from tests.rulesets.test_score_names import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
 
 JUDGE = "have it judged"
 
 
-def row_of(expression: str, run: Any) -> Row:
+def row_of(expression: str, run: Any) -> VerdictRow:
     """What became of one rule."""
     (row,) = judge(of_expressions([expression]), run).rows
     return row
@@ -83,7 +83,7 @@ def test_answers_under_load_are_those_of_the_run_itself(
     """The audit of accuracy in performance mode takes its own score, where all answers have one."""
     run = make_run()
     run.report["accuracy"] = [told(unscored=unscored)]
-    audit = Audit("perf_mode_accuracy", {"metric": "ifeval", "min": least})
+    audit = AuditDemand("perf_mode_accuracy", {"metric": "ifeval", "min": least})
     rules = replace(of_expressions(["completed>0"]), targets=(), audits=(audit,))
     (row,) = judge(rules, run).rows
     assert row.status == status

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets.errors import RulesetFileError
+from rulesets.evaluation import judge
 from rulesets.evidence import Good
 from rulesets.loading import load
-from rulesets.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,6 +53,7 @@ VALIDITY = {
     "min_samples": st.sampled_from([1, 15, 25]),
     "max_error_rate": st.sampled_from([0.0, 0.05, 0.5]),
     "min_duration_s": st.sampled_from([1, 50, 150]),
+    "warn": st.lists(st.sampled_from(["min_samples", "max_error_rate", "min_duration_s"]), unique=True),
 }
 
 

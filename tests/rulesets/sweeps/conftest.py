@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets.judging.row import Row, margin
+from rulesets.judging.row import VerdictRow, margin
 from rulesets.sweeps import Point
 from rulesets.verdict import Verdict
 
@@ -23,8 +23,8 @@ def _row(
     observed: float | None = None,
     group: str = "target",
     bound: float | None = None,
-) -> Row:
-    return Row(
+) -> VerdictRow:
+    return VerdictRow(
         id=row_id,
         target=row_id,
         observed=observed,
@@ -39,7 +39,7 @@ def _row(
     )
 
 
-def _verdict(status: str, *rows: Row) -> Verdict:
+def _verdict(status: str, *rows: VerdictRow) -> Verdict:
     return Verdict(status, "house", "1", (), rows, ())  # type: ignore[arg-type]  # a status as text
 
 

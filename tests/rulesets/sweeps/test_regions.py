@@ -36,9 +36,20 @@ def test_each_row_of_the_appendix(c_max: int, c_min: int, low: int, medium: int,
     assert (cut.ultra_low, cut.low, cut.medium, cut.high, cut.margin) == (c_min, low, medium, c_max, margin)
 
 
-def test_the_margin_is_exact() -> None:
-    """10 % above 100 is 110: 1.1 * 100 in binary is a little more, which would make it 111."""
-    assert regions(100, 2).margin == 110
+@pytest.mark.parametrize(
+    ("c_max", "margin"), [(50, 56), (90, 100), (100, 111), (110, 122), (170, 188), (60, 66)]
+)
+def test_the_margin_is_that_of_the_pseudocode(c_max: int, margin: int) -> None:
+    """ceil(1.10 * C_max) in binary floating point: 1.10 * 50 is a little more than 55."""
+    assert regions(c_max, 2).margin == margin
+
+
+def test_a_declared_c_min_ends_ultra_low() -> None:
+    """Without one Ultra Low is covered up to 32; the other regions are cut alike."""
+    assert (regions(256, 8).covered, regions(256, 8, declared=True).covered) == (32, 8)
+    assert regions(256, 8, declared=True).low == regions(256, 8).low
+    with pytest.raises(ValueError, match="must be from 1 to 32"):
+        regions(256, 33, declared=True)
 
 
 @given(

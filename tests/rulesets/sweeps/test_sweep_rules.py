@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from rulesets.sweeps.pareto import step
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulesets.judging.row import Row
+    from rulesets.judging.row import VerdictRow
     from rulesets.sweeps import Point
     from rulesets.verdict import Verdict
 
@@ -33,14 +34,14 @@ PARETO = {"x": {"metric": "interactivity", "stat": "median"}, "y": "tps", "inter
 SEARCH = {"maximise": "rate", "subject_to": "targets", "tolerance": 0.05}
 
 
-def rows(sweep: Sweep, points: Sequence[Point], **more: Any) -> dict[str, Row]:
+def rows(sweep: Sweep, points: Sequence[Point], **more: Any) -> dict[str, VerdictRow]:
     """Judge points, and find their rows by the end of their id."""
     found = judge(sweep, points, **more)
     assert {row.group for row in found} == {"sweep"}
     return {row.id.removeprefix("sweep."): row for row in found}
 
 
-def check(name: str, told: Any, points: Sequence[Point], **more: Any) -> Row:
+def check(name: str, told: Any, points: Sequence[Point], **more: Any) -> VerdictRow:
     """Judge points by one check."""
     return rows(Sweep(checks=((name, told),)), points, **more)[name]
 
@@ -218,7 +219,100 @@ def test_each_region_is_right_somewhere(point: Make, judged: Judged) -> None:
     assert check(name, 2, whole).status == "FAIL"
 
 
-def runs(point: Make, judged: Judged, scores: Sequence[float], combine: str, **bounds: float) -> Row:
+EXACT = (
+    ("accuracy_per_region", {"exactly": 1}),
+    ("accuracy_runs", {"metric": "accuracy.ROUGE1", "runs": 5, "combine": "each"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("with_result", "offline", "status", "reason"),
+    [
+        # C_max 1024 and C_min 8: Low is 9 to 18, Medium 19 to 109, High 110 to 1024.
+        ((8, 16, 64, 512), True, "PASS", ""),
+        ((8, 16, 64, 1024), None, "PASS", ""),
+        ((16, 32, 64, 1024), None, "PASS", ""),
+        ((8, 16, 64, 512, 1024), None, "PASS", ""),
+        ((8, 16, 64, 512), False, "FAIL", "no accuracy result in Offline"),
+        ((8, 16, 64), None, "FAIL", "no accuracy result in high, Offline"),
+        ((8, 16, 1024), None, "FAIL", "no accuracy result in medium"),
+        ((8, 16, 32, 64, 512), True, "FAIL", "one accuracy result too many: concurrency 64"),
+        ((8, 16, 64, 256, 512), True, "FAIL", "one accuracy result too many: concurrency 512"),
+    ],
+)
+def test_exactly_one_accuracy_result(
+    point: Make,
+    judged: Judged,
+    with_result: tuple[int, ...],
+    offline: bool | None,  # noqa: FBT001 (a parameter of the test)
+    status: str,
+    reason: str,
+) -> None:
+    """One for each region and for Offline: the dedicated run, else C_max's, which counts for both."""
+    points = [
+        point(c, verdict=judged(score=40) if c in with_result else None)
+        for c in (8, 16, 32, 64, 256, 512, 1024)
+    ]
+    if offline is not None:
+        points.append(point(13368, offline=True, verdict=judged(score=40) if offline else None))
+    found = rows(Sweep(checks=EXACT), points, c_max=1024)
+    assert (found["accuracy_per_region"].status, found["accuracy_per_region"].reason) == (status, reason)
+    if status == "PASS":
+        assert found["accuracy_runs.ROUGE1"].status == "PASS"
+
+
+def test_an_accuracy_result_stands_where_most_regions_have_one(point: Make, judged: Judged) -> None:
+    """16 may be Ultra Low or Low: with a result at 8 it is that of Low, with one at 12 that of Ultra Low."""
+    for other in (8, 12):
+        points = [point(c, verdict=judged(score=40)) for c in (other, 16, 64, 1024)]
+        points += [] if other == 8 else [point(8)]
+        assert rows(Sweep(checks=EXACT), points)["accuracy_per_region"].status == "PASS"
+
+
+def test_a_declared_c_min_leaves_one_place_for_each_result(point: Make, judged: Judged) -> None:
+    """Then 16 is Low alone; and where no point lies at it there are no regions."""
+    points = [point(8), *(point(c, verdict=judged(score=40)) for c in (12, 16, 64, 1024))]
+    declared = rows(Sweep(checks=EXACT), points, c_min=8)["accuracy_per_region"]
+    assert declared.reason == "no accuracy result in ultra low"
+    absent = rows(Sweep(points=POINTS, checks=EXACT), points, c_min=9)
+    assert absent["accuracy_per_region"].reason.endswith("no valid point lies at the declared C_min, 9")
+    assert absent["regions.basis"].status == "FAIL"
+
+
+def test_an_accuracy_result_is_whole(point: Make, judged: Judged) -> None:
+    """A result that lacks one of the scores is not taken for the others."""
+    both = (*EXACT, ("accuracy_runs", {"metric": "accuracy.ROUGE2", "runs": 5, "combine": "each"}))
+    verdict = judged(score=40)
+    absent = replace(verdict.rows[0], id="accuracy.ROUGE2", observed=None, status="SKIP")
+    partial = replace(verdict, rows=(*verdict.rows, absent))
+    points = [point(c, verdict=partial) for c in (8, 16, 64, 1024)]
+    found = rows(Sweep(checks=both), points)["accuracy_per_region"]
+    assert (found.status, found.reason.partition(" lacks ")[2]) == ("FAIL", "accuracy.ROUGE2")
+
+
+def test_an_agentic_curve_has_four_results(point: Make, judged: Judged) -> None:
+    """Four runs are asked for, so that none is Offline; a score that every point has is no such result."""
+    four = (
+        ("accuracy_per_region", {"exactly": 1}),
+        ("accuracy_runs", {"metric": "accuracy.ROUGE1", "runs": 4, "combine": "mean"}),
+    )
+    points = [point(c, verdict=judged(score=40)) for c in (8, 16, 64, 1024)]
+    inline = replace(judged(score=60).rows[0], id="accuracy.inline")
+    points.append(point(512, verdict=replace(judged(), rows=(inline,))))
+    found = rows(Sweep(checks=four), points)
+    assert {row.status for row in found.values()} == {"PASS"}
+    assert found["accuracy_per_region"].bound == 4
+
+
+def test_offline_ordering_can_be_a_warning(curve: list[Point], point: Make) -> None:
+    """As the submission tool has it."""
+    slow = [*curve, point(100, offline=True, tps=1.0)]
+    for name in ("offline_tps_at_least", "offline_concurrency_at_least"):
+        row = check(name, {"of": "c_max", "severity": "warn"}, slow)
+        assert (row.status, row.severity) == ("FAIL", "warn")
+
+
+def runs(point: Make, judged: Judged, scores: Sequence[float], combine: str, **bounds: float) -> VerdictRow:
     """Judge four runs of a score by its least and its greatest."""
     told = {"metric": "accuracy.ROUGE1", "runs": 4, "combine": combine}
     points = [
@@ -318,7 +412,7 @@ def test_a_front_is_what_nothing_beats(spots: list[tuple[float, float]]) -> None
     assert [step(line, x) for x in range(11)] == [step(spots, x) for x in range(11)]
 
 
-def found_by_search(point: Make, judged: Judged, told: dict[float, str | None], **search: Any) -> Row:
+def found_by_search(point: Make, judged: Judged, told: dict[float, str | None], **search: Any) -> VerdictRow:
     """Judge a search over rates whose points have these statuses."""
     points = [
         point(None, rate=rate, verdict=None if status is None else judged(status))

@@ -1,0 +1,136 @@
+"""The figures that the client's own delay can change, and which of them rules ask for.
+
+Without rules the TTFT decides whether the delay is too much. Where a run is held against rules, the figures
+decide that their targets ask for: a late p99 does not invalidate a rule about the median.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rulesets.quantity import COMPARE, SCORES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rulesets.ruleset import Ruleset
+    from rulesets.target import Target
+
+IN_DOUBT: Final = "client_delay_in_doubt"
+"""The code of the finding that stamps are too uncertain to tell whether the delay is too much."""
+
+
+class AffectedFigure(NamedTuple):
+    """A figure that the client's own delay can change.
+
+    Attributes:
+        metric: `ttft`, `latency`, or `rate` for throughput.
+        stat: `mean`, `p50`, `p90`, `p95`, `p99`, `p999` or `max`; of a rate `mean`.
+    """
+
+    metric: str
+    stat: str
+
+    def __str__(self) -> str:
+        """Name it as a sentence does."""
+        return {"ttft": "TTFT", "latency": "latency"}.get(self.metric, "throughput") + (
+            "" if self.metric == "rate" else f" {'p99.9' if self.stat == 'p999' else self.stat}"
+        )
+
+    @property
+    def key(self) -> str:
+        """Where `own_effect` of a report has it."""
+        return "qps" if self.metric == "rate" else f"{self.metric}_ms"
+
+
+_FIRSTS: Final = ("ttft", "ttfo", "ttfv", "ttfb")
+_LASTS: Final = ("latency", "last_token")
+_METRICS: Final[Mapping[str, str]] = {
+    **{f"{name}{end}": "ttft" for name in _FIRSTS for end in ("", "_from_schedule")},
+    **{f"{name}{end}": "latency" for name in _LASTS for end in ("", "_from_schedule")},
+    **dict.fromkeys(("qps", "output_tps", "total_tps", "tps_per_gpu"), "rate"),
+}
+"""The metrics of targets that begin before a request is sent, or count requests by time. Times between
+tokens, lengths, counts and scores have none of the client's delay."""
+
+_RANKS: Final = ((50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p999"))
+
+
+def asked_figures(rules: Ruleset | None) -> tuple[AffectedFigure, ...] | None:
+    """The figures that rules ask for; None where the TTFT decides, as it does without rules.
+
+    It decides under a locked ruleset too, whose runs must be valid as a whole, and where rules over several
+    runs, or none with a target, ask for figures that are not named here.
+    """
+    if rules is None or rules.locked or rules.sweep is not None or not rules.targets:
+        return None
+    return tuple(dict.fromkeys(figure for target in rules.targets for figure in figures_of(target)))
+
+
+def figures_of(target: Target) -> Iterator[AffectedFigure]:
+    """The figures that a target depends on and that the client's own delay can change."""
+    # How many requests meet a condition depends on all of their distribution: its tail stands for it.
+    for condition in target.conditions:
+        if condition.metric in _METRICS:
+            yield AffectedFigure(_METRICS[condition.metric], "p99")
+    metric = _METRICS.get(target.metric)
+    if metric is not None:
+        yield AffectedFigure(metric, "mean" if metric == "rate" else _stat(target.stat))
+
+
+def _stat(stat: str) -> str:
+    """The statistic whose own part is known: of a percentile the next one up."""
+    if not stat.startswith("p"):
+        return "p50" if stat == "min" else stat
+    percent = float(stat[1:])
+    return next((name for rank, name in _RANKS if percent <= rank), "max")
+
+
+def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> bool:
+    """Whether a target depends on a figure of which too much may be the client's own; scores do not.
+
+    Args:
+        target: One of the rules.
+        ruleset: All of them.
+        report: As plain values, keyed as report.json is.
+    """
+    run = report.get("run") or {}
+    if target.metric.startswith(SCORES):
+        return False
+    if run.get("on_invalid") == "warn" and not ruleset.locked:
+        return False
+    if asked_figures(ruleset) is None:
+        # Then the run is valid as a whole or not at all.
+        return any(finding.get("code") == IN_DOUBT for finding in report.get("findings") or ())
+    effects = report.get("own_effect") or {}
+    return any(
+        effects.get(figure.key, {}).get(figure.stat, {}).get("in_doubt") is True
+        for figure in figures_of(target)
+    )
+
+
+def can_decide(target: Target, values: Sequence[float | None], report: Mapping[str, Any]) -> bool:
+    """Whether the client's own delay can be what a target is met or missed by.
+
+    It only lengthens latencies. So one that is within its bound is so without the delay, and one whose least
+    value exceeds the bound by more than the most delay that there can be is missed by the server.
+
+    Args:
+        target: One of the rules.
+        values: Its figure in ms, as stamped and at both ends of what it can be.
+        report: As plain values, keyed as report.json is.
+    """
+    figure = next(figures_of(target), None)
+    plain = not (target.where or target.conditions or target.delta or target.confidence)
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    if not plain or figure is None or figure.metric == "rate" or target.op not in {"<", "<="} or not known:
+        return True
+    meets = COMPARE[target.op]
+    if all(meets(value, target.bound) for value in known):
+        return False
+    effect = (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat)
+    if effect is None or effect.get("share_high") is None:
+        return True
+    most_ms = effect["share_high"] * max(effect["of_ms"], *known)
+    return any(meets(value - most_ms, target.bound) for value in known)

@@ -1,0 +1,116 @@
+"""From a ruleset and a run to a verdict. Pure, and strict: what the run does not tell is not met.
+
+Every rule has exactly one row, whatever becomes of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.errors import RulesetError
+from rulesets.judging.facts import was_cut_short
+from rulesets.judging.rule import Case
+from rulesets.judging.rules import rules_of
+from rulesets.nearest import suggestion
+from rulesets.sweeps import names
+from rulesets.verdict import Verdict, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from rulesets.evidence import Evidence
+    from rulesets.judging.row import VerdictRow
+    from rulesets.judging.rule import Rule
+    from rulesets.ruleset import Ruleset
+
+
+def judge(
+    ruleset: Ruleset,
+    run: Evidence,
+    *,
+    others: Sequence[Evidence] = (),
+    baseline: Sequence[Evidence] = (),
+    skip: Collection[str] = (),
+    audits: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Verdict:
+    """Hold a run against a ruleset.
+
+    Args:
+        ruleset: The rules.
+        run: The run.
+        others: Further runs of the same side, for changes.
+        baseline: The runs that they are compared with.
+        skip: Rules that are left out, by id or by group.
+        audits: What audits that take runs of their own found, by their name: of `output_caching` `passed`,
+            `ref_qps`, `audit_qps`, `threshold` and `reason`, of `perf_mode_accuracy` `value` and `n`.
+
+    Raises:
+        RulesetError: Something is to be left out that is not in the rules.
+    """
+    case = Case(ruleset, run, tuple(others), tuple(baseline), audits or {})
+    require_known(skip, ruleset)
+    rows = tuple(_row(rule, case, skip) for rule in rules_of(ruleset))
+    invalid = _invalid_reasons(run.report)
+    accepted: tuple[str, ...] = ()
+    if _is_accepted(run.report):
+        # Locked rules stand for what others agreed on: a user cannot accept what they do not.
+        invalid, accepted = ((*invalid, _LOCKED), ()) if ruleset.locked else ((), invalid)
+    reasons = invalid or _cut_short(run.report, rows)
+    return Verdict(
+        status="INVALID" if reasons else whole(rows),
+        ruleset=ruleset.name,
+        version=ruleset.version,
+        source=ruleset.source,
+        rows=rows,
+        reasons=reasons,
+        model=ruleset.model,
+        scenario=ruleset.scenario,
+        locked=ruleset.locked,
+        overrides=(*ruleset.overrides, *(f"left out: {name}" for name in skip)),
+        definitions=ruleset.definitions.to_dict(),
+        notes=ruleset.notes,
+        accepted=accepted,
+    )
+
+
+def _row(rule: Rule, case: Case, skip: Collection[str]) -> VerdictRow:
+    name = next((name for name in skip if name in {rule.id, rule.group}), None)
+    return rule.row(case) if name is None else rule.skipped(name)
+
+
+def require_known(skip: Collection[str], ruleset: Ruleset) -> None:
+    """Make sure that what is to be left out is there, in the rules of a run or those over several.
+
+    Raises:
+        RulesetError: Something is not.
+    """
+    if not skip:
+        return
+    rules, over_runs = rules_of(ruleset), () if ruleset.sweep is None else names(ruleset.sweep)
+    known = list(dict.fromkeys([*(rule.id for rule in rules), *(rule.group for rule in rules), *over_runs]))
+    for name in skip:
+        if name not in known:
+            raise RulesetError(f"there is no rule {name!r} to leave out; {suggestion(name, known)}")
+
+
+def _invalid_reasons(report: Mapping[str, Any]) -> tuple[str, ...]:
+    validity = report.get("validity") or {}
+    if validity.get("valid") is True:
+        return ()
+    return tuple(validity.get("reasons") or ["the report does not say that the run is valid"])
+
+
+_LOCKED: Final = "These rules are locked: --on-invalid warn does not apply to them."
+
+
+def _is_accepted(report: Mapping[str, Any]) -> bool:
+    return (report.get("validity") or {}).get("accepted") is True
+
+
+def _cut_short(report: Mapping[str, Any], rows: Sequence[VerdictRow]) -> tuple[str, ...]:
+    """A run that ended early because it had lost its gate stands for nothing but that it has lost one."""
+    if not was_cut_short(report) or whole(rows) in {"FAIL", "INVALID"}:
+        return ()
+    return (
+        "the run was ended early by rules that it had lost (--abort-on-fail); it meets these: run it whole",
+    )
