@@ -37,7 +37,7 @@ ReadTexts = Callable[[Sequence[int]], Mapping[int, str]]
 _AT_ONCE: Final = 256
 
 
-class Said(NamedTuple):
+class JudgeAnswer(NamedTuple):
     """What a judge said of an answer.
 
     Attributes:
@@ -45,6 +45,7 @@ class Said(NamedTuple):
         inquiry: The key of the inquiry.
         version: Of the judge's prompts.
         model: The model that judged.
+        sampling: What replaced the sampling of the prompts (`temperature=0.7`); empty for nothing.
         output: The texts of its answer, as the log has them.
     """
 
@@ -52,6 +53,7 @@ class Said(NamedTuple):
     inquiry: str
     version: str
     model: str
+    sampling: str
     output: str
 
 
@@ -81,7 +83,7 @@ class Stored:
     earlier: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     finish_reason: str | None = None
-    judged: tuple[Said, ...] = ()
+    judged: tuple[JudgeAnswer, ...] = ()
     judge_failure: str | None = None
     done: frozenset[str] = frozenset()
 
@@ -89,13 +91,14 @@ class Stored:
         """The reference."""
         return members(document(self.reference))
 
-    def answer(self, judge: str = "", model: str | None = None) -> Answer:
+    def answer(self, judge: str = "", model: str | None = None, sampling: str | None = None) -> Answer:
         """The answer as a scorer sees it.
 
         Args:
             judge: The version of the prompts of its judge: what was said to them counts, whichever scorer of
                 the task wanted to know.
             model: The model that judges; None takes whichever judged last.
+            sampling: How it is sampled, as `JudgeAnswer.sampling`; None takes whatever was said last.
         """
         said = _output(self.output)
         earlier = [_output(one) for one in self.earlier]
@@ -109,7 +112,7 @@ class Stored:
             judged={
                 one.inquiry: text(_output(one.output).get("output")) or ""
                 for one in self.judged
-                if one.version == judge and model in {None, one.model}
+                if one.version == judge and model in {None, one.model} and sampling in {None, one.sampling}
             },
         )
 
@@ -132,8 +135,26 @@ def stored_answers(
     connection.execute("SET VARIABLE pass_number = ?", [pass_number])
     for found in streamed_figures(connection, "answers", _AT_ONCE):
         seqs = [seq for one in found for seq in _seqs(one)]
-        told = read(seqs)
-        yield [_stored(one, told) for one in found]
+        texts = read(seqs)
+        yield [_stored(one, texts) for one in found]
+
+
+def references(connection: DuckDBPyConnection, read: ReadTexts) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What the answers to each question are held against, with its task, in the questions' order.
+
+    Args:
+        connection: An opened run with the table `questions`.
+        read: See `texts_of`.
+
+    Raises:
+        LogError: The log is damaged.
+    """
+    found = connection.execute("SELECT task, seq FROM questions ORDER BY prompt_id").fetchall()
+    for first in range(0, len(found), _AT_ONCE):
+        batch = found[first : first + _AT_ONCE]
+        texts = read([seq for _, seq in batch])
+        for task, seq in batch:
+            yield task, members(document(_member(texts.get(seq, "{}"), "reference")))
 
 
 @contextmanager
@@ -165,23 +186,24 @@ def _seqs(found: Mapping[str, Any]) -> Iterator[int]:
     yield from (one["seq"] for one in found["judged"])
 
 
-def _stored(found: Mapping[str, Any], told: Mapping[int, str]) -> Stored:
+def _stored(found: Mapping[str, Any], texts: Mapping[int, str]) -> Stored:
     return Stored(
         sample_uuid=found["sample_uuid"],
         task=found["task"],
         question_id=found["question_id"] or "",
-        reference=_member(told.get(found["question_seq"], "{}"), "reference"),
-        output=told.get(found["ended_seq"], "{}"),
-        earlier=tuple(told.get(seq, "{}") for seq in found["earlier_seqs"]),
-        prompts=tuple(told.get(seq, "{}") for seq in found["prompt_seqs"]),
+        reference=_member(texts.get(found["question_seq"], "{}"), "reference"),
+        output=texts.get(found["ended_seq"], "{}"),
+        earlier=tuple(texts.get(seq, "{}") for seq in found["earlier_seqs"]),
+        prompts=tuple(texts.get(seq, "{}") for seq in found["prompt_seqs"]),
         finish_reason=found["finish_reason"],
         judged=tuple(
-            Said(
+            JudgeAnswer(
                 one["scorer"] or "",
                 one["inquiry"] or "",
                 one["version"] or "",
                 one["model"] or "",
-                told.get(one["seq"], "{}"),
+                one["sampling"],
+                texts.get(one["seq"], "{}"),
             )
             for one in found["judged"]
         ),

@@ -26,7 +26,7 @@ _BATCH_ROWS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MeasuredRequest:
     """A measured request.
 
     Attributes:
@@ -48,7 +48,7 @@ class Asked:
     answer: Mapping[str, Any]
 
 
-def asked(run: Path) -> Iterator[Asked]:
+def asked(run: Path) -> Iterator[MeasuredRequest]:
     """The measured requests of a run, in the order in which they were due, whatever became of them.
 
     Of a request that was interrupted and asked again in a later sitting, the later one counts.
@@ -64,7 +64,7 @@ def asked(run: Path) -> Iterator[Asked]:
         rows = connection.execute(_ASKED)
         while batch := rows.fetchmany(_BATCH_ROWS):
             for prompt_id, turn, conversation, sitting, scheduled_ns, tokens, tags, output, calls in batch:
-                yield Asked(
+                yield MeasuredRequest(
                     *(prompt_id, turn or 0, conversation, scheduled_ns - began_ns[sitting], tokens),
                     tags=orjson.loads(tags) if tags else {},
                     answer=_answer(output, calls) if conversation is not None else {},

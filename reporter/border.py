@@ -39,7 +39,8 @@ def blaming(log: Path) -> Iterator[None]:
             f"there is no room to report {log} ({_first_line(error)}): make some in {gettempdir()}, "
             "or set TMPDIR to another folder",
         ) from error
-    except (dbapi.Error, duckdb.Error, ArrowException, OSError) as error:
+    except (dbapi.Error, duckdb.Error, ArrowException, OSError, UnicodeDecodeError) as error:
+        # What a library says of bytes that are no UTF-8 may quote them, and is then not to be decoded either.
         if isinstance(error, OSError) and error.errno is not None:
             # Only one without a number is what Arrow makes of an error of the driver that it reads from.
             raise

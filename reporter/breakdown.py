@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.bounds import bounds_by_part, column
 from reporter.groups import summaries_by_group
-from reporter.report import Part
+from reporter.report import PartReport
 from reporter.spans import happenings
 from reporter.stages import stage_spans, stages_of
 from reporter.where import quoted, value_of_tag
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.report import Counts, Window
+    from reporter.report import MetricBounds, RequestCounts, Window
     from rulesets.definitions import PercentileMethod
 
 MOST_VALUES: Final = 50
@@ -28,7 +29,7 @@ MOST_VALUES: Final = 50
 TAKEN: Final = ("phase", "endpoint", "turn", "stage", "time")
 """What is told apart without a tag. A tag of such a name is called `tag:phase`."""
 
-METRICS: Final = ("ttft_ms", "tpot_ms", "latency_ms", "latency_from_schedule_ms")
+METRICS: Final = ("ttft", "tpot", "latency", "latency_from_schedule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,10 @@ class By:
 def breakdown(
     connection: DuckDBPyConnection,
     load: Mapping[str, Any],
-    counts: Counts,
+    counts: RequestCounts,
     window: Window,
     method: PercentileMethod,
-) -> dict[str, list[Part]]:
+) -> dict[str, list[PartReport]]:
     """Break the requests down by everything that tells them apart.
 
     Args:
@@ -142,7 +143,7 @@ def _by_stage(connection: DuckDBPyConnection, load: Mapping[str, Any]) -> By | N
     return By(f"[{labels}][span_of(scheduled_ns) + 1]", "min(scheduled_ns)", done)
 
 
-def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> list[Part]:
+def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> list[PartReport]:
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE labels AS "  # noqa: S608 (likewise)
         "SELECT value, row_number() OVER (ORDER BY place NULLS LAST, value) - 1 AS part FROM "
@@ -152,8 +153,9 @@ def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> 
     last = MOST_VALUES - 1
     if len(values) > MOST_VALUES:
         connection.execute("UPDATE labels SET part = $last WHERE part > $last", {"last": last})
+    columns = dict.fromkeys(column(metric, end) for metric in METRICS for end in ("", "low", "high"))
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE labelled AS SELECT part, status, {', '.join(METRICS)} "  # noqa: S608 (likewise)
+        f"CREATE OR REPLACE TEMP TABLE labelled AS SELECT part, status, {', '.join(columns)} "  # noqa: S608 (likewise)
         f"FROM samples JOIN labels ON {by.value} IS NOT DISTINCT FROM labels.value WHERE {by.where}",
     )
     rows = connection.execute(
@@ -162,27 +164,35 @@ def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> 
     ).fetchall()
     completed = "FROM labelled WHERE status = 'completed'"
     summaries = {
-        metric: summaries_by_group(connection, f"SELECT part, {metric} AS value {completed}", method)
-        for metric in METRICS
+        name: summaries_by_group(connection, f"SELECT part, {name} AS value {completed}", method)
+        for name in map(column, METRICS)
     }
+    bounds = bounds_by_part(connection, completed, METRICS, method)
     return [
         _part(
             values[part:] if part == last else values[part : part + 1],
             counted,
             by,
-            {metric: summaries[metric].get(part) for metric in METRICS},
+            {name: summary.get(part) for name, summary in summaries.items()},
+            bounds.get(part, {}),
         )
         for part, *counted in rows
     ]
 
 
-def _part(values: Sequence[str | None], counted: Sequence[int], by: By, summaries: Mapping[str, Any]) -> Part:
+def _part(
+    values: Sequence[str | None],
+    counted: Sequence[int],
+    by: By,
+    summaries: Mapping[str, Any],
+    bounds: dict[str, MetricBounds],
+) -> PartReport:
     issued, completed, failed, cancelled = counted
     ended = completed + failed + cancelled
     done = [by.done[value] for value in values if value in by.done]
     seconds = sum(one.seconds for one in done) if by.seconds is None else by.seconds
     tokens = [one.output_tokens for one in done if one.output_tokens is not None]
-    return Part(
+    return PartReport(
         value=values[0] if len(values) == 1 else None,
         values=len(values),
         issued=issued,
@@ -194,4 +204,5 @@ def _part(values: Sequence[str | None], counted: Sequence[int], by: By, summarie
         qps=sum(one.completions for one in done) / seconds if seconds else None,
         output_tps=sum(tokens) / seconds if seconds and (tokens or not completed) else None,
         **summaries,
+        bounds=bounds,
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.evidence import Check, Evidence, listed
+from reporter.evidence import Check, CheckInputs, listed
+from reporter.own_effect import FEWEST, affected, in_words, may_be_too_late, too_late
+from reporter.own_limit import OWN_TTFT_LIMIT
 from reporter.remedies import (
     COMFORTABLE,
     FULL_SHARE,
@@ -15,16 +17,15 @@ from reporter.remedies import (
     relief,
     worker_share,
 )
-from reporter.report import OWN_TTFT_LIMIT, Finding
+from reporter.report import Finding
+from rulesets.client_delay import IN_DOUBT
 
 if TYPE_CHECKING:
-    from reporter.report import Counts
+    from reporter.own_delay import OwnDelay
+    from reporter.report import RequestCounts
 
 LATE_PART: Final = 0.5
 """The part of `OWN_TTFT_LIMIT`'s share from which on the client's own delay is worth a word."""
-
-FEWEST: Final = 100
-"""Of fewer requests, the p99 rests on a single one: then the median decides whether the run is invalid."""
 
 LAG_MS: Final = (1.0, 5.0)
 LAG_SHARE: Final = (0.1, 0.25)
@@ -52,26 +53,62 @@ RATE_SHARE: Final = 0.95
 """The share of the rate asked for that must be reached, and of requests that must be due while it is."""
 
 
-def _late(evidence: Evidence) -> Finding | None:
-    own = evidence.own
+def _late(evidence: CheckInputs) -> Finding | None:
+    own, kind = evidence.own, evidence.load.get("kind")
     # Offline, everything is due at once, and nobody can be in time for that.
-    if (
-        own is None
-        or evidence.load.get("kind") == "offline"
-        or not own.p99.exceeds(OWN_TTFT_LIMIT, LATE_PART)
-    ):
+    if own is None or kind == "offline":
+        return None
+    invalid = too_late(own.least, evidence.deciding, kind)
+    doubtful = may_be_too_late(own, evidence.deciding, kind)
+    if not (invalid or doubtful or own.p99.exceeds(OWN_TTFT_LIMIT, LATE_PART)):
         return None
     facts = (
         f"at the p99, {own.p99.ms:.1f} of the {own.p99.of_ms:.1f} ms from schedule to answer are its own "
-        f"delay ({own.p99.share:.0%}; {OWN_TTFT_LIMIT.share:.0%} is the limit)"
+        f"delay ({own.p99.share:.0%}{_between(own)}; {OWN_TTFT_LIMIT.share:.0%} is the limit)"
     )
-    typical = own.p99 if own.count >= FEWEST else own.p50
-    if own.p99.exceeds(OWN_TTFT_LIMIT) and typical.exceeds(OWN_TTFT_LIMIT):
+    if own.count < FEWEST:
+        facts += (
+            f". With fewer than {FEWEST} requests ({own.count}) the median decides as well: there its own "
+            f"delay is {own.p50.share:.0%}"
+        )
+    effect = in_words(own, kind)
+    facts = ". ".join(filter(None, (facts, effect and f"{effect[0].upper()}{effect[1:]}", _asked(evidence))))
+    if invalid:
         return Finding("client_limited", "error", f"The client limited the run: {facts}.", relief(evidence))
+    if doubtful:
+        return Finding(
+            IN_DOUBT,
+            "warning",
+            f"The client may have limited the run, as chunks were read late: {facts}.",
+            f"Rules that depend on it are inconclusive. {relief(evidence)}",
+        )
     return Finding("client_late", "warning", f"The client was late: {facts}.", relief(evidence))
 
 
-def _own_failures(evidence: Evidence) -> Finding | None:
+def _between(own: OwnDelay) -> str:
+    """Between what the share lies, where stamps are in doubt."""
+    low, high = own.least.p99.share, own.most.p99.share
+    return "" if own.ends is None else f", and could be {low:.0%} to {high:.0%}"
+
+
+def _asked(evidence: CheckInputs) -> str:
+    """Which of the figures that the rules ask for are affected; empty where the TTFT decides."""
+    own, asked, kind = evidence.own, evidence.deciding, evidence.load.get("kind")
+    if own is None or asked is None:
+        return ""
+    sure = list(map(str, affected(own.least, asked, kind)))
+    perhaps = [name for name in map(str, affected(own.most, asked, kind)) if name not in sure]
+    clauses = [
+        f"The rules ask for {' and '.join(names)}, which this {verb}"
+        for names, verb in ((sure, "affects"), (perhaps, "may affect"))
+        if names
+    ]
+    return (
+        ". ".join(clauses) or "None of the figures that the rules ask for is affected by more than the limit"
+    )
+
+
+def _own_failures(evidence: CheckInputs) -> Finding | None:
     counts = evidence.counts
     ended = counts.completed + counts.failed + counts.cancelled
     own = {name: n for name, n in counts.by_error.items() if name in OWN_FAILURES}
@@ -85,9 +122,12 @@ def _own_failures(evidence: Evidence) -> Finding | None:
     )
 
 
-def _loop_lag(evidence: Evidence) -> Finding | None:
+def _loop_lag(evidence: CheckInputs) -> Finding | None:
     lag_ms, most_ms = (evidence.client.get(f"loop_lag_{which}_ms") or 0.0 for which in ("p50", "max"))
-    beside = evidence.latency_ms.p50 if evidence.latency_ms else 0.0
+    if evidence.latency_ms is None:
+        # Nothing completed: there is no figure that the delay could be in.
+        return None
+    beside = evidence.latency_ms.p50
     warning, error = (max(ms, share * beside) for ms, share in zip(LAG_MS, LAG_SHARE, strict=True))
     loops = "event loops were" if (evidence.client.get("workers") or 1) > 1 else "event loop was"
     facts = (
@@ -101,7 +141,7 @@ def _loop_lag(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _busy(evidence: Evidence) -> Finding | None:
+def _busy(evidence: CheckInputs) -> Finding | None:
     share, whole = worker_share(evidence), machine_share(evidence)
     facts = f"{_whose(evidence, 'cpu_share_mean')} used {share:.0%} of a core while it issued requests."
     if share <= FULL_SHARE < whole:
@@ -115,7 +155,7 @@ def _busy(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _contended(evidence: Evidence) -> Finding | None:
+def _contended(evidence: CheckInputs) -> Finding | None:
     if not is_contended(evidence):
         return None
     return Finding(
@@ -127,7 +167,7 @@ def _contended(evidence: Evidence) -> Finding | None:
     )
 
 
-def _writer_behind(evidence: Evidence) -> Finding | None:
+def _writer_behind(evidence: CheckInputs) -> Finding | None:
     held_ms = evidence.client.get("held_up_ms") or 0.0
     if not held_ms:
         return None
@@ -140,7 +180,7 @@ def _writer_behind(evidence: Evidence) -> Finding | None:
     )
 
 
-def _room(evidence: Evidence) -> str:
+def _room(evidence: CheckInputs) -> str:
     """How to leave the process that writes a CPU of its own."""
     workers = evidence.client.get("workers") or 1
     if evidence.usable_cpus and 1 < workers >= evidence.usable_cpus:
@@ -148,7 +188,7 @@ def _room(evidence: Evidence) -> str:
     return "lower the rate, or use fewer streams"
 
 
-def _rate_not_reached(evidence: Evidence) -> Finding | None:
+def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
     """Find a rate that was not held, on the whole or, where it changes, at its height."""
     counts = evidence.counts
     if evidence.load.get("kind") not in OPEN_LOOP or not counts.issued:
@@ -176,7 +216,7 @@ def _rate_not_reached(evidence: Evidence) -> Finding | None:
     return Finding("rate_not_reached", "error", facts, remedy)
 
 
-def _held_back(evidence: Evidence) -> Finding | None:
+def _held_back(evidence: CheckInputs) -> Finding | None:
     """Find that requests waited for a place, which the figures from the issue do not have."""
     held, most = evidence.held_ms, evidence.load.get("max_concurrency")
     if held is None:
@@ -191,12 +231,12 @@ def _held_back(evidence: Evidence) -> Finding | None:
     )
 
 
-def _share_issued(counts: Counts) -> float:
+def _share_issued(counts: RequestCounts) -> float:
     """How much of the schedule was issued; the one request that its end came before is forgiven."""
     return min(1.0, (counts.issued + 1) / counts.scheduled)
 
 
-def _whose(evidence: Evidence, figure: str) -> str:
+def _whose(evidence: CheckInputs, figure: str) -> str:
     """The process that stands behind the worst of a figure."""
     workers = evidence.client.get("per_worker") or ()
     if len(workers) < 2:  # noqa: PLR2004 (one worker needs no name)
@@ -215,3 +255,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     _rate_not_reached,
     _held_back,
 )
+
+ACCEPTABLE: Final[frozenset[Check]] = frozenset({_late, _loop_lag, _busy, _rate_not_reached})
+"""The checks whose errors a user can accept; why is said in `reporter.acceptance`."""

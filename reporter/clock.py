@@ -20,7 +20,8 @@ Part = Literal["run", "aside", "whole"]
 
 _ONLY_SITTING: Final = """
     WITH sittings AS (
-        SELECT 1 AS sitting, 1 AS first_seq, started_at_ns, started_wall_ns, 0 AS shift_ns, environment
+        SELECT 1 AS sitting, 1 AS first_seq, started_at_ns, started_wall_ns, 0 AS shift_ns, environment,
+            0 AS complete_until_ns, 0 AS written_ns
         FROM session
     )"""
 """A log of format 1 had one sitting and did not say so."""
@@ -28,10 +29,17 @@ _ONLY_SITTING: Final = """
 _SITTINGS: Final = """
     sittings AS (
         SELECT row_number() OVER (ORDER BY sitting) AS sitting,
-            first_seq, started_at_ns, started_wall_ns, shift_ns, environment
-        FROM main.sittings WHERE sitting NOT IN ({aside})
+            first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
+            {complete_until_ns} AS complete_until_ns, {written_ns} AS written_ns
+        FROM main.sittings AS own WHERE sitting NOT IN ({aside})
     )"""
 """A run's own, numbered through."""
+
+_BEAT: Final = """coalesce((
+                SELECT iif(typeof({column}) = 'integer', {column}, 0) FROM heartbeats
+                WHERE heartbeats.sitting = own.sitting
+            ), 0)"""
+"""What the writer said last of a sitting; 0 where a log does not say it."""
 
 _PLAIN: Final = """
     events AS (SELECT * FROM main.events WHERE {of_part})"""
@@ -77,11 +85,17 @@ class OneClock:
     def __init__(self, source: Any) -> None:
         self._sittings: list[Any] | None = None
         self.scored_last = False
-        if _all(source, "SELECT name FROM sqlite_master WHERE name = 'sittings'"):
+        named = "SELECT name FROM sqlite_master WHERE name IN ('sittings', 'heartbeats')"
+        tables = {name for (name,) in _all(source, named)}
+        beat = _BEAT if "heartbeats" in tables else "0"
+        self._beats = {name: beat.format(column=name) for name in ("complete_until_ns", "written_ns")}
+        if "sittings" in tables:
             self._sittings = _all(source, _KINDS)
-            if not all(isinstance(number, int) for *three, _ in self._sittings for number in three):
+            if not self._sittings or not all(
+                isinstance(number, int) for *three, _ in self._sittings for number in three
+            ):
                 raise LogError("the log is damaged: it does not say where its sittings begin")
-            self.scored_last = bool(self._sittings) and self._sittings[-1][3] in ASIDE
+            self.scored_last = self._sittings[-1][3] in ASIDE
 
     def query(self, selection: str, part: Part = "run") -> str:
         """The same selection from `events` or `sittings`, with all times of events on one clock.
@@ -94,12 +108,12 @@ class OneClock:
             return f"{_ONLY_SITTING}{selection}"
         aside = [sitting for sitting, *_, kind in self._sittings if kind in ASIDE]
         of_part = _OF_PART[part](self._sittings)
-        before = [_SITTINGS.format(aside=", ".join(map(str, aside)))] if aside else []
+        before = [_SITTINGS.format(aside=", ".join(map(str, aside)), **self._beats)]
         if any(shift_ns for _, _, shift_ns, _ in self._sittings):
             before.append(_SHIFTED.format(cases=_cases(self._sittings), of_part=of_part))
         elif of_part != _ALL:
             before.append(_PLAIN.format(of_part=of_part))
-        return f"WITH {', '.join(before)} {selection}" if before else selection
+        return f"WITH {', '.join(before)} {selection}"
 
 
 _ALL: Final = "true"

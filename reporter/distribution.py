@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +11,7 @@ from reporter.report import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from duckdb import DuckDBPyConnection
 
@@ -31,11 +32,36 @@ class _Totals:
     high: float
 
 
+@dataclass(frozen=True, slots=True)
+class _PercentileList:
+    """The percentiles of a Summary: those of its fields, and those of the reader's choice."""
+
+    method: PercentileMethod
+    chosen: Mapping[str, Fraction] = field(default_factory=lambda: PERCENTILES)
+
+    def needed(self, count: int) -> list[int]:
+        """The ranks of the values that they are taken from, in ascending order."""
+        shares = {*PERCENTILES.values(), *self.chosen.values()}
+        positions = [position(self.method, count, p) for p in shares]
+        return sorted({rank for place in positions for rank in (place.below, place.above)})
+
+    def figures(self, values: Sequence[float], count: int) -> dict[str, Any]:
+        """The fields of a Summary, from the values of the ranks that are needed."""
+        at = dict(zip(self.needed(count), values, strict=True))
+
+        def taken(shares: Mapping[str, Fraction]) -> dict[str, float]:
+            places = {name: position(self.method, count, p) for name, p in shares.items()}
+            return {name: place.between(at[place.below], at[place.above]) for name, place in places.items()}
+
+        return {**taken(PERCENTILES), "percentiles": {} if self.chosen is PERCENTILES else taken(self.chosen)}
+
+
 def summaries(
     connection: DuckDBPyConnection,
     values: str,
     columns: Sequence[str],
     method: PercentileMethod,
+    chosen: Mapping[str, Fraction] = PERCENTILES,
 ) -> dict[str, Summary | None]:
     """Summarise columns of a query, in a few passes for all of them.
 
@@ -44,6 +70,7 @@ def summaries(
         values: The query; NULLs are left out, in each column for itself.
         columns: Their names.
         method: How percentiles are taken.
+        chosen: Which percentiles there are to be in `Summary.percentiles`, if not those of its fields.
 
     Returns:
         By the columns' names; None for one without values.
@@ -54,17 +81,23 @@ def summaries(
         [f"[count({name}), fsum({name}) / count({name}), min({name}), max({name})]" for name in columns],
     )
     known = {name: _totals(*figures) for name, figures in zip(columns, totals, strict=True) if figures[0]}
-    found = _with_totals(connection, values, known, method)
+    found = _with_totals(connection, values, known, _PercentileList(method, chosen))
     return {name: found.get(name) for name in columns}
 
 
-def weighted_summary(connection: DuckDBPyConnection, values: str, method: PercentileMethod) -> Summary | None:
+def weighted_summary(
+    connection: DuckDBPyConnection,
+    values: str,
+    method: PercentileMethod,
+    chosen: Mapping[str, Fraction] = PERCENTILES,
+) -> Summary | None:
     """Summarise a column `value` of which each counts as often as the column `weight` says, a whole number.
 
     Args:
         connection: What to ask.
         values: The query; NULLs among the values are left out.
         method: How percentiles are taken.
+        chosen: As for `summaries`.
 
     Returns:
         The summary of the values repeated, None where there are none.
@@ -82,16 +115,16 @@ def weighted_summary(connection: DuckDBPyConnection, values: str, method: Percen
     )
     if not totals[0]:
         return None
-    one = _totals(*totals)
+    one, ranks = _totals(*totals), _PercentileList(method, chosen)
     square, *at = _row(
         connection,
         f"SELECT *, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto {values}",
         [
             f"fsum(weight * (value - {one.mean!r}::DOUBLE) ** 2)",
-            *(f"min(value) FILTER (upto > {rank})" for rank in ranks_needed(one.count, method)),
+            *(f"min(value) FILTER (upto > {rank})" for rank in ranks.needed(one.count)),
         ],
     )
-    return _summary(one, square, at, method)
+    return _summary(one, square, at, ranks)
 
 
 def _totals(count: float, mean: float, low: float, high: float) -> _Totals:
@@ -99,7 +132,7 @@ def _totals(count: float, mean: float, low: float, high: float) -> _Totals:
     return _Totals(int(count), min(max(mean, low), high), low, high)
 
 
-def _summary(one: _Totals, square: float, at: Sequence[float], method: PercentileMethod) -> Summary:
+def _summary(one: _Totals, square: float, at: Sequence[float], ranks: _PercentileList) -> Summary:
     """Summarise, with the squares around a mean that is known: exact where a single pass would cancel."""
     return Summary(
         count=one.count,
@@ -107,25 +140,22 @@ def _summary(one: _Totals, square: float, at: Sequence[float], method: Percentil
         std=None if one.count == 1 else float((square / (one.count - 1)) ** 0.5),
         min=one.low,
         max=one.high,
-        **percentiles(at, one.count, method),
+        **ranks.figures(at, one.count),
     )
 
 
 def ranks_needed(count: int, method: PercentileMethod) -> list[int]:
     """The ranks of the values that the percentiles of so many are taken from, in ascending order."""
-    positions = [position(method, count, p) for p in PERCENTILES.values()]
-    return sorted({rank for place in positions for rank in (place.below, place.above)})
+    return _PercentileList(method).needed(count)
 
 
-def percentiles(values: Sequence[float], count: int, method: PercentileMethod) -> dict[str, float]:
+def percentiles(values: Sequence[float], count: int, method: PercentileMethod) -> dict[str, Any]:
     """The percentiles of a Summary, from the values of the ranks that are needed."""
-    at = dict(zip(ranks_needed(count, method), values, strict=True))
-    positions = {name: position(method, count, p) for name, p in PERCENTILES.items()}
-    return {name: place.between(at[place.below], at[place.above]) for name, place in positions.items()}
+    return _PercentileList(method).figures(values, count)
 
 
 def _with_totals(
-    connection: DuckDBPyConnection, values: str, known: Mapping[str, _Totals], method: PercentileMethod
+    connection: DuckDBPyConnection, values: str, known: Mapping[str, _Totals], ranks: _PercentileList
 ) -> dict[str, Summary]:
     """Summarise columns whose totals are known, as many at once as memory has room for.
 
@@ -135,11 +165,11 @@ def _with_totals(
     for names in _batches(known):
         asked = [
             f"fsum(({name} - {one.mean!r}::DOUBLE) ** 2), "
-            f"quantile_disc({name}, {_shares(one, method)}::DOUBLE[])"
+            f"quantile_disc({name}, {_shares(one, ranks)}::DOUBLE[])"
             for name, one in names.items()
         ]
         figures = iter(_row(connection, values, asked))
-        found |= {name: _summary(one, next(figures), next(figures), method) for name, one in names.items()}
+        found |= {name: _summary(one, next(figures), next(figures), ranks) for name, one in names.items()}
     return found
 
 
@@ -150,8 +180,8 @@ def _batches(known: Mapping[str, _Totals]) -> Iterator[dict[str, _Totals]]:
         yield batch
 
 
-def _shares(one: _Totals, method: PercentileMethod) -> list[float]:
-    return [(rank + 0.5) / one.count for rank in ranks_needed(one.count, method)]
+def _shares(one: _Totals, ranks: _PercentileList) -> list[float]:
+    return [(rank + 0.5) / one.count for rank in ranks.needed(one.count)]
 
 
 def _row(connection: DuckDBPyConnection, values: str, figures: Sequence[str]) -> tuple[Any, ...]:

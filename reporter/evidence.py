@@ -11,8 +11,10 @@ from rulesets.definitions import Definitions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reporter.cold_start import ColdStart
     from reporter.own_delay import OwnDelay
-    from reporter.report import Counts, Finding, SteadyState, Summary
+    from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
+    from rulesets.client_delay import AffectedFigure
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class CheckInputs:
     """What the checks look at.
 
     Attributes:
@@ -34,6 +36,9 @@ class Evidence:
         counts: The measured requests.
         latency_ms: Of those that completed.
         own: What of the time to their first tokens is the client's own.
+        deciding: The figures that decide whether that is too much; None for the TTFT's p99 and median.
+        bounds: Between which ends the figures lie that are in doubt.
+        reported: The summaries as they are reported, by the Report's fields.
         held_ms: How long those of them waited for a place that had to.
         token_sources: How many of them have their token count from where; `unknown` for those without one.
         input_unknown: How many of them have no count of input tokens.
@@ -46,16 +51,26 @@ class Evidence:
         coalesced: Reads that held more than one of them.
         asked_for_stream: Whether responses were asked for as streams; None where that is not known.
         unstreamed: How many came as one JSON text.
+        refused: How many had token counts of the server's that cannot be true.
+        refused_to_chunks: Of how many of these chunks stand for the output tokens.
+        refused_input: How many of these have no count of input tokens.
+        refused_example: One of these: its `request`, the `counts` as JSON, and its `bytes`.
         contradicted: How many had fewer output tokens, by the server's count, than chunks.
+        unended: How many were complete although their HTTP responses did not end in order.
+        unasked: Responses that came although no request had asked for them.
         silent_chunks: Chunks that named the content and had none; see docs/metrics.md.
         silent_as_tokens: In how many of them they count as tokens.
         silent_as_none: In how many of them they do not.
         recorder: The recorder's last reading of itself.
         client: How the load generator's processes were doing (see docs/metrics.md); empty without readings.
         usable_cpus: How many CPUs they could use; None where that is not known.
+        complete_until: Until when the log of a run that was cut off is complete (`run.complete_until` of the
+            report); None where it does not say so.
         prompts: How many different prompts the run could ask; None where that is not known, where a salt made
             each of them different, and where a benchmark asks each several times.
         asked: How many requests asked one of them, warm-up included: of a conversation, its first turn.
+        turns: How many requests were later turns of conversations.
+        resumable: Whether a number of requests or conversations ends the run, so that it can be resumed.
         steady_state: The part of the run that did not drift, or why there is none.
         steady_required: Whether the run is invalid without one.
         messages: For failures by name, what was said about one of them.
@@ -65,14 +80,22 @@ class Evidence:
         tokenizer: What the tokenizer is called that the report was given; None without one or its name.
         one_token: How many answers had no token for TPOT to divide by; 0 where the definitions do not ask.
         first_chunk_unknown: Of how many it is not known how many tokens came after the first chunk; likewise.
+        window_s: How long the window is that rates are counted over; None where there is none.
+        qps: Completed requests per second in it.
         logged: What the load generator found itself while it ran.
+        timeouts_s: The client's limits in seconds, by the failures of requests that exceed them, such as
+            `total_timeout`; those that the log has.
+        cold: The first requests, where the server was not ready for them; None for an ordinary start.
     """
 
     ended: str
     load: Mapping[str, Any]
-    counts: Counts
+    counts: RequestCounts
     latency_ms: Summary | None = None
     own: OwnDelay | None = None
+    deciding: tuple[AffectedFigure, ...] | None = None
+    bounds: Mapping[str, MetricBounds] = field(default_factory=dict)
+    reported: Mapping[str, Summary | None] = field(default_factory=dict)
     held_ms: Summary | None = None
     token_sources: Mapping[str, int] = field(default_factory=dict)
     input_unknown: int = 0
@@ -85,15 +108,24 @@ class Evidence:
     coalesced: int | None = None
     asked_for_stream: bool | None = None
     unstreamed: int = 0
+    refused: int = 0
+    refused_to_chunks: int = 0
+    refused_input: int = 0
+    refused_example: Mapping[str, Any] | None = None
     contradicted: int = 0
+    unended: int = 0
+    unasked: int = 0
     silent_chunks: int = 0
     silent_as_tokens: int = 0
     silent_as_none: int = 0
     recorder: Mapping[str, Any] = field(default_factory=dict)
     client: Mapping[str, Any] = field(default_factory=dict)
     usable_cpus: int | None = None
+    complete_until: Mapping[str, Any] | None = None
     prompts: int | None = None
     asked: int = 0
+    turns: int = 0
+    resumable: bool = True
     steady_state: SteadyState | None = None
     steady_required: bool = False
     messages: Mapping[str, str] = field(default_factory=dict)
@@ -103,10 +135,14 @@ class Evidence:
     tokenizer: str | None = None
     one_token: int = 0
     first_chunk_unknown: int = 0
+    window_s: float | None = None
+    qps: float | None = None
     logged: tuple[Finding, ...] = ()
+    timeouts_s: Mapping[str, float] = field(default_factory=dict)
+    cold: ColdStart | None = None
 
 
-Check = Callable[[Evidence], "Finding | None"]
+Check = Callable[[CheckInputs], "Finding | None"]
 """Looks at the evidence, and says what it found."""
 
 

@@ -8,20 +8,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter import client_limits, response_shapes, steadiness, undefined
-from reporter.evidence import Check, Evidence, Violation, listed
+from reporter import (
+    client_limits,
+    cold_start_finding,
+    late_reads,
+    own_timeouts,
+    response_shapes,
+    short_run,
+    steadiness,
+    undefined,
+)
+from reporter.acceptance import marked
+from reporter.evidence import Check, CheckInputs, Violation, listed
+from reporter.failure_remedies import failure_remedy
 from reporter.report import Finding, Validity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reporter.report import Counts
+    from reporter.report import RequestCounts
 
 RUNNING: Final = "running"
 """How a run has ended that has not; also the code of the finding that says so."""
 
 SLOW_COMMIT_MS: Final = 100.0
 _EXCERPT: Final = 160
+_ALL_FAILURES: Final = (
+    "All of them: SELECT error, error_message, count(*) FROM samples WHERE error <> '' GROUP BY ALL."
+)
 MANY_FAILURES: Final = 0.05
 """Of the requests that ended; above it what is reported of the others is not the whole story."""
 
@@ -29,11 +43,16 @@ COALESCED_SHARE: Final = 0.1
 """Of the chunks; above it single gaps between chunks are blurred."""
 
 
-def findings(evidence: Evidence) -> list[Finding]:
+def findings(evidence: CheckInputs) -> list[Finding]:
     """Everything that there is to say, errors first."""
-    found = [finding for check in _CHECKS if (finding := check(evidence))]
+    found = [marked(check, finding) for check in _CHECKS if (finding := check(evidence))]
     found += [_violated(violation) for violation in evidence.violations]
     found += evidence.logged
+    return in_order(found)
+
+
+def in_order(found: Iterable[Finding]) -> list[Finding]:
+    """Findings by severity, errors first."""
     return sorted(found, key=lambda finding: _ORDER[finding.severity])
 
 
@@ -46,7 +65,7 @@ def validity(found: Iterable[Finding]) -> Validity:
 _ORDER: Final = {"error": 0, "warning": 1, "info": 2}
 
 
-def _cut_off(evidence: Evidence) -> Finding | None:
+def _cut_off(evidence: CheckInputs) -> Finding | None:
     if evidence.ended != "cut_off":
         return None
     counts = evidence.counts
@@ -54,12 +73,23 @@ def _cut_off(evidence: Evidence) -> Finding | None:
         "cut_off",
         "error",
         f"The run was cut off: its log has no end. {counts.completed} requests had completed, "
-        f"{counts.in_flight} were in flight.",
-        "What had completed is reported. `loadgen resume` finishes a run of so many requests.",
+        f"{counts.in_flight} were in flight.{_complete_until(evidence)}",
+        _to_finish(evidence),
     )
 
 
-def _running(evidence: Evidence) -> Finding | None:
+def _complete_until(evidence: CheckInputs) -> str:
+    """What the log says of its own completeness, in a sentence."""
+    said = evidence.complete_until
+    if said is None:
+        return ""
+    return (
+        f" The log is complete until {said['at'].replace('T', ' ').replace('Z', ' UTC')}, "
+        f"{said['behind_ms']:.0f} ms before the last sign of life: what ended later may be missing."
+    )
+
+
+def _running(evidence: CheckInputs) -> Finding | None:
     if evidence.ended != RUNNING:
         return None
     counts = evidence.counts
@@ -72,32 +102,40 @@ def _running(evidence: Evidence) -> Finding | None:
     )
 
 
-def _resumed(evidence: Evidence) -> Finding | None:
+def _resumed(evidence: CheckInputs) -> Finding | None:
     if evidence.sittings < 2:  # noqa: PLR2004 (one sitting was resumed from nothing)
         return None
     abandoned = evidence.counts.abandoned
-    again = f" {abandoned} requests had been given up, and were asked again." if abandoned else ""
+    again = f" {abandoned} requests had been given up and were sent again." if abandoned else ""
     return Finding(
         "resumed",
         "warning",
-        f"The run was resumed: it was done in {evidence.sittings} sittings, each of which ramped up anew and "
-        f"met the server's caches as they were. Rates count the time of the sittings alone.{again}",
-        "For the figures of a server in one steady state, run it in one go.",
+        f"The run was resumed: it took {evidence.sittings} attempts, each of which ramped up again and met "
+        f"the server's caches as they were. Rates count only the time of the attempts.{again}",
+        "For the figures of a server in one steady state, measure without a pause.",
     )
 
 
-def _interrupted(evidence: Evidence) -> Finding | None:
+def _interrupted(evidence: CheckInputs) -> Finding | None:
     if evidence.ended != "interrupted":
         return None
     return Finding(
         "interrupted",
         "error",
         f"The run was interrupted after {evidence.counts.issued} requests had been issued.",
-        "The figures are true of what was done. `loadgen resume` finishes a run of so many requests.",
+        _to_finish(evidence),
     )
 
 
-def _nothing_issued(evidence: Evidence) -> Finding | None:
+def _to_finish(evidence: CheckInputs) -> str:
+    """What the results of a run cover that did not come to its end, and how to have the rest."""
+    covered = f"The results below cover the {evidence.counts.completed} completed requests."
+    if not evidence.resumable:
+        return f"{covered} A run that only --duration ends cannot be resumed: start a new one."
+    return f"{covered} Run `loadgen resume RUN` to finish."
+
+
+def _nothing_issued(evidence: CheckInputs) -> Finding | None:
     if evidence.counts.issued:
         return None
     return Finding(
@@ -108,7 +146,7 @@ def _nothing_issued(evidence: Evidence) -> Finding | None:
     )
 
 
-def _nothing_completed(evidence: Evidence) -> Finding | None:
+def _nothing_completed(evidence: CheckInputs) -> Finding | None:
     counts = evidence.counts
     if counts.completed or not counts.issued:
         return None
@@ -116,11 +154,11 @@ def _nothing_completed(evidence: Evidence) -> Finding | None:
         "nothing_completed",
         "error",
         f"None of the {counts.issued} requests completed: {_ends(counts)}.{_for_example(evidence)}",
-        "`loadgen check` tells whether the endpoint answers and knows the model.",
+        _remedy(evidence) or "`loadgen check` shows whether the endpoint answers and serves the model.",
     )
 
 
-def _some_failed(evidence: Evidence) -> Finding | None:
+def _some_failed(evidence: CheckInputs) -> Finding | None:
     counts = evidence.counts
     if not counts.failed or not counts.completed:
         return None
@@ -132,24 +170,29 @@ def _some_failed(evidence: Evidence) -> Finding | None:
         f"{counts.failed} of {ended} requests failed ({counts.failed / ended:.1%}): "
         f"{_classes(counts.by_error)}. They are in no latency and no throughput"
         f"{': the figures are about the others' if many else ''}.{_for_example(evidence)}",
-        "All of them: SELECT error, error_message, count(*) FROM samples WHERE error <> '' GROUP BY ALL.",
+        " ".join(filter(None, (_remedy(evidence), _ALL_FAILURES))),
     )
 
 
-def _tokens_from_chunks(evidence: Evidence) -> Finding | None:
-    requests = evidence.token_sources.get("chunks", 0)
+def _tokens_from_chunks(evidence: CheckInputs) -> Finding | None:
+    requests, refused = evidence.token_sources.get("chunks", 0), evidence.refused_to_chunks
     if not requests:
         return None
+    unsent = f"The server sent no token counts for {requests - refused} requests"
+    unused = f"the counts of {refused} requests were refused"
+    why = " and ".join([unsent] * (refused < requests) + [unused] * (refused > 0))
     return Finding(
         "tokens_from_chunks",
         "warning",
-        f"The server sent no token counts for {requests} requests: each chunk was taken for one token, "
-        "which is too few where a chunk holds several.",
-        "Let the server send usage (stream_options.include_usage), or report with a tokenizer.",
+        f"{why[0].upper()}{why[1:]}: each chunk was taken for one token, which is too few where a chunk "
+        "holds several.",
+        "Let the server send usage (stream_options.include_usage), or report with a tokenizer."
+        if refused < requests
+        else "Report with a tokenizer.",
     )
 
 
-def _mixed_token_sources(evidence: Evidence) -> Finding | None:
+def _mixed_token_sources(evidence: CheckInputs) -> Finding | None:
     sources = {name: n for name, n in evidence.token_sources.items() if n and name != "unknown"}
     if len(sources) < 2:  # noqa: PLR2004 (two sources are a mixture)
         return None
@@ -161,7 +204,7 @@ def _mixed_token_sources(evidence: Evidence) -> Finding | None:
     )
 
 
-def _tokens_unknown(evidence: Evidence) -> Finding | None:
+def _tokens_unknown(evidence: CheckInputs) -> Finding | None:
     requests = evidence.token_sources.get("unknown", 0)
     if not requests:
         return None
@@ -180,8 +223,9 @@ def _tokens_unknown(evidence: Evidence) -> Finding | None:
     )
 
 
-def _input_unknown(evidence: Evidence) -> Finding | None:
-    requests, completed = evidence.input_unknown, evidence.counts.completed
+def _input_unknown(evidence: CheckInputs) -> Finding | None:
+    # Those of `token_counts_refused` are not what a server fails to send.
+    requests, completed = evidence.input_unknown - evidence.refused_input, evidence.counts.completed
     if not evidence.token_sources.get("unknown", 0) < requests < completed:
         return None
     return Finding(
@@ -195,21 +239,24 @@ def _input_unknown(evidence: Evidence) -> Finding | None:
     )
 
 
-def _prompts_repeated(evidence: Evidence) -> Finding | None:
+def _prompts_repeated(evidence: CheckInputs) -> Finding | None:
     asked = evidence.asked
     if not evidence.prompts or asked <= evidence.prompts:
         return None
+    often = "most were sent more than once" if asked >= 2 * evidence.prompts else "some were sent twice"
+    used = f"{asked} requests used {evidence.prompts} different prompts"
+    if evidence.turns:
+        requests = asked + evidence.turns
+        used = f"{asked} conversations ({requests} requests) used {evidence.prompts} different ones"
     return Finding(
         "prompts_repeated",
         "info",
-        f"{asked} requests asked {evidence.prompts} different prompts: most were asked more than once."
-        if asked >= 2 * evidence.prompts
-        else f"{asked} requests asked {evidence.prompts} different prompts: some were asked twice.",
+        f"{used}: {often}.",
         "A server that caches prefixes answers a prompt quicker the second time: use more prompts.",
     )
 
 
-def _stale_connections(evidence: Evidence) -> Finding | None:
+def _stale_connections(evidence: CheckInputs) -> Finding | None:
     retried = evidence.counts.retried
     if not retried:
         return None
@@ -222,7 +269,7 @@ def _stale_connections(evidence: Evidence) -> Finding | None:
     )
 
 
-def _recorder_slow(evidence: Evidence) -> Finding | None:
+def _recorder_slow(evidence: CheckInputs) -> Finding | None:
     wait_ms = evidence.recorder.get("longest_wait_ms") or 0.0
     if wait_ms <= SLOW_COMMIT_MS:
         return None
@@ -234,7 +281,7 @@ def _recorder_slow(evidence: Evidence) -> Finding | None:
     )
 
 
-def _coalesced(evidence: Evidence) -> Finding | None:
+def _coalesced(evidence: CheckInputs) -> Finding | None:
     if not evidence.chunks or not evidence.coalesced:
         return None
     share = evidence.coalesced / evidence.chunks
@@ -244,8 +291,9 @@ def _coalesced(evidence: Evidence) -> Finding | None:
         "coalesced_reads",
         "info",
         f"{evidence.coalesced} reads held more than one of the {evidence.chunks} chunks ({share:.0%}): "
-        "chunks of one read share its stamp, which blurs single inter-token times, though not TTFT or TPOT.",
-        "The server or a proxy may send chunks together; a client with more CPU reads them more promptly.",
+        "chunks of one read share its stamp.",
+        "What the server or a proxy sent together did arrive together; where the client read late, "
+        "`late_reads` says how far the figures are in doubt.",
     )
 
 
@@ -256,7 +304,11 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _nothing_issued,
     _nothing_completed,
     *client_limits.CHECKS,
+    *short_run.CHECKS,
+    *own_timeouts.CHECKS,
+    *late_reads.CHECKS,
     *steadiness.CHECKS,
+    *cold_start_finding.CHECKS,
     _some_failed,
     *response_shapes.CHECKS,
     _tokens_from_chunks,
@@ -282,14 +334,20 @@ def _violated(violation: Violation) -> Finding:
     )
 
 
-def _for_example(evidence: Evidence) -> str:
+def _remedy(evidence: CheckInputs) -> str | None:
+    """What to do about the most frequent failure, where that is known."""
+    name = next(iter(evidence.counts.by_error), None)
+    return name and failure_remedy(name, evidence.messages.get(name, ""))
+
+
+def _for_example(evidence: CheckInputs) -> str:
     """What was said about the most frequent failure."""
     name = next(iter(evidence.counts.by_error), None)
     said = evidence.messages.get(name or "", "")
     return f" For example, {name}: {said[:_EXCERPT]}" if said else ""
 
 
-def _ends(counts: Counts) -> str:
+def _ends(counts: RequestCounts) -> str:
     """How requests ended that did not complete."""
     others = {"cancelled": counts.cancelled, "in flight": counts.in_flight, "given up": counts.abandoned}
     return _classes({**counts.by_error, **{name: n for name, n in others.items() if n}})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import orjson
 
 from recorder.event import EventType
+from reporter.credible import is_count, is_output_count
 from reporter.source import readable
 from rulesets.definitions import CATEGORIES
 
@@ -42,7 +43,7 @@ _LENGTHS: Final = frozenset({"output_tokens", "input_tokens"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedRequest:
     """A measured request that is over.
 
     Attributes:
@@ -64,12 +65,16 @@ class _Open:
     first_chunk_ns: int | None = None
 
 
+_DIVISORS: Final[Mapping[str, int]] = {"n_minus_1": 1, "n": 0}
+"""By how much the tokens that TPOT divides by are fewer than those of the output."""
+
+
 def followed(definitions: Definitions) -> frozenset[str]:
     """Name the metrics whose figures one request's own events tell, by these definitions."""
     server_counts = definitions.token_source in {None, "server_usage"}
     if not server_counts or set(definitions.token_categories) != set(CATEGORIES):
         return _LATENCIES
-    tpot = {"tpot"} if definitions.tpot_denominator == "n_minus_1" else set()
+    tpot = {"tpot"} if definitions.tpot_denominator in _DIVISORS else set()
     return _LATENCIES | _LENGTHS | tpot
 
 
@@ -91,7 +96,7 @@ class Following:
         self._last_seq = 0
         self._open: dict[str, _Open] = {}
 
-    def new(self) -> Iterator[Ended]:
+    def new(self) -> Iterator[EndedRequest]:
         """Give the measured requests that have ended since the last time.
 
         Raises:
@@ -105,7 +110,7 @@ class Following:
                 if ended is not None:
                     yield ended
 
-    def _heed(self, code: int, at_ns: int, uuid: str, data: str | None) -> Ended | None:
+    def _heed(self, code: int, at_ns: int, uuid: str, data: str | None) -> EndedRequest | None:
         if code == EventType.LOADGEN_ISSUE_CALLED:
             told = orjson.loads(data or "{}")
             if told.get("phase") == "performance":
@@ -118,30 +123,34 @@ class Following:
         match code:
             case EventType.REQUEST_SENT:
                 # Sent once more: what came of it before does not count.
-                known.sent_ns, known.first_chunk_ns = at_ns, None
+                known.sent_ns, known.first_chunk_ns = (
+                    orjson.loads(data or "{}").get("sent_high_ns") or at_ns,
+                    None,
+                )
             case EventType.FIRST_CHUNK:
                 known.first_chunk_ns = known.first_chunk_ns or at_ns
             case EventType.COMPLETE:
                 del self._open[uuid]
-                return Ended("completed", self._figures(known, at_ns, orjson.loads(data or "{}")))
+                return EndedRequest("completed", self._figures(known, at_ns, orjson.loads(data or "{}")))
             case EventType.ERROR | EventType.CANCELLED:
                 del self._open[uuid]
-                return Ended(_ENDINGS[code], {})
+                return EndedRequest(_ENDINGS[code], {})
         return None
 
     def _figures(self, known: _Open, ended_ns: int, told: Mapping[str, Any]) -> dict[str, float]:
         scheduled_ns, free_ns = known.told.get("scheduled_ns"), known.told.get("free_ns")
-        first_ns = told.get("first_token_ns") or known.first_chunk_ns
+        first_ns = _least(told, "first_token") or known.first_chunk_ns
+        ended_ns = told.get("last_token_low_ns") or ended_ns
         moments = {
             "ttft": (first_ns, known.sent_ns),
-            "ttfo": (told.get("first_output_ns"), known.sent_ns),
-            "ttfv": (told.get("first_visible_ns"), known.sent_ns),
-            "ttfb": (told.get("first_byte_ns"), known.sent_ns),
-            "last_token": (told.get("last_token_ns"), known.sent_ns),
+            "ttfo": (_least(told, "first_output"), known.sent_ns),
+            "ttfv": (_least(told, "first_visible"), known.sent_ns),
+            "ttfb": (_least(told, "first_byte"), known.sent_ns),
+            "last_token": (_least(told, "last_token"), known.sent_ns),
             "latency": (ended_ns, known.issued_ns),
         }
         spans = {f"{name}_from_schedule": (until_ns, scheduled_ns) for name, (until_ns, _) in moments.items()}
-        origin_ns = {"scheduled": scheduled_ns, "issued": known.issued_ns}
+        origin_ns = {"scheduled": scheduled_ns, "issued": known.issued_ns, "sent": known.sent_ns}
         for name, (until_ns, own_ns) in moments.items():
             spans[name] = until_ns, origin_ns.get(self._definitions.latency_origin or "", own_ns)
         spans["held"] = free_ns, scheduled_ns
@@ -151,21 +160,31 @@ class Following:
             for name, (until_ns, since_ns) in spans.items()
             if until_ns is not None and since_ns is not None
         }
-        return figures | self._of_tokens(first_ns, ended_ns, told)
+        return figures | self._of_tokens(known, ended_ns, told)
 
-    def _of_tokens(self, first_ns: int | None, ended_ns: int, told: Mapping[str, Any]) -> dict[str, float]:
-        """What needs token counts, where the server tells them."""
-        output, chunks = told.get("output_tokens"), told.get("chunks") or 0
-        figures = {} if told.get("input_tokens") is None else {"input_tokens": float(told["input_tokens"])}
-        if output is None or (output == 0 and chunks):
+    def _of_tokens(self, known: _Open, ended_ns: int, told: Mapping[str, Any]) -> dict[str, float]:
+        """What needs token counts, where the server tells them and they can be true."""
+        first_ns = told.get("first_token_ns") or known.first_chunk_ns
+        prompt, output, chunks = told.get("input_tokens"), told.get("output_tokens"), told.get("chunks") or 0
+        figures = {"input_tokens": float(prompt)} if prompt is not None and is_count(prompt) else {}
+        if output is None or not is_output_count(output, told, known.told.get("max_tokens")):
+            return figures
+        if output == 0 and chunks:
             return figures
         figures["output_tokens"] = float(output)
         if first_ns is None:
             return figures
-        if output <= 1:
+        tokens = output - _DIVISORS.get(self._definitions.tpot_denominator, 0)
+        if tokens < 1:
             return figures | ({"tpot": 0.0} if self._definitions.tpot_n1 == "zero" else {})
         whole = self._definitions.tpot_end == "complete"
-        end_ns = ended_ns if whole else told.get("last_token_ns")
+        end_ns = ended_ns if whole else _least(told, "last_token")
         if end_ns is not None and (whole or chunks > 1):
-            figures["tpot"] = (end_ns - first_ns) / 1e6 / (output - 1)
+            figures["tpot"] = max(end_ns - first_ns, 0) / 1e6 / tokens
         return figures
+
+
+def _least(told: Mapping[str, Any], moment: str) -> int | None:
+    """The earliest that a moment can have been: a target that is lost by it is lost beyond doubt."""
+    at_ns: int | None = told.get(f"{moment}_low_ns") or told.get(f"{moment}_ns")
+    return at_ns

@@ -22,6 +22,7 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.border import blaming
 from reporter.clock import OneClock, Part
+from reporter.held_samples import renew_samples
 from reporter.source import grows, readable
 from reporter.window import Timeline, together, window
 
@@ -41,7 +42,8 @@ THREADS: Final = min(4, os.cpu_count() or 1)
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
 _TABLES: Final[Mapping[str, str | None]] = {
     "clocks": """
-        SELECT sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment
+        SELECT sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
+            complete_until_ns, written_ns
         FROM sittings ORDER BY sitting""",
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
@@ -61,6 +63,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
         SELECT seq, code, coalesce(data, '') AS data,
             CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
         FROM events WHERE code BETWEEN 23 AND 25""",
+    "credible": None,
     "requests": None,
     "windows": None,
     "measured_window": None,
@@ -69,7 +72,9 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "counted": None,
     "samples": None,
     "arrived": None,
+    "early": None,
     "chunks": None,
+    "gap_bounds": None,
     "violations": None,
     "gap_counts": None,
 }
@@ -85,6 +90,8 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "prompts": """
         SELECT coalesce(data, '') AS data, texts FROM events WHERE code = 20 AND texts IS NOT NULL""",
     "questions": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 8",
+    "question_references": """
+        SELECT seq, coalesce(data, '') AS data, texts FROM events WHERE code = 8 AND texts IS NOT NULL""",
     "passes": """
         SELECT seq, name AS type, at_ns, data FROM events JOIN event_types USING (code)
         WHERE code IN (9, 10) AND data IS NOT NULL""",
@@ -143,18 +150,7 @@ def open_log(run: Path, also: Collection[str] = ()) -> DuckDBPyConnection:
         LogError: It is not a log that this version reads, or it is damaged.
         NoRoomError: There is no room for it.
     """
-    import duckdb
-
-    connection = duckdb.connect(
-        config={
-            "memory_limit": MEMORY_LIMIT,
-            "threads": THREADS,
-            # DuckDB makes the folder when it needs it, and removes it.
-            "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
-            "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
-        },
-    )
+    connection = empty_database()
     try:
         # Asked before the log is read: who ends meanwhile has left an end in it.
         unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
@@ -167,6 +163,22 @@ def open_log(run: Path, also: Collection[str] = ()) -> DuckDBPyConnection:
         connection.close()
         raise
     return connection
+
+
+def empty_database() -> DuckDBPyConnection:
+    """A DuckDB in memory, with a limit beyond which it uses a temporary file."""
+    import duckdb
+
+    return duckdb.connect(
+        config={
+            "memory_limit": MEMORY_LIMIT,
+            "threads": THREADS,
+            # DuckDB makes the folder when it needs it, and removes it.
+            "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+        },
+    )
 
 
 def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
@@ -228,6 +240,7 @@ def set_windows(connection: DuckDBPyConnection, found: Sequence[Window], whole: 
     for sitting, part in enumerate(found, start=1):
         connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [sitting, *_columns(part)])
     connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", _columns(whole))
+    renew_samples(connection)
 
 
 def _columns(one: Window) -> list[Any]:

@@ -6,16 +6,22 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from reporter.acceptance import accepted
 from reporter.accuracy.computing import asks_again
+from reporter.bounds import COMPLETED, bounds
 from reporter.breakdown import breakdown
+from reporter.cold_start import cold_start
+from reporter.displayed import DisplayedReport
 from reporter.distribution import summaries, weighted_summary
-from reporter.evidence import Evidence, Violation
+from reporter.evidence import CheckInputs, Violation
 from reporter.findings import findings, validity
 from reporter.log import all_figures, figures, timelines
 from reporter.over_time import over_time
-from reporter.own_delay import ALL_MS, SERVER_MS, late_reads_ms, own_delay
+from reporter.own_delay import DELAYS, ENDS, late_reads_ms, own_delay
+from reporter.own_effect import effects
+from reporter.quantile import PERCENTILES
 from reporter.rate_window import own_window, redefine, uncounted
-from reporter.report import Counts, Finding, Report, Throughput, Tokens, Window
+from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens, Window
 from reporter.session import client_health, recorder_health, run_facts
 from reporter.steadiness import steadiness
 from reporter.undefined import undefined
@@ -23,9 +29,13 @@ from reporter.window import issuing_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from duckdb import DuckDBPyConnection
 
+    from reporter.acceptance import OnInvalid
+    from reporter.own_delay import OwnDelay
+    from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
 
 COLUMNS: Final = (
@@ -41,6 +51,9 @@ COLUMNS: Final = (
     "ttfb_from_schedule_ms",
     "last_token_ms",
     "last_token_from_schedule_ms",
+    "decode_ms",
+    "generation_tps",
+    "prompt_tps",
     "held_ms",
     "issue_lag_ms",
     "send_lag_ms",
@@ -69,112 +82,161 @@ def compute(
     tpot_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
     definitions: Definitions,
     tokenizer: str | None = None,
-) -> Report:
+    percentiles: Mapping[str, Fraction] = PERCENTILES,
+    asked: tuple[AffectedFigure, ...] | None = None,
+    on_invalid: OnInvalid | None = None,
+) -> DisplayedReport:
     """Compute the report of a log from `open_log` whose views compute by these definitions."""
-    percentile_method = definitions.percentile_method
-    run, counts, window = run_facts(connection), _counts(connection), own_window(connection)
-    summaries = _summaries(connection, tpot_mode, percentile_method)
-    tokens = _tokens(token_totals := figures(connection, "tokens"))
+    method = definitions.percentile_method
+    run, counts, window = run_facts(connection, on_invalid), _counts(connection), own_window(connection)
+    summaries = _summaries(connection, tpot_mode, method, percentiles)
     recorder, client = recorder_health(connection), client_health(connection)
-    late_ms = late_reads_ms(run["timestamp_source"], client)
-    own = own_delay(summaries.pop("all_ms"), summaries.pop("server_ms"), late_ms)
-    moments = over_time(connection, percentile_method)
+    weighted = tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED
+    in_doubt = bounds(connection, method, summaries, percentiles, weighted=weighted)
+    own = _own(connection, summaries, method, (run["timestamp_source"], client), doubt=bool(in_doubt))
+    moments, tokens = over_time(connection, method), _tokens(totals := figures(connection, "tokens"))
     steady = steadiness(run["ended"], len(run["sittings"]), window, moments)
     window = redefine(connection, definitions.throughput_window, steady, run["load"].get("kind"))
+    throughput = _throughput(connection, run["load"], window, counts, tokens)
     found = findings(
-        Evidence(
+        CheckInputs(
             ended=run["ended"],
             load=run["load"],
             counts=counts,
             latency_ms=summaries["latency_ms"],
             own=own,
+            deciding=asked,
+            bounds=in_doubt,
+            reported=summaries,
             held_ms=summaries["held_ms"],
-            token_sources={name: token_totals[name] for name in (*_SOURCES, "unknown")},
-            input_unknown=token_totals["input_unknown"],
+            token_sources={name: totals[name] for name in (*_SOURCES, "unknown")},
+            input_unknown=totals["input_unknown"],
             recorder=recorder,
             client=client,
             usable_cpus=run["usable_cpus"],
-            prompts=None if run["salt"] or asks_again(connection) else (run["dataset"] or {}).get("rows"),
-            asked=_asked(connection),
+            **_prompts(connection, run),
             steady_state=steady,
             steady_required=bool(run["steady"]) or window.kind == "steady_state",
-            messages=_messages(connection),
             sittings=len(run["sittings"]),
-            violations=_violations(connection),
-            logged=_logged(connection),
             asked_for_stream=run["stream"],
             definitions=definitions,
             tokenizer=tokenizer,
+            window_s=window.duration_s,
+            qps=throughput.qps,
+            cold=cold_start(connection, run["load"].get("kind"), counts.warmup, method),
+            **_logged(connection, run),
             **undefined(connection, definitions),
-            **figures(connection, "issuing"),
-            **figures(connection, "shapes"),
+            **_responses(connection),
         ),
     )
-    return Report(
-        run={
-            **run,
-            "percentile_method": percentile_method,
-            "tpot_mode": tpot_mode.value,
-            "definitions": definitions.to_dict(),
-        },
-        validity=validity(found),
+    return DisplayedReport(
+        run={**run, "tpot_mode": tpot_mode.value, **_computed_by(definitions, percentiles, asked)},
+        validity=accepted(validity(found), found, run["on_invalid"]),
         counts=counts,
         window=replace(window, issuing_s=issuing_s(timelines(connection))),
-        throughput=_throughput(connection, run["load"], window, counts, tokens),
+        throughput=throughput,
         tokens=tokens,
         recorder=recorder,
         client=client,
         findings=found,
-        own_ttft_share=own.p99.share if own else None,
+        bounds=in_doubt,
+        **_own_figures(own, run["load"].get("kind")),
         steady_state=steady,
-        breakdown=breakdown(connection, run["load"], counts, window, percentile_method),
+        breakdown=breakdown(connection, run["load"], counts, window, method),
         over_time=moments,
         **summaries,
     )
 
 
+def _computed_by(
+    definitions: Definitions, percentiles: Mapping[str, Fraction], asked: tuple[AffectedFigure, ...] | None
+) -> dict[str, Any]:
+    """What `run` says of how figures were computed; `percentiles` only where they were chosen."""
+    summary = {
+        "percentile_method": definitions.percentile_method,
+        "definitions": definitions.to_dict(),
+        "own_delay_decides": None if asked is None else list(map(str, asked)),
+    }
+    return summary if percentiles is PERCENTILES else {**summary, "percentiles": list(percentiles)}
+
+
+_RESPONSES: Final = ("issuing", "shapes", "refused")
 Source = Literal["server_usage", "client_tokenizer", "chunks"]
 _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
 
-def _counts(connection: DuckDBPyConnection) -> Counts:
+def _counts(connection: DuckDBPyConnection) -> RequestCounts:
     by_error = connection.execute(
         "SELECT error, count(*) AS n FROM requests WHERE measured AND status = 'failed' "
         "GROUP BY error ORDER BY n DESC, error",
     ).fetchall()
-    return Counts(by_error=dict(by_error), **figures(connection, "counts"))
+    return RequestCounts(by_error=dict(by_error), **figures(connection, "counts"))
 
 
 def _summaries(
     connection: DuckDBPyConnection,
     tpot_mode: TPOTReportingMode,
     method: PercentileMethod,
+    chosen: Mapping[str, Fraction],
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
-    completed = "FROM samples WHERE measured AND status = 'completed'"
-    with_own = f"SELECT *, {ALL_MS} AS all_ms, {SERVER_MS} AS server_ms {completed}"
-    found: dict[str, Any] = summaries(
-        connection, with_own, (*COLUMNS, "tpot_ms", "all_ms", "server_ms"), method
-    )
+    columns = (*COLUMNS, "tpot_ms", *DELAYS)
+    found: dict[str, Any] = summaries(connection, _with_own(DELAYS), columns, method, chosen)
     if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED:
-        by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight {completed}"
-        found["tpot_ms"] = weighted_summary(connection, by_token, method)
-    return {**found, "itl_ms": weighted_summary(connection, "FROM gap_counts", method)}
+        by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
+        found["tpot_ms"] = weighted_summary(connection, by_token, method, chosen)
+    return {**found, "itl_ms": weighted_summary(connection, "FROM gap_counts", method, chosen)}
+
+
+def _with_own(delays: Mapping[str, str]) -> str:
+    """The measured requests that completed, with their own delays."""
+    own = ", ".join(f"{expression} AS {name}" for name, expression in delays.items())
+    return f"SELECT *, {own} FROM ({COMPLETED})"  # noqa: S608 (ours)
+
+
+def _own(
+    connection: DuckDBPyConnection,
+    found: dict[str, Any],
+    method: PercentileMethod,
+    stamped: tuple[str | None, Mapping[str, Any]],
+    *,
+    doubt: bool,
+) -> OwnDelay | None:
+    """The client's own delay, from summaries that are taken out of those that were found.
+
+    `stamped` is by whom arrivals were stamped, and how the client's processes were doing.
+    """
+    ends = summaries(connection, _with_own(ENDS), tuple(ENDS), method) if doubt else None
+    return own_delay({name: found.pop(name) for name in DELAYS}, ends, late_reads_ms(*stamped))
+
+
+def _own_figures(own: OwnDelay | None, load: str | None) -> dict[str, Any]:
+    """What the report says of the client's own delay, by its fields."""
+    return {
+        "own_ttft_share": own.p99.share if own else None,
+        "own_ttft_share_low": own.ends[0].p99.share if own and own.ends else None,
+        "own_ttft_share_high": own.ends[1].p99.share if own and own.ends else None,
+        "own_effect": effects(own, load),
+    }
 
 
 def _throughput(
-    connection: DuckDBPyConnection, load: Mapping[str, Any], window: Window, counts: Counts, tokens: Tokens
-) -> Throughput:
+    connection: DuckDBPyConnection,
+    load: Mapping[str, Any],
+    window: Window,
+    counts: RequestCounts,
+    tokens: Tokens,
+) -> ThroughputFigures:
     """Rates over the window; None for those of tokens where requests completed, but nobody counted tokens."""
     if not window.duration_s:
-        return Throughput(None, None, None)
+        return ThroughputFigures(None, None, None)
     arrived = figures(connection, "arrivals")
     completions = arrived["completions"] - uncounted(window, load, arrived["sittings"])
     output_tps = arrived["output_tokens"] / window.duration_s
     input_tps = arrived["input_tokens"] / window.duration_s
     counted = not counts.completed or tokens.output is not None
     counted_all = counted and (not counts.completed or tokens.input is not None)
-    return Throughput(
+    return ThroughputFigures(
         completions / window.duration_s,
         output_tps if counted else None,
         output_tps + input_tps if counted_all else None,
@@ -194,6 +256,11 @@ def _tokens(totals: Mapping[str, Any]) -> Tokens:
     )
 
 
+def _responses(connection: DuckDBPyConnection) -> dict[str, Any]:
+    """How requests were issued, and what was unusual about their responses."""
+    return {name: value for part in _RESPONSES for name, value in figures(connection, part).items()}
+
+
 def _violations(connection: DuckDBPyConnection) -> tuple[Violation, ...]:
     broken = connection.execute(
         "SELECT violation, count(*), min(sample_uuid) FROM violations GROUP BY violation ORDER BY violation",
@@ -201,10 +268,14 @@ def _violations(connection: DuckDBPyConnection) -> tuple[Violation, ...]:
     return tuple(Violation(*row) for row in broken)
 
 
-def _asked(connection: DuckDBPyConnection) -> int:
-    """How many requests asked a prompt of the dataset."""
-    ((asked,),) = connection.execute("SELECT count(*) FROM requests WHERE coalesce(turn, 0) = 0").fetchall()
-    return int(asked)
+def _prompts(connection: DuckDBPyConnection, run: Mapping[str, Any]) -> dict[str, Any]:
+    """How many prompts the dataset has, where each is asked once, and how many requests asked one of them."""
+    ((asked, turns),) = connection.execute(
+        "SELECT count(*) FILTER (coalesce(turn, 0) = 0), count(*) FILTER (turn > 0) FROM requests"
+    ).fetchall()
+    once = not (run["salt"] or asks_again(connection))
+    prompts = (run["dataset"] or {}).get("rows") if once else None
+    return {"prompts": prompts, "asked": int(asked), "turns": int(turns)}
 
 
 def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
@@ -216,6 +287,19 @@ def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
     return {error: message or "" for error, message in said}
 
 
-def _logged(connection: DuckDBPyConnection) -> tuple[Finding, ...]:
-    """The load generator's own findings."""
-    return tuple(Finding(**row) for row in all_figures(connection, "logged"))
+def _is_resumable(planned: Mapping[str, Any]) -> bool:
+    """Whether a number ends a run; of one whose log says nothing of its plan that is taken for granted."""
+    counted = planned["requests"] is not None or planned["conversations"] is not None
+    return counted or planned["duration_s"] is None
+
+
+def _logged(connection: DuckDBPyConnection, run: Mapping[str, Any]) -> dict[str, Any]:
+    """What failures said, which laws of the log were broken, and what the load generator knew itself."""
+    return {
+        "timeouts_s": run["timeouts_s"],
+        "complete_until": run["complete_until"],
+        "resumable": _is_resumable(run["planned"]),
+        "messages": _messages(connection),
+        "violations": _violations(connection),
+        "logged": tuple(Finding(**row) for row in all_figures(connection, "logged")),
+    }

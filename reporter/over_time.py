@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.groups import summaries_by_group
 from reporter.report import Moment
-from reporter.spans import Row, happenings
+from reporter.spans import SpanRow, happenings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def over_time(connection: DuckDBPyConnection, method: PercentileMethod) -> list[
     for sitting, origin_ns, first_ns, last_ns, _ in sittings:
         before = (first_ns - origin_ns) // width_ns
         spans = (last_ns - origin_ns) // width_ns + 1 - before
-        rows.append(Row(first_ns, origin_ns + before * width_ns, width_ns, spans))
+        rows.append(SpanRow(first_ns, origin_ns + before * width_ns, width_ns, spans))
         starts += [(sitting, (before + number) * width_ns / 1e9) for number in range(spans)]
     happened = happenings(connection, rows)
     ttft, latency = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class ScoringPass:
     """A scoring pass.
 
     Attributes:
@@ -51,7 +51,7 @@ class Scorable:
     """
 
     tasks: Mapping[str, int]
-    passes: Sequence[Pass]
+    passes: Sequence[ScoringPass]
     accuracy: Mapping[str, Any]
     last_seq: int
 
@@ -78,7 +78,7 @@ def scorable(connection: DuckDBPyConnection, run: Path) -> Scorable:
     """
     load_big_tables(connection, run, NEEDED)
     passes = [
-        Pass(number, ended, scorers, members(orjson.loads(options or "{}")), graded, outdated)
+        ScoringPass(number, ended, scorers, members(orjson.loads(options or "{}")), graded, outdated)
         for number, ended, options, graded, outdated, scorers in connection.execute(_PASSES).fetchall()
     ]
     (kept,) = connection.execute("SELECT settings -> '$.accuracy' FROM session").fetchone() or (None,)

@@ -7,6 +7,7 @@ Ranks count from 0 in ascending order; p is an exact fraction, so that no roundi
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -27,6 +28,29 @@ PERCENTILES: Final[Mapping[str, Fraction]] = {
     "p999": Fraction(999, 1000),
 }
 """The percentiles of a Summary, by the name of its field."""
+
+_WHOLE: Final = 100
+_PERCENT: Final = re.compile(r"\d{1,2}(\.\d{1,6})?")
+
+
+def percentiles_named(text: str) -> dict[str, Fraction]:
+    """Read percentiles as a user writes them: `50,75,99.9`.
+
+    Returns:
+        By their names in ascending order, as fractions of 1: `p50`, `p75`, and `p999` of 99.9.
+
+    Raises:
+        OptionError: One of them is not a number above 0 and below 100.
+    """
+    chosen = {}
+    for word in (word.strip().removeprefix("p") for word in text.split(",")):
+        if not _PERCENT.fullmatch(word) or not 0 < Fraction(word) < _WHOLE:
+            raise OptionError(
+                f"{word!r} is not a percentile; write numbers above 0 and below 100: 50,90,99.9"
+            )
+        whole, _, decimals = word.partition(".")
+        chosen[f"p{int(whole):02}{decimals.rstrip('0')}"] = Fraction(word) / _WHOLE
+    return dict(sorted(chosen.items(), key=lambda item: item[1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log import all_figures, measure, set_windows
+from reporter.log import all_figures, measure, set_windows, timelines
 from reporter.report import Window
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ OFFLINE: Final = "offline"
 def own_window(connection: DuckDBPyConnection) -> Window:
     """The run's own window, which an opened log has unless other definitions have been there."""
     found = current(connection)
-    if found.kind in {"steady_state", "last_issued_done"}:
+    if found.kind in {"steady_state", "last_issued_done", "tracked"}:
         measure(connection)
         return current(connection)
     return found
@@ -39,8 +39,8 @@ def redefine(
 
     Args:
         connection: An opened log, with the run's own window.
-        kind: `run`, `steady_state`, or `last_issued_done`, as MLPerf LoadGen: until the request that was
-            issued last is done; offline, where all are issued at once, until the last one is.
+        kind: `run`; `steady_state`; `tracked`, until issuing ended; or `last_issued_done`, as MLPerf LoadGen:
+            until the request issued last is done, or offline, where all are issued at once, the last one.
         steady: The steady state, as it was found.
         load: The kind of the load.
 
@@ -51,6 +51,8 @@ def redefine(
         return _to_steady_state(connection, steady)
     if kind == "last_issued_done":
         return _to_last_issued(connection, load)
+    if kind == "tracked":
+        return _to_tracked(connection)
     return current(connection)
 
 
@@ -76,6 +78,21 @@ def _to_steady_state(connection: DuckDBPyConnection, steady: SteadyState | None)
         found = Window("steady_state", (end_ns - start_ns) / 1e9, start_ns, end_ns)
     set_windows(connection, [found], found)
     return found
+
+
+def _to_tracked(connection: DuckDBPyConnection) -> Window:
+    """From the start of the performance phase to STOP_PERFORMANCE_TRACKING, in each segment."""
+    kind: Final = "tracked"
+    spans = [timeline.issuing for timeline in timelines(connection)]
+    parts = [
+        Window(kind, None, None, None) if span is None else Window(kind, (span[1] - span[0]) / 1e9, *span)
+        for span in spans
+    ]
+    known = [span for span in spans if span is not None]
+    duration_s = sum((end_ns - start_ns) / 1e9 for start_ns, end_ns in known)
+    whole = Window(kind, duration_s, known[0][0], known[-1][1]) if known else Window(kind, None, None, None)
+    set_windows(connection, parts, whole)
+    return whole
 
 
 def _to_last_issued(connection: DuckDBPyConnection, load: str | None) -> Window:

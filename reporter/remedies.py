@@ -6,7 +6,7 @@ from math import ceil, inf
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from reporter.evidence import Evidence
+    from reporter.evidence import CheckInputs
 
 OPEN_LOOP: Final = frozenset({"constant", "poisson", "gamma", "uniform", "trace"})
 """Loads that come at their times, whatever the endpoint does."""
@@ -25,7 +25,7 @@ KEEP_OFF: Final = (
 )
 
 
-def relief(evidence: Evidence) -> str:
+def relief(evidence: CheckInputs) -> str:
     """What gives the client room: its CPUs for itself, further workers where CPUs are free, or less load."""
     if is_contended(evidence):
         return KEEP_OFF
@@ -35,34 +35,38 @@ def relief(evidence: Evidence) -> str:
     return f"{way[0].upper()}{way[1:]}."
 
 
-def worker_share(evidence: Evidence) -> float:
+def worker_share(evidence: CheckInputs) -> float:
     """The share of a core that the busiest worker used; 0 without readings."""
     return evidence.client.get("cpu_share_mean") or 0.0
 
 
-def machine_share(evidence: Evidence) -> float:
+def machine_share(evidence: CheckInputs) -> float:
     """The share of the CPUs it may use that all the client's processes used; 0 where that is not known."""
     return (evidence.client.get("cpu_share_sum") or 0.0) / (evidence.usable_cpus or inf)
 
 
-def is_contended(evidence: Evidence) -> bool:
+def is_contended(evidence: CheckInputs) -> bool:
     """Whether a worker had to wait for a CPU that the client did not use itself."""
     waited = evidence.client.get("cpu_wait_share_mean") or 0.0
     return waited > WAIT_SHARE and machine_share(evidence) <= FULL_SHARE
 
 
-def _more_workers(evidence: Evidence) -> str | None:
+def _more_workers(evidence: CheckInputs) -> str | None:
     """So many workers that each is comfortable, where there is a CPU for each and some to spare."""
     if not evidence.client or not evidence.usable_cpus or machine_share(evidence) > COMFORTABLE:
         return None
+    if worker_share(evidence) <= COMFORTABLE:
+        # A worker that has not used up its CPU gains nothing from another one.
+        return None
     workers = evidence.client.get("workers") or 1
     needed = max(workers + 1, ceil(workers * worker_share(evidence) / COMFORTABLE))
-    if needed > evidence.usable_cpus:
+    # The process that writes the log needs a CPU too.
+    if needed >= evidence.usable_cpus:
         return None
     return f"start it with --workers {needed}, {_in_words(needed - workers)} more: there are CPUs for that"
 
 
-def _less_load(evidence: Evidence) -> str:
+def _less_load(evidence: CheckInputs) -> str:
     """As much load as would have left the client comfortable, were its work in proportion to the load."""
     share = max(worker_share(evidence), machine_share(evidence))
     part = COMFORTABLE / share if share > COMFORTABLE else None
@@ -77,7 +81,7 @@ def _less_load(evidence: Evidence) -> str:
     return f"{lower}, or use a machine with more or quicker CPUs"
 
 
-def _issued_rate(evidence: Evidence) -> float | None:
+def _issued_rate(evidence: CheckInputs) -> float | None:
     """Requests/s at which the client was as busy as it was: those issued, maybe fewer than asked for."""
     asked, span_ns = evidence.load.get("rate"), evidence.issued_span_ns
     return min(asked, evidence.counts.issued * 1e9 / span_ns) if asked and span_ns else asked

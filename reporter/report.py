@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.own_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 SCHEMA_VERSION: Final = 1
 """Of `report.json`; grows when a key changes its meaning or goes away."""
@@ -23,7 +24,8 @@ class Summary:
     """The distribution of one metric over the measured requests (over gaps, for ITL).
 
     Percentiles follow the method named in `Report.run`. `std` is the sample standard deviation, None for a
-    single sample.
+    single sample. `percentiles` has those of the reader's choice, by names such as `p75` and `p999` (p99.9);
+    `report.json` has the key only where there was one.
     """
 
     count: int
@@ -36,6 +38,24 @@ class Summary:
     p99: float
     p999: float
     max: float
+    percentiles: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricBounds:
+    """Between which ends the figures of a metric lie, where stamps are in doubt (docs/log.md).
+
+    Each figure of the truth is at least that of `low`, and at most that of `high`.
+
+    Attributes:
+        late: Of how many requests the metric is in doubt; None for times between chunks, which are many each.
+        low: The distribution of the least that each value can be.
+        high: The distribution of the most.
+    """
+
+    late: int | None
+    low: Summary
+    high: Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +67,36 @@ class Finding:
         severity: `error` findings make the run invalid; `warning` and `info` do not.
         message: What was found, with the figures.
         remedy: What to do about it.
+        acceptable: Whether `--on-invalid warn` accepts an error: see `reporter.acceptance`.
     """
 
     code: str
     severity: Literal["error", "warning", "info"]
     message: str
     remedy: str = ""
+    acceptable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """Whether the figures can stand for the server; `reasons` says why not."""
+    """Whether the figures can stand for the server; `reasons` says why not.
+
+    `accepted` says that the run is not valid, that the client or its machine is the only reason, and that
+    the user accepts that (`--on-invalid warn`).
+    """
 
     valid: bool
     reasons: list[str]
+    accepted: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether the run is judged and exits as a valid one does."""
+        return self.valid or self.accepted
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RequestCounts:
     """Requests of the measured phase. `in_flight` is not 0 only when a run is running, or was cut off.
 
     scheduled = issued + what was planned but never issued;
@@ -97,7 +129,7 @@ class Window:
     Attributes:
         kind: `duration` (the time that was asked for), `requests` (first issue to last completion), `cut_off`
             (first issue to the last event of a run that did not end in order), or `running` (that, so far);
-            `steady_state` or `last_issued_done` where the definitions say so.
+            `steady_state`, `last_issued_done` or `tracked` where the definitions say so.
         duration_s: Its length, None when nothing was issued, or where there is no window of that kind. Of a
             run that was resumed, the length of all its sittings' windows: shorter than from `start_ns` to
             `end_ns`.
@@ -106,7 +138,7 @@ class Window:
         issuing_s: For how long requests were issued, in all sittings together, whatever the window is.
     """
 
-    kind: Literal["duration", "requests", "cut_off", "running", "steady_state", "last_issued_done"]
+    kind: Literal["duration", "requests", "cut_off", "running", "steady_state", "last_issued_done", "tracked"]
     duration_s: float | None
     start_ns: int | None
     end_ns: int | None
@@ -114,7 +146,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Throughput:
+class ThroughputFigures:
     """Rates over the window: what completed, and the tokens that arrived, inside it."""
 
     qps: float | None
@@ -180,7 +212,7 @@ class SteadyState:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartReport:
     """What a part of the measured requests amounts to: those of one endpoint, one turn, one value of a tag.
 
     Attributes:
@@ -198,6 +230,7 @@ class Part:
         tpot_ms: …
         latency_ms: …
         latency_from_schedule_ms: …
+        bounds: As those of the Report, of these requests.
     """
 
     value: str | None
@@ -214,6 +247,7 @@ class Part:
     tpot_ms: Summary | None
     latency_ms: Summary | None
     latency_from_schedule_ms: Summary | None
+    bounds: dict[str, MetricBounds] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,30 +298,14 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnLimit:
-    """How much of the TTFT's p99 may be the client's own before a run is invalid: more than both is too much.
-
-    Attributes:
-        share: This share of it.
-        ms: So many milliseconds, so that a server of 2 ms is judged fairly.
-    """
-
-    share: float
-    ms: float
-
-
-OWN_TTFT_LIMIT: Final = OwnLimit(share=0.1, ms=1.0)
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """A run in figures. See the module docstring for units and docs/metrics.md for definitions."""
 
     run: dict[str, Any]
     validity: Validity
-    counts: Counts
+    counts: RequestCounts
     window: Window
-    throughput: Throughput
+    throughput: ThroughputFigures
     ttft_ms: Summary | None
     ttfo_ms: Summary | None
     ttfv_ms: Summary | None = field(default=None, kw_only=True)
@@ -302,6 +320,9 @@ class Report:
     ttfb_from_schedule_ms: Summary | None = field(default=None, kw_only=True)
     last_token_ms: Summary | None
     last_token_from_schedule_ms: Summary | None = field(default=None, kw_only=True)
+    decode_ms: Summary | None = field(default=None, kw_only=True)
+    generation_tps: Summary | None = field(default=None, kw_only=True)
+    prompt_tps: Summary | None = field(default=None, kw_only=True)
     held_ms: Summary | None = field(default=None, kw_only=True)
     issue_lag_ms: Summary | None
     send_lag_ms: Summary | None
@@ -311,8 +332,12 @@ class Report:
     own_ms: Summary | None
     input_tokens: Summary | None = field(default=None, kw_only=True)
     output_tokens: Summary | None = field(default=None, kw_only=True)
+    bounds: dict[str, MetricBounds] = field(default_factory=dict, kw_only=True)
     own_ttft_share: float | None = field(default=None, kw_only=True)
+    own_ttft_share_low: float | None = field(default=None, kw_only=True)
+    own_ttft_share_high: float | None = field(default=None, kw_only=True)
     own_ttft_limit: OwnLimit = field(default=OWN_TTFT_LIMIT, kw_only=True)
+    own_effect: dict[str, dict[str, OwnEffect]] = field(default_factory=dict, kw_only=True)
     tokens: Tokens
     recorder: dict[str, Any]
     client: dict[str, Any]
@@ -321,25 +346,21 @@ class Report:
     cost: Cost | None = field(default=None, kw_only=True)
     verdict: dict[str, Any] | None = None
     steady_state: SteadyState | None = None
-    breakdown: dict[str, list[Part]] = field(default_factory=dict)
+    breakdown: dict[str, list[PartReport]] = field(default_factory=dict)
     over_time: list[Moment] = field(default_factory=list)
     schema_version: int = field(default=SCHEMA_VERSION)
 
     def to_dict(self) -> Mapping[str, Any]:
         """The report as plain JSON-able values."""
-        return asdict(self)
+        return {name: _without_choice(value) for name, value in asdict(self).items()}
 
-    def display(
-        self,
-        fn: Callable[[str], Any] = print,
-        summary_only: bool = False,  # noqa: FBT001, FBT002 (the published interface)
-    ) -> None:
-        """Show the report as plain text.
 
-        Args:
-            fn: What takes the text.
-            summary_only: Show only what a reader looks at first.
-        """
-        from reporter.render.console import render
-
-        fn(render(self, summary_only=summary_only))
+def _without_choice(value: Any) -> Any:
+    """The same without `percentiles` where none were chosen."""
+    if isinstance(value, dict):
+        return {
+            key: _without_choice(held)
+            for key, held in value.items()
+            if not (key == "percentiles" and not held)
+        }
+    return [_without_choice(held) for held in value] if isinstance(value, list) else value

@@ -8,25 +8,36 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import orjson
 
+from reporter.accuracy import undetermined
 from reporter.accuracy.computing import TABLES, accuracy, asks_benchmarks
 from reporter.border import blaming
 from reporter.defining import define
 from reporter.errors import OptionError
+from reporter.findings import in_order
+from reporter.held_samples import held_samples
 from reporter.kinds import document
 from reporter.log import load_big_tables, open_log, rows
 from reporter.metrics import TPOTReportingMode, compute
-from reporter.quantile import method_named
+from reporter.quantile import PERCENTILES, method_named
 from reporter.tokens import count_tokens, texts_needed
+from reporter.validation import rules_of, with_verdict
+from rulesets.client_delay import asked_figures
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
     from types import TracebackType
 
     from duckdb import DuckDBPyConnection
 
+    from reporter.acceptance import OnInvalid
     from reporter.costs.prices import PriceTable
     from reporter.report import Report
+    from reporter.sample_results import ResultOptions
     from reporter.tokens import Tokenizer
+    from reporter.validation import Rules
+    from rulesets.ruleset import Ruleset
 
 DEFAULT: Final = Definitions()
 
@@ -56,49 +67,116 @@ class MetricsReporter:
         tpot_reporting_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
         *,
         percentile_method: str | None = None,
+        percentiles: Mapping[str, Fraction] = PERCENTILES,
         definitions: Definitions = DEFAULT,
         recount: bool = False,
         scoring_pass: int | None = None,
         prices: PriceTable | None = None,
+        ruleset: Rules | None = None,
+        judged_by: Ruleset | None = None,
+        on_invalid: OnInvalid | None = None,
     ) -> Report:
-        """Compute the report.
+        """Compute the report, and hold it against a ruleset where one is given.
 
         Args:
             tokenizer: Counts tokens from the stored texts where the server sent no counts; without one,
                 chunks are counted, and a finding says so.
             tpot_reporting_mode: Whether TPOT is distributed over requests or over tokens.
             percentile_method: One of `reporter.quantile`, in place of that of the definitions.
+            percentiles: Those of the reader's choice, from `reporter.quantile.percentiles_named`; each
+                summary has them next to those that it always has.
             definitions: What the figures mean (docs/metrics.md).
             recount: Let the tokenizer count also what the server has counted, to compare the two; the figures
                 stay as the definitions say.
             scoring_pass: The only scoring pass that accuracies are of; by default of each scorer the last
                 that was finished.
             prices: What tokens cost; without them the report tells no cost.
+            ruleset: What the report is validated against, in its `verdict`: a ruleset of
+                `rulesets.load`, metrics such as `[rulesets.TTFT(500), rulesets.Throughput(10)]`, or `active`
+                for the ruleset that the run was started with. Its definitions take the place of the defaults.
+            judged_by: The ruleset that the caller holds the report against: it says which figures decide
+                whether the client was too late. By default `ruleset`.
+            on_invalid: Whether a run that is invalid by the client's own doing alone is accepted (`warn`), by
+                default as the run was started.
 
         Raises:
             LogError: There is no log that this version reads, or it is damaged.
             NoRoomError: There is no room for what is computed.
-            OptionError: There is no such percentile method, or no such pass.
+            OptionError: The percentile method, the pass or an active ruleset does not exist.
             HeadlineError: A scorer names a figure that is no aggregate.
+            RulesetError, TargetError: The ruleset, or a metric, makes no sense.
         """
+        rules = None if ruleset is None else rules_of(self._run, ruleset)
+        if rules is not None:
+            definitions = rules[0].definitions if definitions is DEFAULT else definitions
+            recount = recount or any(audit.name == "token_count" for audit in rules[0].audits)
         if percentile_method is not None:
             definitions = replace(definitions, percentile_method=method_named(percentile_method))
         connection = self._opened()
         with blaming(self._run):
-            define(connection, definitions)
-            load_big_tables(connection, self._run, texts_needed(definitions, tokenizer))
-            count_tokens(connection, tokenizer, definitions, recount=recount)
+            self._define(definitions, tokenizer, recount=recount)
             benchmarks = asks_benchmarks(connection)
             load_big_tables(connection, self._run, TABLES if benchmarks else ())
-            report = compute(
-                connection,
-                tpot_mode=tpot_reporting_mode,
-                definitions=definitions,
-                tokenizer=getattr(tokenizer, "name_or_path", None),
-            )
-            if benchmarks or scoring_pass is not None:
-                report = replace(report, accuracy=accuracy(connection, scoring_pass))
+            with held_samples(connection):
+                report: Report = compute(
+                    connection,
+                    tpot_mode=tpot_reporting_mode,
+                    definitions=definitions,
+                    tokenizer=getattr(tokenizer, "name_or_path", None),
+                    percentiles=percentiles,
+                    asked=asked_figures(judged_by or (rules and rules[0])),
+                    on_invalid=on_invalid,
+                )
+                if benchmarks or scoring_pass is not None:
+                    scores = accuracy(connection, scoring_pass)
+                    found = [*report.findings, *undetermined.findings(scores)]
+                    report = replace(report, accuracy=scores, findings=in_order(found))
+                if rules is not None:
+                    report = with_verdict(connection, report, definitions, rules)
             return report if prices is None else self._with_cost(report, prices, benchmarks=benchmarks)
+
+    def dump_results(
+        self,
+        path: str | Path,
+        tokenizer: Tokenizer | None = None,
+        *,
+        definitions: Definitions = DEFAULT,
+        options: ResultOptions | None = None,
+    ) -> int:
+        """Write one row for each measured request: texts, latencies in ms, tokens, scores, cost.
+
+        Args:
+            path: A file that ends in `.jsonl`, `.csv` or `.parquet`; docs/accuracy.md describes its columns.
+            tokenizer: As for `create_report`.
+            definitions: Likewise.
+            options: What is in the file; by default everything but the cost.
+
+        Returns:
+            How many rows were written.
+
+        Raises:
+            LogError: There is no log that this version reads, or it is damaged.
+            NoRoomError: There is no room for what is computed.
+            OptionError: The ending is of no known format, or the scoring pass or price does not exist.
+            OSError: The file cannot be written.
+        """
+        from reporter.sample_results import TABLES as OF_SAMPLES
+        from reporter.sample_results import ResultOptions, write_results
+
+        connection = self._opened()
+        with blaming(self._run):
+            self._define(definitions, tokenizer)
+            load_big_tables(connection, self._run, OF_SAMPLES)
+            return write_results(connection, Path(path), options or ResultOptions())
+
+    def _define(
+        self, definitions: Definitions, tokenizer: Tokenizer | None, *, recount: bool = False
+    ) -> None:
+        """Set the views to definitions, with the tokens that these want counted."""
+        connection = self._opened()
+        define(connection, definitions)
+        load_big_tables(connection, self._run, texts_needed(definitions, tokenizer))
+        count_tokens(connection, tokenizer, definitions, recount=recount)
 
     def _with_cost(self, report: Report, prices: PriceTable, *, benchmarks: bool) -> Report:
         from reporter.costs.computing import TABLES as PRICED
@@ -109,7 +187,7 @@ class MetricsReporter:
         found = cost(connection, prices, model, report.accuracy, benchmarks=benchmarks)
         return replace(report, cost=found)
 
-    def dump_to_json(self, path: str | Path) -> None:
+    def dump_to_json(self, json_path: str | Path) -> None:
         """Write every event as one JSON object a line: `sample_uuid`, `event_type`, `timestamp_ns`, `data`.
 
         `data` is the whole payload: with the texts, and the gaps between chunks as a list of microseconds.
@@ -118,7 +196,7 @@ class MetricsReporter:
             LogError: There is no log that this version reads, or it is damaged.
             OSError: The file cannot be written.
         """
-        with Path(path).open("wb") as file:
+        with Path(json_path).open("wb") as file:
             file.writelines(_line(row) for row in rows(self._run))
 
     def close(self) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.evidence import listed
+from reporter.kinds import document, members
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, Evidence
+    from reporter.evidence import Check, CheckInputs
+
+_UNASKED: Final = "unasked_response"
 
 
-def _not_streamed(evidence: Evidence) -> Finding | None:
+def _not_streamed(evidence: CheckInputs) -> Finding | None:
     if not evidence.asked_for_stream or not evidence.unstreamed:
         return None
     return Finding(
@@ -22,7 +26,7 @@ def _not_streamed(evidence: Evidence) -> Finding | None:
     )
 
 
-def _silent_chunks(evidence: Evidence) -> Finding | None:
+def _silent_chunks(evidence: CheckInputs) -> Finding | None:
     if not evidence.silent_chunks:
         return None
     rules = []
@@ -45,7 +49,24 @@ def _silent_chunks(evidence: Evidence) -> Finding | None:
     )
 
 
-def _usage_contradicted(evidence: Evidence) -> Finding | None:
+def _token_counts_refused(evidence: CheckInputs) -> Finding | None:
+    example = evidence.refused_example
+    if example is None:
+        return None
+    counts = listed(members(document(example["counts"])))
+    return Finding(
+        "token_counts_refused",
+        "warning",
+        f"In {evidence.refused} responses the server's token counts cannot be true: {counts} in a response "
+        f"of {example['bytes']} bytes, in request {example['request']}. Refused counts are in no figure: "
+        "tokens are counted as where the server sends none.",
+        "Each output token takes at least a byte of the response, unless it is reasoning that the server "
+        "reports (reasoning_tokens) and does not send, or the request allows as many (--max-tokens). All of "
+        "them: SELECT sample_uuid, refused_tokens, bytes FROM samples WHERE refused_tokens IS NOT NULL.",
+    )
+
+
+def _usage_contradicted(evidence: CheckInputs) -> Finding | None:
     if not evidence.contradicted:
         return None
     return Finding(
@@ -58,4 +79,40 @@ def _usage_contradicted(evidence: Evidence) -> Finding | None:
     )
 
 
-CHECKS: Final[tuple[Check, ...]] = (_not_streamed, _silent_chunks, _usage_contradicted)
+def _unasked(evidence: CheckInputs) -> Finding | None:
+    failed = evidence.counts.by_error.get(_UNASKED, 0)
+    responses = max(failed, evidence.unasked)
+    if not responses:
+        return None
+    return Finding(
+        "unasked_responses",
+        "error",
+        f"{responses} responses arrived that no request had asked for, and {failed} requests failed by them. "
+        "One that arrives right after the next request was sent cannot be distinguished from its answer: "
+        "times and texts of other requests may be wrong.",
+        "The server, or a proxy before it, answers requests twice on kept connections: see its log.",
+    )
+
+
+def _unended(evidence: CheckInputs) -> Finding | None:
+    if not evidence.unended:
+        return None
+    return Finding(
+        "unended_responses",
+        "warning",
+        f"{evidence.unended} answers were complete, but their HTTP responses did not end: the server closed "
+        "the connection, or the client did after --idle-timeout, --timeout or 64 KiB of trailers. Until then "
+        "each of these requests was in flight.",
+        "The server, or a proxy before it, does not end its responses. How each ended: "
+        "SELECT data ->> '$.unended' FROM events WHERE type = 'COMPLETE'.",
+    )
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    _unasked,
+    _not_streamed,
+    _silent_chunks,
+    _token_counts_refused,
+    _usage_contradicted,
+    _unended,
+)

@@ -29,6 +29,9 @@ def report_schema() -> dict[str, Any]:
     }
 
 
+_OPTIONAL: Final = frozenset({"percentiles"})
+"""What a report has only where it was asked for."""
+
 _PROSE: Final = frozenset({"title", "description", "default"})
 
 
@@ -39,7 +42,9 @@ def _strict(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     parts = {key: _strict(part) for key, part in schema.items() if key not in _PROSE}
-    return {**parts, "required": list(parts["properties"])} if "properties" in parts else parts
+    if "properties" not in parts:
+        return parts
+    return {**parts, "required": [name for name in parts["properties"] if name not in _OPTIONAL]}
 
 
 if __name__ == "__main__":

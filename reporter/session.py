@@ -18,8 +18,13 @@ _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
 """What the recorder counts of itself anew in each sitting."""
 
 
-def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
-    """The part of `Report.run` that is the same however the report is made."""
+def run_facts(connection: DuckDBPyConnection, on_invalid: str | None = None) -> dict[str, Any]:
+    """The part of `Report.run` that is the same however the report is made, but for `on_invalid`.
+
+    Args:
+        connection: An opened log.
+        on_invalid: The user's choice for this report; None for that which the run was started with.
+    """
     sessions = connection.execute(
         "SELECT session_id, started_wall_ns, ended, settings, environment FROM session",
     ).fetchall()
@@ -32,6 +37,7 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
         "started_at": _iso(wall_ns),
         "ended": ended,
         "sittings": _sittings(connection),
+        "complete_until": _complete_until(connection) if ended == "cut_off" else None,
         "model": text(settings.get("model")),
         "url": text(settings.get("url")),
         "urls": _urls(settings.get("urls")),
@@ -42,8 +48,11 @@ def run_facts(connection: DuckDBPyConnection) -> dict[str, Any]:
         "generation": generation(settings),
         "seed": settings.get("seed"),
         "schedule_seed": whole(settings.get("schedule_seed")),
+        "planned": _planned(settings),
+        "timeouts_s": _timeouts_s(settings),
         "salt": settings.get("salt") is True,
         "steady": settings.get("steady") is True,
+        "on_invalid": on_invalid or text(members(settings.get("options")).get("on_invalid")) or "fail",
         "dataset": _dataset(members(settings.get("dataset"))),
         "ruleset": members(settings.get("ruleset")) or None,
         "skip": texts(settings.get("skip")),
@@ -88,6 +97,25 @@ def _sittings(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
     ]
 
 
+def _complete_until(connection: DuckDBPyConnection) -> dict[str, Any] | None:
+    """Until when the log of a last sitting is complete, as its writer said; None where it did not."""
+    said = connection.execute(
+        "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
+        "FROM clocks, session WHERE sitting = (SELECT max(sitting) FROM clocks) "
+        "AND complete_until_ns IS NOT NULL AND written_ns IS NOT NULL",
+    ).fetchone()
+    if said is None:
+        return None
+    until_ns, written_ns, offset_ns = said
+    return {
+        "at": _iso(until_ns + offset_ns),
+        "at_ns": until_ns,
+        "last_sign_of_life": _iso(written_ns + offset_ns),
+        "last_sign_of_life_ns": written_ns,
+        "behind_ms": round((written_ns - until_ns) / 1e6, 3),
+    }
+
+
 def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
     """The recorder's last readings of itself in each sitting as one; empty without any.
 
@@ -117,6 +145,30 @@ def _load(load: dict[str, Any]) -> dict[str, Any]:
     return {name: _LOAD[name](value) if name in _LOAD else value for name, value in load.items()}
 
 
+def _planned(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What was to end the run: a number of requests or of conversations, and a time; None where not said."""
+    sessions, requests = whole(settings.get("sessions")), whole(settings.get("requests"))
+    return {
+        "requests": requests,
+        "conversations": sessions,
+        "duration_s": number(settings.get("duration_s")),
+    }
+
+
+def _timeouts_s(settings: Mapping[str, Any]) -> dict[str, float]:
+    """The limits that the client set for a request, in seconds, by the failures of those that exceed them."""
+    limits = {
+        name: number(settings.get(setting))
+        for name, setting in (
+            ("total_timeout", "timeout_s"),
+            ("first_byte_timeout", "first_byte_timeout_s"),
+            ("idle_timeout", "idle_timeout_s"),
+            ("connect_timeout", "connect_timeout_s"),
+        )
+    }
+    return {name: limit_s for name, limit_s in limits.items() if limit_s is not None}
+
+
 def _stages(value: object) -> list[dict[str, Any]] | None:
     if not isinstance(value, list):
         return None
@@ -133,6 +185,7 @@ _LOAD: Final[Mapping[str, Callable[[Any], Any]]] = {
     "burstiness": number,
     "think": text,
     "trace_speed": number,
+    "max_concurrency": whole,
 }
 
 

@@ -15,6 +15,8 @@ from reporter.source import readable
 if TYPE_CHECKING:
     from pathlib import Path
 
+_OPENING = "SELECT settings, environment, started_wall_ns FROM session"
+
 
 def settings(run: Path) -> dict[str, Any]:
     """The resolved settings of a run: its model, its load, its ruleset; see `head`."""
@@ -30,12 +32,25 @@ def head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     Raises:
         LogError: There is no log that this version reads, or it is damaged.
     """
+    settings, environment, _ = opening(run)
+    return settings, environment
+
+
+def opening(run: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The same, and when the run was started, in ns since the epoch.
+
+    Raises:
+        LogError: As for `head`.
+    """
     log = log_path(run)
     try:
         with blaming(log), readable(log) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
-            row = connection.execute("SELECT settings, environment FROM session").fetchone()
+            row = connection.execute(_OPENING).fetchone()
             if row is None:
                 raise LogError("the log is damaged: it does not say what was run")
-            return members(document(row[0])), members(document(row[1]))
+            settings, environment, started_wall_ns = row
+            if not isinstance(started_wall_ns, int):
+                raise LogError("the log is damaged: it does not say when it was begun")
+            return members(document(settings)), members(document(environment)), started_wall_ns
     except sqlite3.Error as error:
         raise LogError(f"{log}: the log is damaged and cannot be read ({error})") from error

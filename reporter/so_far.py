@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
 from recorder.errors import LogError
+from reporter.kinds import document, members
 from reporter.log import open_log, timelines
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _SCORED: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class SoFar:
+class RunSoFar:
     """A run up to now.
 
     Attributes:
@@ -45,7 +44,7 @@ class SoFar:
     scored: bool
 
 
-def so_far(run: Path) -> SoFar:
+def so_far(run: Path) -> RunSoFar:
     """Read the log of a run, or of what there is of it.
 
     Raises:
@@ -63,10 +62,9 @@ def so_far(run: Path) -> SoFar:
         (scored,) = connection.execute(_SCORED).fetchone() or (False,)
     if opened is None:
         raise LogError(f"{run}: the log is damaged: it does not say what was run")
-    settings = orjson.loads(opened[1])
-    known = settings if isinstance(settings, dict) else {}
+    known = members(document(opened[1]))
     measured_s = sum(until_ns - since_ns for since_ns, until_ns in issuing) / 1e9
-    return SoFar(
+    return RunSoFar(
         ended=opened[0],
         settings=known,
         settled=dict(settled),

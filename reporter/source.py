@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.errors import LogError
 from recorder.journal import SUFFIX as JOURNAL
+from recorder.journal import is_hot, roll_back
 from recorder.lock import is_held
 from recorder.soundness import require_plain_files
 from recorder.store import verify
@@ -27,8 +28,8 @@ def readable(log: Path) -> Iterator[str]:
     """A URI by which SQLite can read a log, for as long as the context lasts.
 
     To read a log that is being written, or was killed, SQLite makes an index beside it. Where the folder
-    cannot be written to, the log is therefore read from a copy; and a finished log is called immutable, so
-    that reading it leaves no files behind.
+    cannot be written to, the log is therefore read from a copy; so is one that must be rolled back first. A
+    finished log is called immutable, so that reading it leaves no files behind.
 
     Raises:
         NotALogError, NewerLogError: As for `recorder.store.verify`.
@@ -36,8 +37,10 @@ def readable(log: Path) -> Iterator[str]:
     require_plain_files(log)
     real = log.resolve()
     # Who holds a run may be about to write ahead.
-    finished = not is_held(real.parent) and not _write_ahead(real).exists()
-    if os.access(real.parent, os.W_OK):
+    held = is_held(real.parent)
+    finished = not held and not _write_ahead(real).exists()
+    # A reader changes no log: what a kill has left half done is undone in a copy.
+    if os.access(real.parent, os.W_OK) and (held or not is_hot(real)):
         verify(log)
         yield _uri(real, _FINISHED if finished else "mode=ro")
     else:
@@ -51,11 +54,13 @@ def grows(uri: str) -> bool:
 
 
 def _copy(log: Path, folder: Path) -> Path:
+    is_hot(log)  # before its journal is copied, which may be of any size
     copy = folder / log.name
     for suffix in ("", WRITE_AHEAD, JOURNAL):
         if log.with_name(log.name + suffix).exists():
             shutil.copyfile(log.with_name(log.name + suffix), copy.with_name(copy.name + suffix))
     try:
+        roll_back(copy)
         verify(copy)
     except LogError as error:
         raise type(error)(str(error).replace(str(copy), str(log))) from error

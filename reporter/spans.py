@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SpanRow:
     """So many spans of one width, one after the other.
 
     Attributes:
@@ -30,7 +30,7 @@ class Row:
     count: int = 1
 
 
-def happenings(connection: DuckDBPyConnection, rows: Sequence[Row]) -> Mapping[int, Mapping[str, Any]]:
+def happenings(connection: DuckDBPyConnection, rows: Sequence[SpanRow]) -> Mapping[int, Mapping[str, Any]]:
     """What happened in each span (`reporter/sql/figures/happenings.sql`); one without events is not there.
 
     The macro `span_of` is left behind: the number of the span that a moment is in, NULL outside of all.
@@ -43,7 +43,7 @@ def happenings(connection: DuckDBPyConnection, rows: Sequence[Row]) -> Mapping[i
     return {happened["span"]: happened for happened in all_figures(connection, "happenings")}
 
 
-def _number(rows: Sequence[Row]) -> str:
+def _number(rows: Sequence[SpanRow]) -> str:
     """The SQL for the number of the span that `at_ns` is in."""
     cases, first = [], 0
     for row in rows:

@@ -9,7 +9,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log import timelines
-from reporter.spans import Row
+from reporter.spans import SpanRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _STEPS: Final = re.compile(r"steps:([\d.e+-]+)\.\.([\d.e+-]+)x(\d+),([\d.e+-]+)s
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StageReport:
     """A part of the load's plan.
 
     Attributes:
@@ -34,7 +34,7 @@ class Stage:
     end_s: float
 
 
-def stages_of(load: Mapping[str, Any]) -> Sequence[Stage]:
+def stages_of(load: Mapping[str, Any]) -> Sequence[StageReport]:
     """The stages of the settings' load; none where the rate does not change, or changes all the time."""
     listed = load.get("stages")
     named = [_stage(one) for one in listed] if listed else _steps(load.get("profile") or "")
@@ -43,17 +43,17 @@ def stages_of(load: Mapping[str, Any]) -> Sequence[Stage]:
     ]
     times = Counter(name for name, _ in found)
     return [
-        Stage(name, stage.start_s, stage.end_s) if name and times[name] == 1 else stage
+        StageReport(name, stage.start_s, stage.end_s) if name and times[name] == 1 else stage
         for name, stage in found
     ]
 
 
-def _stage(told: Mapping[str, Any]) -> tuple[str | None, Stage]:
+def _stage(told: Mapping[str, Any]) -> tuple[str | None, StageReport]:
     start_s, lasts_s = told.get("start_s") or 0.0, told.get("duration_s") or 0.0
-    return told.get("name"), Stage(_label(start_s, told.get("rate") or "?"), start_s, start_s + lasts_s)
+    return told.get("name"), StageReport(_label(start_s, told.get("rate") or "?"), start_s, start_s + lasts_s)
 
 
-def _steps(profile: str) -> list[tuple[str | None, Stage]]:
+def _steps(profile: str) -> list[tuple[str | None, StageReport]]:
     """Equal steps from one rate to another; the last one goes on."""
     match = _STEPS.fullmatch(profile)
     if match is None:
@@ -62,7 +62,7 @@ def _steps(profile: str) -> list[tuple[str | None, Stage]]:
     edges = [lasts_s * step / number for step in range(number)] + [inf]
     rates = [first + (last - first) * step / max(1, number - 1) for step in range(number)]
     return [
-        (None, Stage(_label(start_s, f"{rate:.10g}"), start_s, end_s))
+        (None, StageReport(_label(start_s, f"{rate:.10g}"), start_s, end_s))
         for rate, start_s, end_s in zip(rates, edges, edges[1:], strict=False)
     ]
 
@@ -71,7 +71,9 @@ def _label(start_s: float, rate: str) -> str:
     return f"from {start_s:.10g} s: {rate}{'' if ':' in rate else '/s'}"
 
 
-def stage_spans(connection: DuckDBPyConnection, stages: Sequence[Stage]) -> Iterator[tuple[str, Row]]:
+def stage_spans(
+    connection: DuckDBPyConnection, stages: Sequence[StageReport]
+) -> Iterator[tuple[str, SpanRow]]:
     """When each stage was, by its label: a sitting goes on where the one before it left the plan.
 
     Args:
@@ -90,5 +92,5 @@ def stage_spans(connection: DuckDBPyConnection, stages: Sequence[Stage]) -> Iter
                 for edge_s in (stage.start_s, stage.end_s)
             )
             if start_ns < end_ns:
-                yield stage.label, Row(start_ns, start_ns, end_ns - start_ns)
+                yield stage.label, SpanRow(start_ns, start_ns, end_ns - start_ns)
         gone_ns = until_ns

@@ -10,7 +10,7 @@ from reporter.steady_state import steady_state
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.evidence import Check, Evidence
+    from reporter.evidence import Check, CheckInputs
     from reporter.report import Moment, Window
 
 CLEAR_DRIFT: Final = 0.5
@@ -43,7 +43,7 @@ def steadiness(ended: str, sittings: int, window: Window, moments: Sequence[Mome
     return steady_state(moments, until_s)
 
 
-def _not_steady(evidence: Evidence) -> Finding | None:
+def _not_steady(evidence: CheckInputs) -> Finding | None:
     steady = evidence.steady_state
     # One that a lost gate has cut short need not have come to it.
     if steady is None or steady.found or evidence.ended == "gate_lost":

@@ -62,7 +62,7 @@ _EDGE_S: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Trend:
+class BlockTrend:
     """How a figure changes from block to block.
 
     Attributes:
@@ -108,7 +108,7 @@ _TOO_FEW: Final = (
 )
 
 
-def trend(values: Sequence[float]) -> Trend:
+def trend(values: Sequence[float]) -> BlockTrend:
     """Test the values of at least five blocks for a drift, after as much grouping as they need."""
     grouped = _grouped(values)
     slope, residuals = _line(grouped)
@@ -117,14 +117,14 @@ def trend(values: Sequence[float]) -> Trend:
     error = deviation / math.sqrt(_spread(count))
     chance = 1 - within(abs(slope) / error, count - 2) if error else float(slope == 0)
     swings = _resemblance(residuals) < RESEMBLING or _resemblance(_line(values)[1]) < SWINGING
-    return Trend(
+    return BlockTrend(
         share=slope * count / mean if mean else 0.0,
         chance=chance,
         swings=swings and deviation > LEAST_SWING * mean,
     )
 
 
-def _unsteady(trends: Mapping[str, Trend]) -> tuple[str | None, dict[str, float]]:
+def _unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, float]]:
     """Why it is not steady, and the figures that drift with their shares."""
     drifting = {
         name: found.share

@@ -1,23 +1,30 @@
-"""What several runs amount to beside each other: throughput against interactivity, its front and its knee."""
+"""A run as one row of a table of several: its throughput, its latencies, and how sure they are."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from rulesets.statistics.batch_means import FEWEST, grouped, interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reporter.report import Report, Summary
 
 OVERLOADED = "overloaded"
 """The code of the finding that the endpoint could not keep up with an open loop."""
 
-LEAST_SPAN = 0.05
-"""Of either figure's best: a front that spans less has no shape to speak of."""
+_LEVEL: Final = 0.95
+_MOST_BLOCKS: Final = 20
+_SLACK_S: Final = 1e-6
+_LATENCIES_A_BLOCK: Final = 2
+"""A block of the window is at least as long as this many requests take, one after the other."""
 
-_FEWEST = 3
-"""Points that a bend needs."""
+_OF_A_MEDIAN: Final = 1.96 * math.sqrt(math.pi / 2)
+"""The half width of the 95 % interval of a median, in standard errors of the mean: the median of n normal
+values varies by sqrt(pi / 2) as much as their mean does (H. Cramér, Mathematical Methods of Statistics, 1946,
+section 28.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,9 @@ class Figures:
         failed: Those that failed or were cancelled.
         error_rate: Their share of those that ended.
         overloaded: Whether the endpoint could not keep up with the rate.
+        output_tps_margin: The half width of the 95 % interval of `output_tps`; None where it is not known.
+        ttft_p50_margin_ms: The same of `ttft_p50_ms`.
+        tpot_p50_margin_ms: The same of `tpot_p50_ms`.
     """
 
     qps: float | None
@@ -49,15 +59,9 @@ class Figures:
     failed: int
     error_rate: float | None
     overloaded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where a run lies on the plane: throughput (output tokens/s) against interactivity (tokens/s a user)."""
-
-    name: str
-    output_tps: float
-    user_tps: float
+    output_tps_margin: float | None = None
+    ttft_p50_margin_ms: float | None = None
+    tpot_p50_margin_ms: float | None = None
 
 
 def figures(report: Report) -> Figures:
@@ -81,45 +85,43 @@ def figures(report: Report) -> Figures:
         failed=failed,
         error_rate=failed / ended if ended else None,
         overloaded=any(finding.code == OVERLOADED for finding in report.findings),
+        output_tps_margin=_throughput_margin(report),
+        ttft_p50_margin_ms=_median_margin(report.ttft_ms),
+        tpot_p50_margin_ms=_median_margin(report.tpot_ms),
     )
 
 
-def front(spots: Sequence[Spot]) -> list[Spot]:
-    """The Pareto front, by rising interactivity.
-
-    On it are the spots that no other beats in one figure and ties or beats in the other. Of several at the
-    same place the first stands for all.
-    """
-    kept: list[Spot] = []
-    for spot in sorted(spots, key=lambda one: (-one.user_tps, -one.output_tps)):
-        if not kept or spot.output_tps > kept[-1].output_tps:
-            kept.append(spot)
-    return kept[::-1]
-
-
-def knee(spots: Sequence[Spot]) -> Spot | None:
-    """Where the front bends most: beyond it, more throughput costs each user more than it is worth before it.
-
-    The front is scaled to the unit square, and the knee is its spot farthest outside the chord between its
-    two ends. This is the Kneedle method (Satopää, Albrecht, Irwin, Raghavan: Finding a "Kneedle" in a
-    Haystack, ICDCSW 2011) for points that are few enough to need no smoothing.
+def _throughput_margin(report: Report) -> float | None:
+    """How far the throughput may be off, by batch means over the window (`rulesets.statistics.batch_means`).
 
     Returns:
-        None where the front has fewer than three spots, spans too little, or has none outside the chord.
+        None where the window has too little in it to be cut into blocks.
     """
-    line = front(spots)
-    if len(line) < _FEWEST:
+    window_s, latency = report.window.duration_s, report.latency_ms
+    moments = [
+        one
+        for one in report.over_time
+        if window_s is not None and one.start_s >= 0 and one.start_s + one.duration_s <= window_s + _SLACK_S
+    ]
+    if not moments or latency is None:
         return None
-    first, last = line[0], line[-1]
-    wide, high = last.user_tps - first.user_tps, first.output_tps - last.output_tps
-    if wide < LEAST_SPAN * last.user_tps or high < LEAST_SPAN * first.output_tps:
+    least_s = _LATENCIES_A_BLOCK * latency.p50 / 1e3
+    size = max(-(-len(moments) // _MOST_BLOCKS), math.ceil(least_s / moments[0].duration_s))
+    blocks = [
+        fmean(one.output_tps for one in moments[first : first + size])
+        for first in range(0, len(moments) - size + 1, size)
+    ]
+    if len(blocks) < FEWEST:
         return None
+    found = interval(grouped(blocks), _LEVEL)
+    return None if found is None else found.half_width
 
-    def outside(spot: Spot) -> float:
-        return (spot.user_tps - first.user_tps) / wide + (spot.output_tps - last.output_tps) / high - 1
 
-    best = max(line[1:-1], key=outside)
-    return best if outside(best) > 0 else None
+def _median_margin(summary: Summary | None) -> float | None:
+    """How far a median may be off, as if requests were independent of each other."""
+    if summary is None or summary.std is None:
+        return None
+    return _OF_A_MEDIAN * summary.std / math.sqrt(summary.count)
 
 
 def _p50(summary: Summary | None) -> float | None:

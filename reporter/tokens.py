@@ -72,7 +72,7 @@ def _all_counted(definitions: Definitions) -> bool:
 
 
 @dataclass(slots=True)
-class Conversation:
+class ConversationTokens:
     """How many tokens the turns of a conversation have come to, turn after turn.
 
     Attributes:
@@ -116,7 +116,7 @@ def _counted(
         for prompt_id, turn, prompt, ids in texts.execute(_PROMPTS).fetchall()
     }
     (answers_known,) = texts.execute(_ANSWERS_KNOWN).fetchall()[0]
-    conversation = Conversation()
+    conversation = ConversationTokens()
     texts.execute(_ANSWERS.format(told=_told(definitions), which=which))
     while rows := texts.fetchmany(_BATCH_ROWS):
         counted = []

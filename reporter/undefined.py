@@ -11,23 +11,25 @@ from reporter.report import Finding
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from reporter.evidence import Check, Evidence
+    from reporter.evidence import Check, CheckInputs
     from rulesets.definitions import Definitions
+
+_AFTER_FIRST: Final = "tokens_after_first_chunk"
 
 
 def undefined(connection: DuckDBPyConnection, definitions: Definitions) -> dict[str, Any]:
-    """How many measured requests that completed have no TPOT by the definitions, and why; see `Evidence`."""
-    if definitions.tpot_n1 != "error" and definitions.tpot_denominator == "n_minus_1":
+    """How many completed measured requests have no TPOT by the definitions, and why; see `CheckInputs`."""
+    if definitions.tpot_n1 != "error" and definitions.tpot_denominator != _AFTER_FIRST:
         return {}
     return figures(connection, "undefined")
 
 
-def _one_token(evidence: Evidence) -> Finding | None:
+def _one_token(evidence: CheckInputs) -> Finding | None:
     if not evidence.one_token or evidence.definitions.tpot_n1 != "error":
         return None
     after = (
         "one token or none"
-        if evidence.definitions.tpot_denominator == "n_minus_1"
+        if evidence.definitions.tpot_denominator != _AFTER_FIRST
         else "no token after their first chunk"
     )
     return Finding(
@@ -39,8 +41,8 @@ def _one_token(evidence: Evidence) -> Finding | None:
     )
 
 
-def _first_chunk_unknown(evidence: Evidence) -> Finding | None:
-    if not evidence.first_chunk_unknown or evidence.definitions.tpot_denominator == "n_minus_1":
+def _first_chunk_unknown(evidence: CheckInputs) -> Finding | None:
+    if not evidence.first_chunk_unknown or evidence.definitions.tpot_denominator != _AFTER_FIRST:
         return None
     return Finding(
         "first_chunk_unknown",
@@ -51,7 +53,7 @@ def _first_chunk_unknown(evidence: Evidence) -> Finding | None:
     )
 
 
-def _other_tokenizer(evidence: Evidence) -> Finding | None:
+def _other_tokenizer(evidence: CheckInputs) -> Finding | None:
     wanted, used = evidence.definitions.tokenizer, evidence.tokenizer
     if wanted is None or used is None or PurePath(wanted).name == PurePath(used).name:
         return None

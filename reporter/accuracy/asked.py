@@ -32,9 +32,16 @@ _PASSES: Final = """
     ) USING (task)
     ORDER BY pass, task, scorer"""
 
+_PROGRESS: Final = """
+    SELECT count(*) FILTER (reason IS DISTINCT FROM 'not scored yet'), count(*)
+    FROM scores WHERE pass = ? AND task = ? AND scorer = ?"""
+
+FINISHED: Final = "completed"
+"""How a pass ended that has judged all answers."""
+
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunTask:
     """One task of a run.
 
     Attributes:
@@ -46,6 +53,9 @@ class Asked:
         rows: How many rows its data had; None where not all of them were read.
         published: How many rows its data has where it is published; None where that is not known.
         pass_threshold: From which value on an attempt passes.
+        notes: What there is to know about its data, a sentence each.
+        drawn: Where its questions were drawn: the `seed`, the `groups`, and `of` how many.
+        system_prompt: What `--system-prompt` put ahead of each question; None where it was not given.
     """
 
     task: str
@@ -56,10 +66,13 @@ class Asked:
     rows: int | None = None
     published: int | None = None
     pass_threshold: float = 1.0
+    notes: tuple[str, ...] = ()
+    drawn: Mapping[str, Any] = field(default_factory=dict)
+    system_prompt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class ScorerPass:
     """One scorer of one scoring pass.
 
     Attributes:
@@ -85,9 +98,22 @@ class Pass:
     outdated: bool = False
 
     @property
+    def sandbox(self) -> str | None:
+        """What isolated programs that were run, with `+` between; None where the log does not say."""
+        return text(self.options.get("sandbox"))
+
+    @property
     def judge_model(self) -> str | None:
         """The model whose word counts; None where none is needed, or whichever answered last."""
         return text(members(self.options.get("judge")).get("model")) if self.judge else None
+
+    @property
+    def judge_sampling(self) -> str:
+        """What replaced the sampling of the judge's prompts, in words; empty for nothing."""
+        judge = members(self.options.get("judge")) if self.judge else {}
+        named = {"temperature": judge.get("temperature"), "at most": judge.get("max_tokens")}
+        parts = [f"{name} {value:g}" for name, value in named.items() if isinstance(value, int | float)]
+        return ", ".join(parts) + (" tokens" if named["at most"] is not None else "")
 
 
 def of_benchmarks(settings: Mapping[str, Any]) -> bool:
@@ -95,14 +121,14 @@ def of_benchmarks(settings: Mapping[str, Any]) -> bool:
     return bool(members(settings.get(_KEY)).get("tasks"))
 
 
-def asked(settings: Mapping[str, Any]) -> list[Asked]:
+def asked(settings: Mapping[str, Any]) -> list[RunTask]:
     """The tasks of a run, in the order in which they were named."""
-    told = members(settings.get(_KEY))
-    threshold = number(told.get("pass_threshold"))
-    tasks = told.get("tasks")
+    accuracy = members(settings.get(_KEY))
+    threshold = number(accuracy.get("pass_threshold"))
+    tasks = accuracy.get("tasks")
     known = [members(one) for one in tasks] if isinstance(tasks, list) else []
     return [
-        Asked(
+        RunTask(
             task=str(one.get("task")),
             name=text(one.get("name")) or str(one.get("task")).partition(":")[0],
             options=members(one.get("options")),
@@ -111,38 +137,81 @@ def asked(settings: Mapping[str, Any]) -> list[Asked]:
             rows=whole(one.get("rows")),
             published=whole(one.get("published")),
             pass_threshold=1.0 if threshold is None else threshold,
+            notes=tuple(texts(one.get("notes"))),
+            drawn=members(one.get("drawn")),
+            system_prompt=text(one.get("system_prompt")),
         )
         for one in known
     ]
 
 
-def passes(connection: DuckDBPyConnection, wanted: int | None = None) -> list[Pass]:
-    """What is to be told of: one scoring pass, or of every scorer the last pass that has been finished.
+@dataclass(frozen=True, slots=True)
+class StoppedScorer:
+    """One scorer of a scoring pass that was not finished, and that no finished one has followed.
 
-    Where none of a scorer has been, its last one.
+    Attributes:
+        number: Of the pass.
+        task: What it scored.
+        scorer: Its name.
+        done: How many answers it has a score of, or need none.
+        total: How many answers there are.
+    """
+
+    number: int
+    task: str
+    scorer: str
+    done: int
+    total: int
+
+
+def passes(connection: DuckDBPyConnection, wanted: int | None = None) -> list[ScorerPass]:
+    """What is to be reported: one scoring pass, or of every scorer the last pass that was finished.
 
     Args:
         connection: An opened log with the view `scores`.
-        wanted: The number of the only pass that is wanted.
+        wanted: The number of the only pass that is wanted, finished or not.
 
     Raises:
-        OptionError: There is no such pass.
+        OptionError: The pass does not exist.
     """
-    found = [
-        Pass(which, task, scorer, version, source, judge, ended, members(document(options)), outdated)
+    found = _all(connection)
+    if wanted is not None:
+        return _of(found, wanted)
+    latest = {(one.task, one.scorer): one for one in found if one.ended == FINISHED}
+    return sorted(latest.values(), key=lambda one: one.number)
+
+
+def stopped(connection: DuckDBPyConnection) -> list[StoppedScorer]:
+    """The scorers whose last pass was not finished.
+
+    Args:
+        connection: An opened log with the view `scores`.
+    """
+    latest = {(one.task, one.scorer): one for one in _all(connection)}
+    return [
+        StoppedScorer(one.number, one.task, one.scorer, *_progress(connection, one))
+        for one in sorted(latest.values(), key=lambda one: one.number)
+        if one.ended != FINISHED
+    ]
+
+
+def _progress(connection: DuckDBPyConnection, one: ScorerPass) -> tuple[int, int]:
+    parameters = [one.number, one.task, one.scorer]
+    ((done, total),) = connection.execute(_PROGRESS, parameters).fetchall()
+    return done, total
+
+
+def _all(connection: DuckDBPyConnection) -> list[ScorerPass]:
+    """Every scorer of every pass, by the numbers of the passes."""
+    return [
+        ScorerPass(which, task, scorer, version, source, judge, ended, members(document(options)), outdated)
         for which, task, scorer, version, source, judge, ended, options, outdated in connection.execute(
             _PASSES
         ).fetchall()
     ]
-    if wanted is not None:
-        return _of(found, wanted)
-    latest: dict[tuple[str, str], Pass] = {}
-    for one in sorted(found, key=lambda one: (one.ended == "completed", one.number)):
-        latest[one.task, one.scorer] = one
-    return sorted(latest.values(), key=lambda one: one.number)
 
 
-def _of(found: Sequence[Pass], wanted: int) -> list[Pass]:
+def _of(found: Sequence[ScorerPass], wanted: int) -> list[ScorerPass]:
     numbers = sorted({one.number for one in found})
     if wanted not in numbers:
         there = f"there are {', '.join(map(str, numbers))}" if numbers else "its answers were not scored yet"

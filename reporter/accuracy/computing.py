@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.accuracy.asked import asked, of_benchmarks, passes
+from reporter.accuracy.asked import asked, of_benchmarks, passes, stopped
 from reporter.accuracy.definitions import defined
 from reporter.accuracy.groups import groups
 from reporter.accuracy.headlines import headlines
-from reporter.accuracy.notes import notes
+from reporter.accuracy.notes import notes, of_stopped
 from reporter.accuracy.repeated import pass_figures
-from reporter.accuracy.rows import Counts, attempts, counts, gather, not_scored
+from reporter.accuracy.rows import SampleCounts, attempts, counts, gather, not_scored
+from reporter.accuracy.statistics import over_repeats, over_samples
 from reporter.accuracy.task_score import HeadlineFigure, TaskScore
 from reporter.errors import OptionError
 from reporter.kinds import document, members, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from duckdb import DuckDBPyConnection
 
-    from reporter.accuracy.asked import Asked, Pass
+    from reporter.accuracy.asked import RunTask, ScorerPass, StoppedScorer
     from reporter.accuracy.definitions import Definition
 
 TABLES: Final = ("scores",)
@@ -32,8 +36,8 @@ def asks_benchmarks(connection: DuckDBPyConnection) -> bool:
 
 def asks_again(connection: DuckDBPyConnection) -> bool:
     """Whether they are those of benchmarks, and each is asked several times on purpose."""
-    told = _settings(connection)
-    return of_benchmarks(told) and (whole(members(told["accuracy"]).get("repeats")) or 1) > 1
+    settings = _settings(connection)
+    return of_benchmarks(settings) and (whole(members(settings["accuracy"]).get("repeats")) or 1) > 1
 
 
 def accuracy(connection: DuckDBPyConnection, scoring_pass: int | None = None) -> list[dict[str, Any]]:
@@ -41,13 +45,14 @@ def accuracy(connection: DuckDBPyConnection, scoring_pass: int | None = None) ->
 
     Args:
         connection: An opened log, with `TABLES` where `asks_benchmarks`.
-        scoring_pass: The only pass that is told of; by default of each scorer the last that was finished.
+        scoring_pass: The only pass that is reported; by default of each scorer the last that was finished.
+            One that stopped half-way is no result, and is a note of its task.
 
     Returns:
         Nothing where nothing was asked of a benchmark. A task that was not scored is there without a value.
 
     Raises:
-        OptionError: There is no such pass.
+        OptionError: The pass does not exist.
         HeadlineError: A scorer names a figure that is no aggregate.
     """
     tasks = asked(_settings(connection))
@@ -57,33 +62,39 @@ def accuracy(connection: DuckDBPyConnection, scoring_pass: int | None = None) ->
         return []
     scored = passes(connection, scoring_pass)
     names = {task.task: task.name for task in tasks}
-    told = [defined(names.get(one.task, one.task), one.scorer) for one in scored]
-    gather(connection, scored, [headline.sql for one in told for headline in one.headlines])
+    definitions = [defined(names.get(one.task, one.task), one.scorer) for one in scored]
+    gather(connection, scored, [headline.sql for one in definitions for headline in one.headlines])
     counted = counts(connection)
+    halves = stopped(connection) if scoring_pass is None else []
     found = []
     for task in tasks:
         its = [at for at, one in enumerate(scored) if one.task == task.task and at in counted]
-        its.sort(key=lambda at: not told[at].official)
+        its.sort(key=lambda at: not definitions[at].official)
         known = [at for at in its if scoring_pass is not None or not scored[at].outdated]
-        found += [_score(connection, task, scored[at], told[at], counted[at]) for at in known]
+        scores = [_score(connection, task, scored[at], definitions[at], counted[at]) for at in known]
         if not known and scoring_pass is None:
             outdated = scored[its[-1]] if its else None
-            found.append(_not_scored(connection, task, outdated))
+            scores = [_not_scored(connection, task, outdated)]
+        found += _with_stopped(scores, [one for one in halves if one.task == task.task])
     connection.execute("DROP TABLE graded")
     return [one.to_dict() for one in found]
 
 
 def _settings(connection: DuckDBPyConnection) -> dict[str, Any]:
-    ((told,),) = connection.execute("SELECT any_value(settings) FROM session").fetchall()
-    return members(document(told)) if told else {}
+    ((stored,),) = connection.execute("SELECT any_value(settings) FROM session").fetchall()
+    return members(document(stored)) if stored else {}
 
 
 def _score(
-    connection: DuckDBPyConnection, task: Asked, scored: Pass, told: Definition, counted: Counts
+    connection: DuckDBPyConnection,
+    task: RunTask,
+    scored: ScorerPass,
+    definition: Definition,
+    counted: SampleCounts,
 ) -> TaskScore:
     entry = counted.entry
-    figures = headlines(connection, entry, scored, told.headlines, counted)
-    first = figures[told.headlines[0].name]
+    figures = headlines(connection, entry, scored, definition.headlines, counted)
+    first = figures[definition.headlines[0].name]
     at, hat, excluded = pass_figures(
         attempts(connection, entry, task.pass_threshold) if first.value is not None else []
     )
@@ -95,24 +106,41 @@ def _score(
         definition=scored.definition,
         judge=scored.judge,
         judge_model=scored.judge_model,
-        official=told.official,
+        official=definition.official,
         pass_=scored.number,
         value=first.value,
         best=first.best,
         interval=first.interval,
         standard_error=first.standard_error,
+        statistics=over_samples(connection, entry),
+        over_repeats=over_repeats(connection, counted),
         headlines=figures,
         groups=groups(connection, entry, task.task, task.groups),
         pass_threshold=task.pass_threshold,
         pass_at=at,
         pass_hat=hat,
         excluded=excluded,
-        notes=list(notes(task, scored, told, counted, excluded)),
+        notes=list(notes(task, scored, definition, counted, excluded)),
         **_of_samples(counted),
     )
 
 
-def _not_scored(connection: DuckDBPyConnection, task: Asked, outdated: Pass | None) -> TaskScore:
+def _with_stopped(scores: Sequence[TaskScore], halves: Sequence[StoppedScorer]) -> list[TaskScore]:
+    """The scores of a task, with notes of the passes that stopped half-way.
+
+    A note stands with the score of the same scorer, or else with the first.
+    """
+    names = [score.scorer for score in scores]
+    stopped_notes: dict[int, list[str]] = {}
+    for one in halves:
+        at = names.index(one.scorer) if one.scorer in names else 0
+        stopped_notes.setdefault(at, []).append(of_stopped(one))
+    return [
+        replace(score, notes=[*stopped_notes.get(at, ()), *score.notes]) for at, score in enumerate(scores)
+    ]
+
+
+def _not_scored(connection: DuckDBPyConnection, task: RunTask, outdated: ScorerPass | None) -> TaskScore:
     """A task without a score of all its answers.
 
     Args:
@@ -120,7 +148,7 @@ def _not_scored(connection: DuckDBPyConnection, task: Asked, outdated: Pass | No
         task: It.
         outdated: The pass that has scored some of them; None where none has.
     """
-    told, counted = defined(task.name, None), not_scored(connection, task.task)
+    definition, counted = defined(task.name, None), not_scored(connection, task.task)
     return TaskScore(
         task=task.task,
         name=task.name,
@@ -129,14 +157,14 @@ def _not_scored(connection: DuckDBPyConnection, task: Asked, outdated: Pass | No
         definition="",
         judge="",
         judge_model=None,
-        official=told.official,
+        official=definition.official,
         pass_=None,
         headlines={
             one.name: HeadlineFigure(None, None, one.unit, one.better, None, None, None, None)
-            for one in told.headlines
+            for one in definition.headlines
         },
         pass_threshold=task.pass_threshold,
-        notes=list(notes(task, outdated, told, counted, {})),
+        notes=list(notes(task, outdated, definition, counted, {})),
         **_of_samples(counted),
     )
 
@@ -147,5 +175,5 @@ _SAMPLES: Final = (
 )
 
 
-def _of_samples(counted: Counts) -> dict[str, Any]:
+def _of_samples(counted: SampleCounts) -> dict[str, Any]:
     return {name: getattr(counted, name) for name in _SAMPLES}

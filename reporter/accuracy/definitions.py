@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from workloads.catalog import TASKS, workload
+from workloads.catalog import is_task, workload
+from workloads.errors import PluginError
 from workloads.scorer import Headline
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ class Definition:
         official: Whether it is the benchmark's own; None where there is none, as of own data.
         version: What this program has; None where it has no such scorer.
         note: What a reader of the score should know.
+        runs_code: Whether it runs what the model wrote.
     """
 
     headlines: tuple[Headline, ...] = ACCURACY
     official: bool | None = None
     version: int | None = None
     note: str = ""
+    runs_code: bool = False
 
 
 def defined(name: str, scorer: str | None) -> Definition:
@@ -54,7 +57,7 @@ def defined(name: str, scorer: str | None) -> Definition:
     found = known.scorers[0] if scorer is None else _scorers(known).get(scorer)
     if found is None:
         return Definition(official=False)
-    return Definition(found.headlines, found.name == _OFFICIAL, found.version, found.note)
+    return Definition(found.headlines, found.name == _OFFICIAL, found.version, found.note, found.runs_code)
 
 
 def changed_options(name: str, options: Mapping[str, object]) -> dict[str, tuple[object, object]]:
@@ -69,7 +72,10 @@ def changed_options(name: str, options: Mapping[str, object]) -> dict[str, tuple
 
 
 def _workload(name: str) -> Workload | None:
-    return workload(name) if name in TASKS else None
+    try:
+        return workload(name) if is_task(name) else None
+    except PluginError:
+        return None  # what the log has can be reported without the package that asked it
 
 
 def _scorers(known: Workload) -> Mapping[str, Scorer]:

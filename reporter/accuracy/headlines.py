@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.accuracy.asked import Pass
-    from reporter.accuracy.rows import Counts
-    from reporter.accuracy.spread import Spread
+    from reporter.accuracy.asked import ScorerPass
+    from reporter.accuracy.rows import SampleCounts
+    from reporter.accuracy.spread import ScoreSums
     from workloads.scorer import Headline
 
 _OF_A_GRADER: Final = re.compile(r"\b(metrics|status|extracted|reason)\b")
@@ -34,7 +34,11 @@ _BEST: Final = 1.0
 
 
 def headlines(
-    connection: DuckDBPyConnection, entry: int, scored: Pass, told: Sequence[Headline], counts: Counts
+    connection: DuckDBPyConnection,
+    entry: int,
+    scored: ScorerPass,
+    told: Sequence[Headline],
+    counts: SampleCounts,
 ) -> dict[str, HeadlineFigure]:
     """The figures of an entry, by their names and in their order.
 
@@ -60,7 +64,9 @@ def headlines(
     }
 
 
-def _spread(connection: DuckDBPyConnection, entry: int, scored: Pass, one: Headline) -> Spread | None:
+def _spread(
+    connection: DuckDBPyConnection, entry: int, scored: ScorerPass, one: Headline
+) -> ScoreSums | None:
     """What a figure that is a mean is the mean of; None where it is none, or not defined."""
     mean = mean_in(one.sql)
     if mean is None:
@@ -71,7 +77,7 @@ def _spread(connection: DuckDBPyConnection, entry: int, scored: Pass, one: Headl
 
 
 def _best(
-    connection: DuckDBPyConnection, entry: int, scored: Pass, one: Headline, counts: Counts
+    connection: DuckDBPyConnection, entry: int, scored: ScorerPass, one: Headline, counts: SampleCounts
 ) -> float | None:
     """What a figure can be at best, with some values not known; None where nobody can tell."""
     if one.unit != "share" or not counts.bounded:
@@ -88,7 +94,7 @@ def _best(
 
 
 def _figure(
-    one: Headline, found: Spread | None, value: float | None, best: float | None, counts: Counts
+    one: Headline, found: ScoreSums | None, value: float | None, best: float | None, counts: SampleCounts
 ) -> HeadlineFigure:
     if found is None:
         return HeadlineFigure(value, best, one.unit, one.better, None, None, None, None)
@@ -108,7 +114,7 @@ def _figure(
 
 
 def _values(
-    connection: DuckDBPyConnection, entry: int, scored: Pass, told: Sequence[Headline], unscored: float
+    connection: DuckDBPyConnection, entry: int, scored: ScorerPass, told: Sequence[Headline], unscored: float
 ) -> list[float | None]:
     """Each figure, with this in place of values that are not there."""
     import duckdb
@@ -147,7 +153,7 @@ def _number(value: object) -> float | None:
 
 
 @contextmanager
-def _blamed(scored: Pass, one: Headline) -> Iterator[None]:
+def _blamed(scored: ScorerPass, one: Headline) -> Iterator[None]:
     import duckdb
 
     try:

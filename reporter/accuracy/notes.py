@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.accuracy.definitions import changed_options
+from reporter.kinds import texts, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reporter.accuracy.asked import Asked, Pass
+    from reporter.accuracy.asked import RunTask, ScorerPass, StoppedScorer
     from reporter.accuracy.definitions import Definition
-    from reporter.accuracy.rows import Counts
+    from reporter.accuracy.rows import SampleCounts
 
 RESCORE: Final = "loadgen score RUN"
 JUDGE: Final = "loadgen score RUN --judge-url URL --judge-model MODEL"
 
 
 def notes(
-    task: Asked,
-    scored: Pass | None,
+    task: RunTask,
+    scored: ScorerPass | None,
     definition: Definition,
-    counts: Counts,
+    counts: SampleCounts,
     excluded: Mapping[str, int],
 ) -> Iterator[str]:
     """Everything about one score that its figures do not say.
@@ -34,6 +35,7 @@ def notes(
         excluded: How many questions have fewer attempts than k, by k.
     """
     yield from of_scoring(scored, definition, counts)
+    yield from task.notes
     yield from _of_questions(task, counts)
     if excluded and counts.unscored:
         yield "pass@k and pass^k are lower bounds: attempts without a score count as failed"
@@ -48,7 +50,15 @@ def notes(
         yield definition.note
 
 
-def of_scoring(scored: Pass | None, definition: Definition, counts: Counts) -> Iterator[str]:
+def of_stopped(half: StoppedScorer) -> str:
+    """That a pass is not reported, because it stopped half-way."""
+    return (
+        f"scoring pass {half.number} ({half.scorer}) stopped after {half.done:,} of {half.total:,} answers "
+        f"and is not reported: {RESCORE} continues it"
+    )
+
+
+def of_scoring(scored: ScorerPass | None, definition: Definition, counts: SampleCounts) -> Iterator[str]:
     """What is missing of the scoring, and what to do about it."""
     if scored is None:
         yield f"the answers were not scored: {RESCORE}"
@@ -56,16 +66,20 @@ def of_scoring(scored: Pass | None, definition: Definition, counts: Counts) -> I
     if scored.outdated:
         yield f"the run went on after scoring pass {scored.number}: {RESCORE}"
     if scored.ended != "completed":
-        yield f"scoring pass {scored.number} was not finished: {RESCORE} goes on with it"
+        yield f"scoring pass {scored.number} was not finished: {RESCORE} continues it"
     if scored.judge_model is not None and counts.judge_pending < counts.issued:
-        yield f"judged by {scored.judge_model} ({scored.judge})"
+        sampled = f", {scored.judge_sampling}" if scored.judge_sampling else ""
+        yield f"judged by {scored.judge_model}{sampled} ({scored.judge})"
     if counts.judge_pending:
         yield f"{counts.judge_pending:,} of {counts.issued:,} answers wait for a judge: {JUDGE}"
     if counts.infra_error:
         most = f", most of them: {counts.why}" if counts.why else ""
-        yield f"{counts.infra_error:,} of {counts.issued:,} samples could not be judged{most}"
+        yield f"{counts.infra_error:,} of {counts.issued:,} samples could not be scored{most}"
     if 0 < counts.unscored < counts.issued:
         yield "samples without a score count as wrong; `best` counts them as right"
+    if definition.runs_code and (isolation := scored.sandbox) is not None:
+        held = isolation.replace("+", ", ") or "limits alone"
+        yield f"programs ran on the machine that scored, isolated by {held} (docs/security.md)"
     if definition.version not in {None, scored.version}:
         yield (
             f"scored by version {scored.version} of {scored.scorer}, and this program has version "
@@ -73,7 +87,7 @@ def of_scoring(scored: Pass | None, definition: Definition, counts: Counts) -> I
         )
 
 
-def _of_questions(task: Asked, counts: Counts) -> Iterator[str]:
+def _of_questions(task: RunTask, counts: SampleCounts) -> Iterator[str]:
     if changed := changed_options(task.name, task.options):
         told = "; ".join(
             f"{key}={said}, where the default is {'none' if default == '' else default}"
@@ -85,5 +99,12 @@ def _of_questions(task: Asked, counts: Counts) -> Iterator[str]:
             yield f"its data had {task.rows:,} rows, where {task.published:,} are published"
         elif task.rows is None and task.count is not None and task.count < task.published:
             yield f"{task.count:,} of the {task.published:,} questions of the benchmark"
+    if task.system_prompt is not None:
+        yield "asked with a system prompt of your own (--system-prompt)"
+    if task.count is not None and (total := whole(task.drawn.get("of"))) is not None:
+        groups = " and ".join(texts(task.drawn.get("groups")))
+        evenly = f", in proportion to {groups}" if groups else ""
+        seed = task.drawn.get("seed")
+        yield f"{task.count:,} of its {total:,} questions, drawn with --seed {seed}{evenly}"
     if task.count is not None and counts.questions < task.count:
         yield f"{task.count - counts.questions:,} of {task.count:,} questions were never asked"

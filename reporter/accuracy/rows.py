@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.accuracy.asked import Pass
+    from reporter.accuracy.asked import ScorerPass
 
 _GRADED: Final = """
     CREATE OR REPLACE TEMP TABLE graded AS
@@ -94,7 +94,7 @@ _ATTEMPTS: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class SampleCounts:
     """How many samples a score has, by what became of them, and what else is known of them.
 
     Attributes:
@@ -122,7 +122,7 @@ class Counts:
     why: str | None
 
 
-def gather(connection: DuckDBPyConnection, passes: Sequence[Pass], aggregates: Iterable[str]) -> None:
+def gather(connection: DuckDBPyConnection, passes: Sequence[ScorerPass], aggregates: Iterable[str]) -> None:
     """Lay the rows of these passes down in the table `graded`, each with the place of its pass as `entry`.
 
     Args:
@@ -146,14 +146,14 @@ def _of_samples(aggregate: str) -> str:
     return mean.of if mean is not None and mean.of_questions else aggregate
 
 
-def counts(connection: DuckDBPyConnection) -> dict[int, Counts]:
+def counts(connection: DuckDBPyConnection) -> dict[int, SampleCounts]:
     """The counts of each entry that has rows."""
-    return {row[0]: Counts(*row) for row in connection.execute(_COUNTS).fetchall()}
+    return {row[0]: SampleCounts(*row) for row in connection.execute(_COUNTS).fetchall()}
 
 
-def not_scored(connection: DuckDBPyConnection, task: str) -> Counts:
+def not_scored(connection: DuckDBPyConnection, task: str) -> SampleCounts:
     """The counts of a task that no pass has scored."""
-    return Counts(*connection.execute(_NOT_SCORED, {"task": task}).fetchall()[0])
+    return SampleCounts(*connection.execute(_NOT_SCORED, {"task": task}).fetchall()[0])
 
 
 def attempts(connection: DuckDBPyConnection, entry: int, threshold: float) -> list[tuple[int, int, int]]:

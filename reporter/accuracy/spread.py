@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.accuracy.mean import EVERY
 from reporter.accuracy.rows import of_entry
-from reporter.accuracy.task_score import Interval
+from reporter.accuracy.task_score import ConfidenceInterval
 from rulesets.statistics import normal, wilson
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _TOLD: Final = "JOIN questions USING (prompt_id)"
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ScoreSums:
     """Sums over the samples of questions.
 
     Attributes:
@@ -104,10 +104,10 @@ class Spread:
         return math.sqrt(max(apart, 0.0) * self.questions / (self.questions - 1)) / self.n
 
     @property
-    def interval(self) -> Interval | None:
+    def interval(self) -> ConfidenceInterval | None:
         """Of the mean; None where a single question tells nothing."""
         if self.is_binary and not self.repeated:
-            return Interval(*wilson.interval(round(self.total), self.n, LEVEL), LEVEL, "wilson")
+            return ConfidenceInterval(*wilson.interval(round(self.total), self.n, LEVEL), LEVEL, "wilson")
         error = self.standard_error
         if error is None:
             return None
@@ -115,7 +115,7 @@ class Spread:
         low, high = self.mean - far, self.mean + far
         if self.is_share:
             low, high = max(low, 0.0), min(high, 1.0)
-        return Interval(low, high, LEVEL, "clustered" if self.repeated else "normal")
+        return ConfidenceInterval(low, high, LEVEL, "clustered" if self.repeated else "normal")
 
     @property
     def effective(self) -> int | None:
@@ -136,7 +136,7 @@ class Spread:
 
 def spread(
     connection: DuckDBPyConnection, entry: int, mean: Mean, *, part: str = "''", unscored: float = 0.0
-) -> list[Spread]:
+) -> list[ScoreSums]:
     """The mean of something over the samples of an entry, of each part of them; nothing where there are none.
 
     Args:
@@ -156,4 +156,4 @@ def spread(
         told=_TOLD if (part, of_questions) != ("''", EVERY) else "",
         whose=of_questions,
     )
-    return [Spread(*row) for row in connection.execute(asked).fetchall()]
+    return [ScoreSums(*row) for row in connection.execute(asked).fetchall()]

@@ -11,7 +11,7 @@ Method = Literal["wilson", "normal", "clustered"]
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """Between which figures the score of endless questions of the kind would be.
 
     Attributes:
@@ -50,7 +50,7 @@ class HeadlineFigure:
     better: Better
     n: int | None
     standard_error: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     effective: int | None
 
 
@@ -70,7 +70,49 @@ class GroupScore:
     unscored: int
     value: float
     standard_error: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleStatistics:
+    """Of the values of the samples that have one.
+
+    Attributes:
+        n: How many samples these are.
+        mean: Their mean.
+        median: Their median.
+        std: Their standard deviation, of the samples as a population (divided by n).
+        min: The least.
+        max: The greatest.
+    """
+
+    n: int
+    mean: float
+    median: float
+    std: float
+    min: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatStatistics:
+    """Of the mean values of the repeats of a benchmark, one value a repeat.
+
+    Attributes:
+        values: The mean value of each repeat that has every question, the first one first.
+        mean: Of these.
+        median: Likewise.
+        std: Their standard deviation, as a population (divided by their number).
+        min: The least.
+        max: The greatest.
+    """
+
+    values: list[float]
+    mean: float
+    median: float
+    std: float
+    min: float
+    max: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +143,8 @@ class TaskScore:
         best: What it would be were all right that have no value; None where all have one.
         interval: Of `value`.
         standard_error: Likewise.
+        statistics: Of the samples' values; None where no sample has one.
+        over_repeats: Of the repeats' means; None unless there are several whole repeats, all of them scored.
         headlines: All figures that the benchmark is known by.
         groups: By tag and its value.
         tokens_per_sample: The mean length of outputs, in tokens, where it is known.
@@ -133,8 +177,10 @@ class TaskScore:
     repeats: int = 0
     value: float | None = None
     best: float | None = None
-    interval: Interval | None = None
+    interval: ConfidenceInterval | None = None
     standard_error: float | None = None
+    statistics: SampleStatistics | None = None
+    over_repeats: RepeatStatistics | None = None
     headlines: dict[str, HeadlineFigure] = field(default_factory=dict)
     groups: dict[str, dict[str, GroupScore]] = field(default_factory=dict)
     tokens_per_sample: float | None = None

@@ -9,7 +9,7 @@ from random import Random
 from statistics import variance
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.difference import POWER, Difference, back
+from reporter.compare.difference import POWER, FigureDifference, back
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def difference(
     in_points: bool,
     level: float,
     level_to_find: float,
-) -> Difference | None:
+) -> FigureDifference | None:
     """The difference between two groups of runs: Hodges and Lehmann's estimate, its interval, and the test.
 
     Args:
@@ -50,7 +50,7 @@ def difference(
     )
     away = detectable(len(first), len(second), round(1 - level_to_find, 12))
     spread = _deviation(first, second)
-    return Difference(
+    return FigureDifference(
         by=back(shift.estimate, in_points=in_points),
         low=low,
         high=high,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.acceptance import IN_WORDS
 from reporter.kinds import members
 
 if TYPE_CHECKING:
@@ -16,13 +17,27 @@ if TYPE_CHECKING:
 
 _SETTINGS: Final = (
     *("command", "model", "protocol", "stream", "load", "max_tokens", "temperature", "extra_body"),
-    *("ignore_eos", "salt", "steady", "warmup", "warmup_s", "order", "history", "retry", "timeout_s"),
+    *(
+        "ignore_eos",
+        "request_seed",
+        "salt",
+        "steady",
+        "warmup",
+        "warmup_s",
+        "order",
+        "history",
+        "retry",
+        "timeout_s",
+    ),
 )
 """The settings that figures depend on."""
 
 _MACHINE: Final = ("host", "platform", "cpus", "usable_cpus")
 _CLIENT: Final = ("workers", "transport", "timestamp_source")
 _DEFINITIONS: Final = ("percentile_method", "tpot_mode", "definitions")
+
+_SCORING: Final = ("scorer", "version", "judge_model", "pass_threshold", "repeats")
+"""Of a score; where these differ it is not the same measure."""
 
 Facts = Mapping[str, Mapping[str, Any]]
 """What a run was, by what it is about and by name: `settings`, then `load.concurrency`."""
@@ -33,8 +48,8 @@ class Unlike:
     """Something that was not the same in two runs, or wrong with one.
 
     Attributes:
-        about: What it is about: `settings`, `dataset`, `lengths`, `tokens`, `machine`, `client`, `versions`,
-            `definitions` or `validity`.
+        about: What it is about: `settings`, `dataset`, `lengths`, `tokens`, `scoring`, `machine`, `client`,
+            `versions`, `definitions` or `validity`.
         what: Its name there, such as `load.concurrency`.
         run: The run.
         value: What it was in it.
@@ -69,7 +84,18 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
         "versions": members(run.get("versions")),
         "definitions": dict(_flat({name: run[name] for name in _DEFINITIONS if name in run})),
         "tokens": {"source": tokens.get("source")},
+        "scoring": dict(_scoring(report)),
     }
+
+
+def _scoring(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """By whom and how each benchmark was scored; of several scorings of one, all of them."""
+    by_name: dict[str, list[Any]] = {}
+    for score in report.get("accuracy") or ():
+        for what in _SCORING:
+            by_name.setdefault(f"{score.get('name')}.{what}", []).append(score.get(what))
+    for name, values in by_name.items():
+        yield name, values[0] if len(values) == 1 else ", ".join(sorted({str(value) for value in values}))
 
 
 def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list[Unlike]:
@@ -87,11 +113,9 @@ def faults(name: str, report: Mapping[str, Any]) -> list[Unlike]:
     validity, ended = members(report.get("validity")), members(report.get("run")).get("ended")
     found = []
     if validity.get("valid") is False:
-        found.append(
-            Unlike(
-                "validity", "invalid", name, "; ".join(map(str, validity.get("reasons") or ())) or "no reason"
-            )
-        )
+        reasons = "; ".join(map(str, validity.get("reasons") or ())) or "no reason"
+        accepted = f"{IN_WORDS}: " if validity.get("accepted") is True else ""
+        found.append(Unlike("validity", "invalid", name, f"{accepted}{reasons}"))
     elif ended != "completed":
         found.append(Unlike("validity", "ended", name, ended))
     return found

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.compare.comparable import Unlike, unlike
 from reporter.compare.comparison import Comparison, Told
-from reporter.compare.family import Family
+from reporter.compare.family import Family, is_constant
+from reporter.compare.naming import labels
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.compare.comparison import Row, Rules, Status
-    from reporter.compare.metric import Metric
+    from reporter.compare.comparison import ComparisonRow, MetricChange, Rules, Status
+    from reporter.compare.metric import ComparedMetric
     from reporter.compare.side import Side
 
 LENGTHS: Final = ("input_tokens:mean", "output_tokens:mean")
 """Where these differ, the servers did not do the same work."""
+
+_SHARES: Final = frozenset({"error"})
+"""Of a run that is too short for anything else, still known."""
 
 LENGTHS_DIFFER: Final = (0.01, 0.01)
 """By more than this share, with a p below this: so that two that are alike are hardly ever called unlike."""
@@ -30,8 +34,8 @@ LENGTHS_DIFFER: Final = (0.01, 0.01)
 
 def compare(
     sides: Sequence[Side],
-    deciding: Sequence[Metric],
-    further: Sequence[Metric],
+    deciding: Sequence[ComparedMetric],
+    further: Sequence[ComparedMetric],
     rules: Rules,
     *,
     by_runs: bool = False,
@@ -57,7 +61,10 @@ def compare(
         reasons=tuple(reasons),
         test="mann_whitney" if by_runs else "within_runs",
         rules=rules,
-        sides=tuple(Told(side.name, tuple(run.name for run in side.runs)) for side in sides),
+        sides=tuple(
+            Told(side.name, tuple(run.name for run in side.runs), label, side.requests)
+            for side, label in zip(sides, labels(sides), strict=True)
+        ),
         rows=rows,
         unlike=found,
         notes=tuple(_notes(sides, rows, rules, by_runs=by_runs)),
@@ -65,9 +72,10 @@ def compare(
 
 
 _UNTESTED: Final = (
-    "no rate and no latency could be tested: a run is too short, or nothing but its report is left; give "
-    "logs of at least 40 requests, or several runs a side"
+    "no rate, latency or score could be tested: compare runs with their logs and at least 8 requests each, "
+    "or several runs a side"
 )
+_FEW: Final = "no rate, latency or score could be tested: the runs have too few requests for these metrics"
 
 
 def _unlike(sides: Sequence[Side]) -> Iterator[Unlike]:
@@ -83,7 +91,7 @@ def _unlike(sides: Sequence[Side]) -> Iterator[Unlike]:
                     yield one
 
 
-def _other_lengths(rows: Sequence[Row], reference: str) -> Iterator[Unlike]:
+def _other_lengths(rows: Sequence[ComparisonRow], reference: str) -> Iterator[Unlike]:
     least, doubt = LENGTHS_DIFFER
     for row in rows:
         for change, cell in zip(row.changes, row.figures[1:], strict=True):
@@ -94,7 +102,12 @@ def _other_lengths(rows: Sequence[Row], reference: str) -> Iterator[Unlike]:
 
 
 def _status(
-    sides: Sequence[Side], rows: Sequence[Row], found: Sequence[Unlike], rules: Rules, *, by_runs: bool
+    sides: Sequence[Side],
+    rows: Sequence[ComparisonRow],
+    found: Sequence[Unlike],
+    rules: Rules,
+    *,
+    by_runs: bool,
 ) -> tuple[Status, list[str]]:
     if found and rules.strict:
         return "INVALID", ["the runs are not comparable, and --strict asks for that"]
@@ -102,10 +115,14 @@ def _status(
     if failing:
         return "FAIL", failing
     changes = [(row, one) for row in rows if row.decides for one in row.changes]
-    if by_runs and (few := _too_few(sides, len(changes), rules)):
+    doubts = [_doubt(row, one) for row, one in changes if one.finding == "in doubt"]
+    if doubts:
+        return "INCONCLUSIVE", doubts
+    if by_runs and (few := _too_few(sides, _family(rows, by_runs=by_runs), rules)):
         return "INCONCLUSIVE", [few]
-    if all(one.finding == "not tested" for row, one in changes if not row.in_points):
-        return "INCONCLUSIVE", [_UNTESTED]
+    tested = [one.finding for row, one in changes if row.metric not in _SHARES]
+    if tested and not set(tested) - {"not tested", "too few requests"}:
+        return "INCONCLUSIVE", [_FEW if "too few requests" in tested else _UNTESTED]
     lost = [
         f"{one.side} has no {row.metric}"
         for row in rows
@@ -114,6 +131,28 @@ def _status(
         if cell is None
     ]
     return ("INCONCLUSIVE", lost) if lost else ("PASS", [])
+
+
+def _doubt(row: ComparisonRow, change: MetricChange) -> str:
+    """Say that the stamps of a client that read late do not tell how a side differs."""
+    unit = "points" if row.in_points else "%"
+    ends = ["unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.most)]
+    return (
+        f"the client was too busy to tell how {row.metric} of {change.side} differs: chunks were read late, "
+        f"and the difference is between {ends[0]} and {ends[1]}"
+    )
+
+
+def _family(rows: Sequence[ComparisonRow], *, by_runs: bool) -> int:
+    """How many tests of primary metrics there are."""
+    return sum(
+        change.p is not None
+        and not is_constant((*reference.runs, *cell.runs), by_runs=by_runs, of_requests=row.metric in _SHARES)
+        for row in rows
+        if row.decides and (reference := row.figures[0]) is not None
+        for cell, change in zip(row.figures[1:], row.changes, strict=True)
+        if cell is not None
+    )
 
 
 def _too_few(sides: Sequence[Side], family: int, rules: Rules) -> str | None:
@@ -129,23 +168,43 @@ def _too_few(sides: Sequence[Side], family: int, rules: Rules) -> str | None:
     )
 
 
-def _notes(sides: Sequence[Side], rows: Sequence[Row], rules: Rules, *, by_runs: bool) -> Iterator[str]:
+def _notes(
+    sides: Sequence[Side], rows: Sequence[ComparisonRow], rules: Rules, *, by_runs: bool
+) -> Iterator[str]:
     if by_runs:
         yield (
-            f"{_sizes(sides)} runs: runs are what is sampled (Mann-Whitney, p {max(_least_p(sides)):.2g} at "
-            "best); a side shows its median, a difference is Hodges and Lehmann's"
+            f"{_sizes(sides)} runs: each run is one observation (Mann-Whitney, smallest possible p "
+            f"{max(_least_p(sides)):.2g}); figures are medians, changes Hodges-Lehmann estimates"
         )
     else:
         yield (
-            "one run a side: this sees how requests scatter inside each run, and cannot see how runs of one "
-            "server differ from each other; several runs a side can (--baseline)"
+            "one run a side: this measures how requests vary within each run, not how runs of one server "
+            "differ from each other; several runs a side do (--baseline)"
         )
-    tests = sum(one.p is not None for row in rows if row.decides for one in row.changes)
+    tests = _family(rows, by_runs=by_runs)
     if tests > 1:
         yield (
-            f"p of what decides is adjusted for {tests} tests (Holm): the chance of a false alarm in any of "
-            f"them is {rules.alpha:g} at most; each further p and each interval is about one metric"
+            f"p of the primary metrics is adjusted for {tests} tests (Holm): the probability of any false "
+            f"positive among them is at most {rules.alpha:g}; every other p and every interval is about one "
+            "metric"
         )
+    yield from _other_questions(rows)
+
+
+def _other_questions(rows: Sequence[ComparisonRow]) -> Iterator[str]:
+    """Where scores were compared by a part of their questions, or not question by question."""
+    for row in rows:
+        for cell, change in zip(row.figures[1:], row.changes, strict=True):
+            reference = row.figures[0]
+            if not row.metric.startswith("accuracy.") or reference is None or cell is None:
+                continue
+            if change.paired is None and change.p is not None and len(cell.runs) == len(reference.runs) == 1:
+                yield f"{row.metric} of {change.side}: not paired, as most questions are not in both runs"
+            elif change.paired is not None and change.paired < max(reference.n, cell.n):
+                yield (
+                    f"{row.metric} of {change.side}: the change is over the {change.paired:,} questions "
+                    "that both runs answered"
+                )
 
 
 def _least_p(sides: Sequence[Side]) -> list[float]:

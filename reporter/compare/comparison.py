@@ -10,7 +10,16 @@ if TYPE_CHECKING:
     from reporter.compare.metric import Better
 
 Status = Literal["PASS", "FAIL", "INVALID", "INCONCLUSIVE"]
-Finding = Literal["better", "worse", "different", "no significant difference", "too few runs", "not tested"]
+Finding = Literal[
+    "better",
+    "worse",
+    "different",
+    "no significant difference",
+    "too few runs",
+    "too few requests",
+    "not tested",
+    "in doubt",
+]
 
 SCHEMA_VERSION: Final = 1
 """Of what `loadgen compare --json` prints; grows when a key changes its meaning or goes away."""
@@ -60,7 +69,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MetricChange:
     """How a side differs from the reference in a metric.
 
     Attributes:
@@ -74,6 +83,11 @@ class Change:
         adjusted_p: The same with all in mind that decide: what is held against alpha. Of the others it is p.
         detectable: A difference that would have been found in four of five such comparisons.
         fails: Whether it is for the worse, significant, large enough, and of a metric that decides.
+        needed: Of too few requests, how many each run would need.
+        paired: Of a score, how many questions both runs were asked and were compared by.
+        least: The least that the difference can be, where chunks were read late (docs/metrics.md); None where
+            it is exact, or the end has no difference to tell.
+        most: The most.
     """
 
     side: str
@@ -85,10 +99,14 @@ class Change:
     adjusted_p: float | None = None
     detectable: float | None = None
     fails: bool = False
+    needed: int | None = None
+    paired: int | None = None
+    least: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One metric, side by side.
 
     Attributes:
@@ -107,15 +125,24 @@ class Row:
     decides: bool
     in_points: bool
     figures: tuple[Cell | None, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[MetricChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A side by its name, and those of its runs."""
+    """A side of a comparison.
+
+    Attributes:
+        name: As it was named on the command line.
+        runs: The names of its runs.
+        label: What tables call it: its model and dataset where these tell the sides apart, else its folder.
+        requests: How many of its requests completed; None where nothing says so.
+    """
 
     name: str
     runs: tuple[str, ...]
+    label: str = ""
+    requests: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +151,8 @@ class Comparison:
 
     Attributes:
         status: FAIL where a change fails; INVALID where runs are not comparable and that was to be strict;
-            INCONCLUSIVE where nothing could be tested, or so few runs can never differ.
+            INCONCLUSIVE where nothing could be tested, so few runs can never differ, or the stamps of a
+            client that read late are too uncertain to tell.
         reasons: Why it is not PASS.
         test: `within_runs` for one run a side, else `mann_whitney`.
         rules: When a difference counts.
@@ -140,7 +168,7 @@ class Comparison:
     test: Literal["within_runs", "mann_whitney"]
     rules: Rules
     sides: tuple[Told, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     unlike: tuple[Unlike, ...]
     notes: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION

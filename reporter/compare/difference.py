@@ -1,7 +1,7 @@
 """The difference between two figures: how large, how certain, and how large it must be to be seen.
 
 Differences are relative, and intervals and tests are those of the logarithms of the figures; of shares they
-are in points. `Difference` holds the one and the other as a share: 0.03 is 3 %, or 3 points.
+are in points. `FigureDifference` holds the one and the other as a share: 0.03 is 3 %, or 3 points.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ POWER: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FigureDifference:
     """How a figure differs from the reference's.
 
     Attributes:
@@ -25,6 +25,8 @@ class Difference:
         p: The chance of a difference as large between two that do not differ; None where none is known.
         detectable: The difference that would be found in four of five comparisons such as this one, in either
             direction; None where none would, or none is known.
+        needed: Where p is None for want of requests, how many each run would need.
+        paired: Of a score, how many questions both runs were asked and were compared by.
     """
 
     by: float
@@ -32,6 +34,8 @@ class Difference:
     high: float | None = None
     p: float | None = None
     detectable: float | None = None
+    needed: int | None = None
+    paired: int | None = None
 
 
 def back(by: float, *, in_points: bool) -> float:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reporter.compare import between, paired, within
-from reporter.compare.comparison import Cell, Change, Row
+from reporter.compare import between, paired, percentiles, within
+from reporter.compare.comparison import Cell, ComparisonRow, MetricChange
 from reporter.compare.holm import adjusted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reporter.compare.comparison import Finding, Rules
-    from reporter.compare.difference import Difference
-    from reporter.compare.figure import Figure
-    from reporter.compare.metric import Metric
-    from reporter.compare.side import Side
+    from reporter.compare.difference import FigureDifference
+    from reporter.compare.figure import ComparedFigure
+    from reporter.compare.metric import Better, ComparedMetric
+    from reporter.compare.side import End, Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,87 +36,171 @@ class Family:
     decides: bool
     by_runs: bool
 
-    def rows(self, metrics: Sequence[Metric]) -> list[Row]:
-        """A row for each metric; for one that decides even where no side has a figure of it."""
+    def rows(self, metrics: Sequence[ComparedMetric]) -> list[ComparisonRow]:
+        """A row for each metric; for one that decides even where no side has a figure of it.
+
+        Figures that are in doubt are compared at both extremes as well: a difference is the greatest where
+        the reference is at the least and the other side at the most that it can be.
+        """
+        rows = self._rows(metrics)
+        doubtful = {metric.name for metric in metrics if any(side.is_in_doubt(metric) for side in self.sides)}
+        if not doubtful:
+            return rows
+        smallest = self._changes(metrics, "most", "least")
+        greatest = self._changes(metrics, "least", "most")
+        return [
+            replace(
+                row, changes=tuple(map(in_doubt, row.changes, smallest[row.metric], greatest[row.metric]))
+            )
+            if row.metric in doubtful
+            else row
+            for row in rows
+        ]
+
+    def _changes(
+        self, metrics: Sequence[ComparedMetric], reference: End, others: End
+    ) -> dict[str, tuple[MetricChange, ...]]:
+        """The changes between the ends of what figures can be, by the names of the metrics."""
+        first, *further = self.sides
+        sides = (first.at(reference), *(side.at(others) for side in further))
+        return {row.metric: row.changes for row in replace(self, sides=sides).rows(metrics)}
+
+    def _rows(self, metrics: Sequence[ComparedMetric]) -> list[ComparisonRow]:
         figures = {
             metric: [side.figure(metric, self.rules.level) for side in self.sides] for metric in metrics
         }
         there = {metric: cells for metric, cells in figures.items() if self.decides or any(cells)}
         differences = self._differences(there)
-        chances = [one.p for one in differences.values() if one is not None and one.p is not None]
-        held = iter(adjusted(chances) if self.decides else chances)
-        told = {
-            pair: (one, None if one is None or one.p is None else next(held))
-            for pair, one in differences.items()
-        }
+        tested = {pair: one.p for pair, one in differences.items() if one is not None and one.p is not None}
+        counted = {pair: p for pair, p in tested.items() if not self._constant(*pair)}
+        held = dict(zip(counted, adjusted(list(counted.values())), strict=True)) if self.decides else {}
+        told = {pair: (one, held.get(pair, tested.get(pair))) for pair, one in differences.items()}
         return [
-            Row(
+            ComparisonRow(
                 metric=metric.name,
                 unit=metric.unit,
-                better=metric.better,
+                better=_better(metric, cells),
                 decides=self.decides,
-                in_points=metric.is_share,
+                in_points=_in_points(metric, cells),
                 figures=tuple(map(_cell, cells, [side.values(metric) for side in self.sides])),
                 changes=tuple(
-                    self._change(metric, at, *told[metric, at]) for at in range(1, len(self.sides))
+                    self._change(metric, cells, at, *told[metric, at]) for at in range(1, len(self.sides))
                 ),
             )
             for metric, cells in there.items()
         ]
 
+    def _constant(self, metric: ComparedMetric, at: int) -> bool:
+        values = (*self.sides[0].values(metric), *self.sides[at].values(metric))
+        return is_constant(values, by_runs=self.by_runs, of_requests=metric.kind == "error")
+
     def _differences(
-        self, figures: Mapping[Metric, Sequence[Figure | None]]
-    ) -> dict[tuple[Metric, int], Difference | None]:
+        self, figures: Mapping[ComparedMetric, Sequence[ComparedFigure | None]]
+    ) -> dict[tuple[ComparedMetric, int], FigureDifference | None]:
         """Of each metric and each side but the reference."""
         pairs = list(product(figures, range(1, len(self.sides))))
         testable = sum(
-            figures[metric][0] is not None and figures[metric][at] is not None for metric, at in pairs
+            figures[metric][0] is not None
+            and figures[metric][at] is not None
+            and not self._constant(metric, at)
+            for metric, at in pairs
         )
         to_find = 1 - self.rules.alpha / max(1, testable if self.decides else 1)
         return {(metric, at): self._difference(metric, at, figures[metric], to_find) for metric, at in pairs}
 
     def _difference(
-        self, metric: Metric, at: int, figures: Sequence[Figure | None], level_to_find: float
-    ) -> Difference | None:
+        self, metric: ComparedMetric, at: int, figures: Sequence[ComparedFigure | None], level_to_find: float
+    ) -> FigureDifference | None:
         reference, other = figures[0], figures[at]
         if reference is None or other is None:
             return None
         if self.by_runs:
             return between.difference(
                 *(self.sides[0].values(metric), self.sides[at].values(metric)),
-                in_points=metric.is_share,
+                in_points=_in_points(metric, figures),
                 level=self.rules.level,
                 level_to_find=level_to_find,
             )
         levels = {"level": self.rules.level, "level_to_find": level_to_find}
-        return paired.difference(reference, other, **levels) or within.difference(
-            reference, other, in_points=metric.is_share, **levels
-        )
+        in_points = _in_points(metric, figures)
+        if metric.kind == "accuracy":
+            found = paired.difference(reference, other, in_points=in_points, **levels)
+        else:
+            found = None if metric.p is None else percentiles.difference(reference, other, metric.p, **levels)
+        return found or within.difference(reference, other, in_points=in_points, **levels)
 
-    def _change(self, metric: Metric, at: int, by: Difference | None, adjusted_p: float | None) -> Change:
+    def _change(
+        self,
+        metric: ComparedMetric,
+        figures: Sequence[ComparedFigure | None],
+        at: int,
+        by: FigureDifference | None,
+        adjusted_p: float | None,
+    ) -> MetricChange:
         name = self.sides[at].name
         if by is None:
-            return Change(name, "not tested")
-        finding = self._finding(metric, by, adjusted_p)
-        floor = self.rules.min_points if metric.is_share else self.rules.min_effect
-        return Change(
+            return MetricChange(name, "not tested")
+        better = _better(metric, figures)
+        finding = self._finding(better, by, adjusted_p)
+        floor = self.rules.min_points if _in_points(metric, figures) else self.rules.min_effect
+        return MetricChange(
             *(name, finding, by.by, by.low, by.high, by.p, adjusted_p, by.detectable),
             fails=self.decides and finding == "worse" and abs(by.by) > floor,
+            needed=by.needed,
+            paired=by.paired,
         )
 
-    def _finding(self, metric: Metric, by: Difference, adjusted_p: float | None) -> Finding:
+    def _finding(self, better: Better, by: FigureDifference, adjusted_p: float | None) -> Finding:
         if adjusted_p is None:
-            return "not tested"
+            return "not tested" if by.needed is None else "too few requests"
         if self.by_runs and by.detectable is None:
             return "too few runs"
         if adjusted_p > self.rules.alpha:
             return "no significant difference"
-        if metric.better == "neither":
+        if better == "neither":
             return "different"
-        return "better" if (by.by > 0) == (metric.better == "higher") else "worse"
+        return "better" if (by.by > 0) == (better == "higher") else "worse"
 
 
-def _cell(figure: Figure | None, values: Sequence[float]) -> Cell | None:
+def in_doubt(change: MetricChange, smallest: MetricChange, greatest: MetricChange) -> MetricChange:
+    """A change with what it is at both extremes; in doubt where these do not lead to the same finding."""
+    least, most = smallest.by, greatest.by
+    turns = least is not None and most is not None and least * most < 0
+    alike = {(one.finding, one.fails) for one in (change, smallest, greatest)}
+    if len(alike) > 1 or (change.finding == "different" and turns):
+        change = replace(change, finding="in doubt", fails=False)
+    return replace(change, least=least, most=most)
+
+
+def is_constant(values: Sequence[float], *, by_runs: bool, of_requests: bool) -> bool:
+    """Whether all that is sampled is alike, so that no test of it can ever be significant.
+
+    Such a test does not count in the family: R. E. Tarone, "A modified Bonferroni method for discrete data",
+    Biometrics 46, 1990.
+
+    Args:
+        values: The figures of the runs of both sides.
+        by_runs: Whether runs are what is sampled.
+        of_requests: Whether a figure is the share of requests that something is true of.
+    """
+    return len(set(values)) == 1 and (by_runs or (of_requests and values[0] in {0.0, 1.0}))
+
+
+def _in_points(metric: ComparedMetric, figures: Sequence[ComparedFigure | None]) -> bool:
+    """Whether differences are in percentage points: of shares, and of scores that are shares."""
+    return metric.is_share or (
+        metric.kind == "accuracy" and all(one.is_share for one in figures if one is not None)
+    )
+
+
+def _better(metric: ComparedMetric, figures: Sequence[ComparedFigure | None]) -> Better:
+    """Which side is better; of a score its benchmark says so."""
+    if metric.kind != "accuracy":
+        return metric.better
+    return next((one.better for one in figures if one is not None), metric.better)
+
+
+def _cell(figure: ComparedFigure | None, values: Sequence[float]) -> Cell | None:
     if figure is None:
         return None
     return Cell(figure.value, figure.low, figure.high, figure.n, figure.effective, tuple(values))

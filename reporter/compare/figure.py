@@ -1,40 +1,43 @@
 """A figure of one run, and how far it can be trusted.
 
-Requests of one run are no independent replicates of the server: they shared its queue, its caches and its
-clock. Rates and means therefore have the interval of batch means over blocks of time. Percentiles have that
-of order statistics, and shares Wilson's, each of the *effective* number of requests
-(reporter/compare/blocks.py) instead of their number: R. S. Woodruff, "Confidence intervals for medians and
-other position measures", J. Am. Stat. Assoc. 47, 1952, does so for the percentiles of any sample that is not
-a simple one.
+Requests of one run are not independent samples of the server: they shared its queue, caches and clock. How
+much a request resembles those before it is estimated from the run itself, in the order of issue
+(`rulesets.statistics.long_run`), and widens the interval: that of a mean by the design effect, that of a
+percentile or a share by the *effective* number of requests in place of their number. R. S. Woodruff,
+"Confidence intervals for medians and other position measures", J. Am. Stat. Assoc. 47, 1952, does so for the
+percentiles of any sample that is not a simple one.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from statistics import stdev
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from reporter.compare.blocks import FEWEST_BLOCKS, effective_number
 from reporter.kinds import members, number
 from rulesets.errors import Unanswerable
-from rulesets.statistics import batch_means, normal, order_statistics, student, wilson
+from rulesets.statistics import normal, order_statistics, student, wilson
+from rulesets.statistics.long_run import long_run
+from rulesets.statistics.two_percentiles import Ordered, ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from reporter.compare.blocks import Blocks
-    from reporter.compare.metric import Kind, Metric
-    from rulesets.evidence import Evidence
+    from reporter.compare.metric import ComparedMetric, Kind
+    from rulesets.evidence import Accuracy, Evidence
 
 
-Told = TypeVar("Told")
+Value = TypeVar("Value")
+
+Cells = Sequence[tuple[float, float]]
+"""In the order of time, of how many and what amount; each a request, or the requests of a span of time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ComparedFigure:
     """A figure of one run.
 
     Attributes:
@@ -46,7 +49,10 @@ class Figure:
             is no limit on that side.
         above: Its standard error upwards.
         freedom: Degrees of freedom of both; None where they are known as if from many.
-        effective: How many independent requests would tell as much; None for rates and means.
+        effective: How many independent requests would tell as much; None for rates and scores.
+        ordered: Of a percentile, the values around it; None where their order in time is not known.
+        is_share: Of a score, whether it is between 0 and 1.
+        better: Of a score, which side is better.
         questions: Of a score, the value of each question, as far as they are known.
     """
 
@@ -56,12 +62,19 @@ class Figure:
     high: float | None = None
     below: float = math.inf
     above: float = math.inf
-    freedom: int | None = None
+    freedom: float | None = None
     effective: int | None = None
+    ordered: Ordered | None = None
+    is_share: bool = False
+    better: Literal["higher", "lower"] = "higher"
     questions: Mapping[str, float] | None = None
 
 
-def figure(run: Evidence, metric: Metric, level: float) -> Figure | None:
+_FEWEST: Final = 4
+"""No run counts for fewer independent requests in a share: fewer cannot differ at 5 %."""
+
+
+def figure(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     """The figure of a run; None where it has none, or only its report is left and does not hold it.
 
     Args:
@@ -82,56 +95,67 @@ def critical(level: float, freedom: float | None) -> float:
     return student.bound(level, freedom)
 
 
-def _rate(run: Evidence, metric: Metric, level: float) -> Figure | None:
+def _rate(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     rate = run.rate(metric.of, metric.where)
-    return None if rate.value is None else _by_blocks(rate.value, rate.n, rate.blocks, level)
+    if rate.value is None:
+        return None
+    varies = long_run(rate.series)
+    if varies is None:
+        return ComparedFigure(rate.value, rate.n)
+    return _by_error(rate.value, rate.n, math.sqrt(varies.of_mean), varies.freedom, level)
 
 
-def _mean(run: Evidence, metric: Metric, level: float) -> Figure | None:
+def _mean(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     sample = run.sample(metric.of, metric.where)
     mean = sample.mean()
     if mean is None:
         return None
-    return _by_blocks(mean, sample.count, _told(sample.block_means), level)
+    cells = _asked(sample.in_order)
+    varies = long_run([amount - mean * of for of, amount in cells])
+    if varies is None:
+        return ComparedFigure(mean, sample.count)
+    # Of the sum over the cells, over how many values there are.
+    error = math.sqrt(varies.of_mean) * len(cells) / max(1.0, sum(of for of, _ in cells))
+    return _by_error(mean, sample.count, error, varies.freedom, level)
 
 
-def _by_blocks(value: float, n: int, told: Sequence[float], level: float) -> Figure:
-    blocks = batch_means.grouped(told)
-    if len(blocks) < FEWEST_BLOCKS or value <= 0:
-        return Figure(value, n)
-    error, freedom = stdev(blocks) / math.sqrt(len(blocks)), len(blocks) - 1
+def _by_error(value: float, n: int, error: float, freedom: float, level: float) -> ComparedFigure:
+    if value <= 0:
+        return ComparedFigure(value, n)
     half = error * critical(level, freedom)
-    return Figure(value, n, value - half, value + half, error / value, error / value, freedom)
+    return ComparedFigure(
+        value, n, max(0.0, value - half), value + half, error / value, error / value, freedom
+    )
 
 
-def _percentile(run: Evidence, metric: Metric, level: float) -> Figure | None:
+def _percentile(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     sample, p = run.sample(metric.of, metric.where), metric.p or Fraction(1, 2)
     value, n = sample.percentile(p), sample.count
     if value is None or not math.isfinite(value):
         return None
-    blocks = _told(partial(sample.block_counts, (value,)))
-    if len(blocks) < FEWEST_BLOCKS or value <= 0:
-        return Figure(value, n)
-    effective = effective_number([(met, of) for met, of in blocks], level, n)
+    effective = _effective(_asked(partial(sample.in_order, value)), level)
+    if effective is None or value <= 0:
+        return ComparedFigure(value, n)
+    effective = min(n, effective)
     ranks = order_statistics.interval(effective, p, level)
     low = None if ranks.lower is None else sample.at(ranks.lower * n // effective)
     high = None if ranks.upper is None else sample.at(-(-(ranks.upper + 1) * n // effective) - 1)
-    # Interpolated percentiles of few values can lie beside the interval of ranks.
-    low, high = None if low is None else min(low, value), None if high is None else max(high, value)
-    z = critical(level, None)
-    return Figure(
-        *(value, n, low, high),
-        below=math.log(value / low) / z if low and low > 0 else math.inf,
-        above=math.log(high / value) / z if high and math.isfinite(high) else math.inf,
+    # Interpolated percentiles of few values can lie outside of the interval of ranks.
+    return ComparedFigure(
+        value,
+        n,
+        None if low is None else min(low, value),
+        None if high is None or not math.isfinite(high) else max(high, value),
         effective=effective,
+        ordered=ordered(sample.at, n, effective, p),
     )
 
 
-def _error(run: Evidence, metric: Metric, level: float) -> Figure | None:
+def _error(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     counts = run.counts(metric.where)
     failed = counts["failed"] + counts["cancelled"]
-    blocks = [] if metric.where else [_ended(moment) for moment in _moments(run.report)]
-    return _of_share(failed, counts["completed"] + failed, blocks, level)
+    cells = [] if metric.where else [_ended(moment) for moment in _moments(run.report)]
+    return _of_share(failed, counts["completed"] + failed, cells, level)
 
 
 def _moments(report: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -141,49 +165,89 @@ def _moments(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _ended(moment: Mapping[str, Any]) -> tuple[float, float]:
-    """How many requests failed in a moment, and how many ended."""
+    """How many requests ended in a moment, and how many of them failed."""
     completed, failed, cancelled = (
         number(moment.get(name)) or 0 for name in ("completed", "failed", "cancelled")
     )
-    return failed + cancelled, completed + failed + cancelled
+    return completed + failed + cancelled, failed + cancelled
 
 
-def _good(run: Evidence, metric: Metric, level: float) -> Figure | None:
+def _good(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     good = run.good(metric.conditions, metric.where)
-    return _of_share(good.good, good.ended, good.blocks, level)
+    # Only a log has their order.
+    ask = getattr(run, "good_in_order", None)
+    cells = () if ask is None else ask(metric.conditions, metric.where)
+    return _of_share(good.good, good.ended, cells, level)
 
 
-def _of_share(count: int, of: int, blocks: Blocks, level: float) -> Figure | None:
+def _of_share(count: int, of: int, cells: Cells, level: float) -> ComparedFigure | None:
     """A share by Wilson's interval of the effective number of requests."""
     if not of:
         return None
-    value, effective = count / of, effective_number(blocks, level, of)
+    value, effective = count / of, min(of, _effective(cells, level) or of)
     low, high = wilson.interval(round(value * effective), effective, level)
     z = critical(level, None)
-    return Figure(
-        *(value, of, low, high), below=(value - low) / z, above=(high - value) / z, effective=effective
+    return ComparedFigure(
+        value, of, low, high, below=(value - low) / z, above=(high - value) / z, effective=effective
     )
 
 
-def _accuracy(run: Evidence, metric: Metric, level: float) -> Figure | None:
+def _effective(cells: Cells, level: float) -> int | None:
+    """How many independent requests would have a share that is as sure; None where too few cells tell.
+
+    It is never more than there are, and is made smaller by (z / t)², as an estimated variance is not a known
+    one.
+    """
+    n = round(sum(of for of, _ in cells))
+    share = sum(amount for _, amount in cells) / n if n else 0.0
+    varies = long_run([amount - share * of for of, amount in cells])
+    if varies is None:
+        return None
+    of_share = varies.of_mean * (len(cells) / n) ** 2 if n else 0.0
+    if not of_share:
+        return n
+    few = (critical(level, None) / critical(level, 2 * varies.freedom)) ** 2
+    return min(n, max(_FEWEST, math.floor(share * (1 - share) / of_share * few)))
+
+
+def _accuracy(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     score = run.accuracy(metric.of)
     if score is None or score.value is None or score.unscored:
         return None
     # Only a log has them.
     ask = getattr(run, "by_question", None)
     questions = None if ask is None else ask(metric.of)
-    if score.standard_error is None or score.value <= 0:
-        return Figure(score.value, score.n, questions=questions)
-    half, error = critical(level, None) * score.standard_error, score.standard_error / score.value
-    return Figure(
-        *(score.value, score.n, score.value - half, score.value + half),
-        below=error,
-        above=error,
+    is_share = score.unit == "share"
+    low, high = _of_score(score, level)
+    error = math.inf
+    if score.standard_error is not None and (is_share or score.value > 0):
+        error = score.standard_error / (1.0 if is_share else score.value)
+    z = critical(level, None)
+    return ComparedFigure(
+        *(score.value, score.n, low, high),
+        below=(score.value - low) / z if is_share and low is not None else error,
+        above=(high - score.value) / z if is_share and high is not None else error,
+        is_share=is_share,
+        better=score.better,
         questions=questions,
     )
 
 
-_FIGURES: Final[Mapping[Kind, Callable[[Evidence, Metric, float], Figure | None]]] = {
+def _of_score(score: Accuracy, level: float) -> tuple[float | None, float | None]:
+    """The interval that the report has; at another level, one by the same method."""
+    interval, value = score.interval, score.value or 0.0
+    if interval is not None and interval.level == level:
+        return interval.low, interval.high
+    if interval is not None and interval.method == "wilson":
+        return wilson.interval(round(value * score.n), score.n, level)
+    if score.standard_error is None:
+        return None, None
+    half = critical(level, None) * score.standard_error
+    low, high = value - half, value + half
+    return (max(low, 0.0), min(high, 1.0)) if score.unit == "share" else (low, high)
+
+
+_FIGURES: Final[Mapping[Kind, Callable[[Evidence, ComparedMetric, float], ComparedFigure | None]]] = {
     "rate": _rate,
     "mean": _mean,
     "percentile": _percentile,
@@ -193,7 +257,7 @@ _FIGURES: Final[Mapping[Kind, Callable[[Evidence, Metric, float], Figure | None]
 }
 
 
-def _told(ask: Callable[[], Sequence[Told]]) -> Sequence[Told]:
+def _asked(ask: Callable[[], Sequence[Value]]) -> Sequence[Value]:
     """What a run answers; nothing of one of which only the report is left."""
     try:
         return ask()

@@ -23,7 +23,7 @@ Better = Literal["higher", "lower", "neither"]
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class ComparedMetric:
     """One figure that runs are compared in.
 
     Attributes:
@@ -52,37 +52,46 @@ class Metric:
         return self.kind in {"error", "good"}
 
 
-DECIDING: Final = ("output_tps", "ttft:p(50)", "ttft:p(99)", "tpot:mean", "latency:p(99)", "error")
-"""What a comparison fails by, unless it is told what to fail by. They are six so that five runs a side can
-tell: the smallest p that five and five can have is 1/126, and six times that is below 0.05."""
+DECIDING: Final = ("output_tps", "ttft:mean", "ttft:p(99)", "tpot:mean", "latency:p(99)", "error")
+"""What a comparison fails by, with the scores that both sides have, unless `--metric` names others. They are
+six so that five runs a side can tell: the smallest p that five and five can have is 1/126, and six times that
+is below 0.05."""
 
 FURTHER: Final = (
-    "qps",
-    *("ttft:mean", "ttft:p(90)"),
+    *("ttft:p(50)", "ttft:p(90)", "ttft:p(95)"),
+    *("latency:mean", "latency:p(50)", "latency:p(90)", "latency:p(95)"),
+    *("generation_tps:mean", "prompt_tps:mean", "qps"),
     *("tpot:p(50)", "tpot:p(90)", "tpot:p(99)"),
     *("itl:mean", "itl:p(50)", "itl:p(90)", "itl:p(99)"),
-    *("latency:mean", "latency:p(50)", "latency:p(90)"),
     *("input_tokens:mean", "output_tokens:mean"),
 )
-"""What is shown beside it and decides nothing."""
+"""What is shown as well and decides nothing."""
+
+BRIEF: Final = frozenset(
+    {
+        *("ttft:p(50)", "ttft:p(95)", "latency:mean", "latency:p(95)"),
+        *("generation_tps:mean", "qps", "output_tokens:mean"),
+    }
+)
+"""Of the further metrics, those on the console without `--verbose`."""
 
 _HOW: Final = "a metric is written as in a rule, without the bound: 'ttft:p(99)', 'output_tps', 'error'"
 _IN_BRACKETS: Final = re.compile(r"\([^)]*\)|\{[^}]*\}")
 _BOUND: Final = re.compile(r"[<>=!@]")
 _SIMPLE: Final[Mapping[str, Kind]] = {"throughput": "rate", "error": "error", "accuracy": "accuracy"}
-_UNITS: Final = {"latency": "ms", "length": "tokens"}
+_UNITS: Final = {"latency": "ms", "length": "tokens", "speed": "tok/s"}
 
 
-def metric(text: str) -> Metric:
+def metric(text: str) -> ComparedMetric:
     """Read a metric as the short form of a rule begins: `ttft{region:eu}:p(99)`, `qps`, `good(ttft<500ms)`.
 
     Raises:
-        OptionError: There is no such metric, or runs cannot be compared in it.
+        OptionError: The metric does not exist, or runs cannot be compared in it.
     """
     target = _target(text)
     quantity = quantity_of(target.metric)
     kind = _kind(text, target, quantity.kind)
-    return Metric(
+    return ComparedMetric(
         name=_name(target),
         kind=kind,
         of=target.metric.removeprefix("accuracy.") if kind == "accuracy" else target.metric,

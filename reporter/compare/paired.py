@@ -1,54 +1,74 @@
 """The difference between the scores of two runs that asked the same questions, question by question.
 
-What makes a question hard makes it hard for both (rulesets/statistics/paired.py). p is McNemar's, exact,
-where a question is either right or wrong in each run, else that of the mean difference, normal.
+What makes a question hard makes it hard for both (rulesets/statistics/paired.py). Where a question is either
+right or wrong in each run p is McNemar's, exact, and the interval Newcombe's for pairs; of other values both
+are those of the mean difference, by Student's t.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.difference import POWER, Difference
+from reporter.compare.difference import POWER, FigureDifference
 from reporter.compare.figure import critical
-from rulesets.statistics import normal, paired
+from rulesets.statistics import paired, student
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reporter.compare.figure import Figure
+    from reporter.compare.figure import ComparedFigure
 
 _BINARY: Final = frozenset({0.0, 1.0})
+_MOST_LOST: Final = 0.5
+"""Of the questions of the run that asked fewer: with more of them not asked by both, the rest says little."""
 
 
-def difference(reference: Figure, other: Figure, *, level: float, level_to_find: float) -> Difference | None:
-    """The difference of two scores, as a share of the reference's.
+def difference(
+    reference: ComparedFigure, other: ComparedFigure, *, in_points: bool, level: float, level_to_find: float
+) -> FigureDifference | None:
+    """The difference of two scores over the questions that both runs were asked.
 
     Args:
-        reference: The score that it is held against.
+        reference: The score that it is compared with.
         other: The other one.
+        in_points: Whether they are shares; else the difference is one of the reference's score.
         level: Of the interval.
         level_to_find: Of the interval that a detectable difference must be outside of.
 
     Returns:
-        None where they are no scores of the same questions, two at least, or where a ratio has no meaning.
+        None where most questions are not the same, fewer than two are, or a ratio has no meaning.
     """
     before, after = reference.questions, other.questions
-    if before is None or after is None or before.keys() != after.keys() or reference.value <= 0:
+    if before is None or after is None or (not in_points and reference.value <= 0):
         return None
-    firsts, seconds = list(before.values()), [after[question] for question in before]
+    common = [question for question in before if question in after]
+    if len(common) <= max(1.0, _MOST_LOST * min(len(before), len(after))):
+        return None
+    firsts, seconds = ([side[question] for question in common] for side in (before, after))
     found = paired.difference(seconds, firsts)
     if found is None:
         return None
-    error, by = found.standard_error / reference.value, found.mean / reference.value
-    half = critical(level, None) * error
-    detectable = (critical(level_to_find, None) + critical(2 * POWER - 1, None)) * error
-    return Difference(by, by - half, by + half, _chance(found, firsts, seconds), detectable)
+    unit = 1.0 if in_points else reference.value
+    freedom = len(common) - 1
+    low, high, p = _tested(found, firsts, seconds, level)
+    reach = critical(level_to_find, freedom) + critical(2 * POWER - 1, freedom)
+    return FigureDifference(
+        *(found.mean / unit, low / unit, high / unit, p, reach * found.standard_error / unit),
+        paired=len(common),
+    )
 
 
-def _chance(found: paired.Difference, firsts: Sequence[float], seconds: Sequence[float]) -> float:
+def _tested(
+    found: paired.Difference, firsts: Sequence[float], seconds: Sequence[float], level: float
+) -> tuple[float, float, float]:
+    """The ends of the interval, and p."""
     if _BINARY.issuperset((*firsts, *seconds)):
-        return paired.mcnemar(
-            sum(one > other for one, other in zip(firsts, seconds, strict=True)),
-            sum(one < other for one, other in zip(firsts, seconds, strict=True)),
-        )
-    return float(not found.mean) if found.z is None else 2 * normal.cdf(-abs(found.z))
+        lost = sum(one > other for one, other in zip(firsts, seconds, strict=True))
+        won = sum(one < other for one, other in zip(firsts, seconds, strict=True))
+        both = sum(one == other == 1 for one, other in zip(firsts, seconds, strict=True))
+        low, high = paired.newcombe(both, won, lost, len(firsts) - both - won - lost, level)
+        return low, high, paired.mcnemar(lost, won)
+    freedom = len(firsts) - 1
+    half = critical(level, freedom) * found.standard_error
+    p = float(not found.mean) if found.z is None else 1 - student.within(abs(found.z), freedom)
+    return found.mean - half, found.mean + half, p

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from reporter.compare.comparable import facts, faults
-from reporter.compare.figure import Figure, figure
+from reporter.compare.figure import ComparedFigure, figure
+from reporter.compare.metric import metric as read
+from reporter.kinds import members
+from rulesets.scores import main
 from rulesets.statistics import order_statistics
 
 if TYPE_CHECKING:
@@ -15,12 +18,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from reporter.compare.comparable import Facts, Unlike
-    from reporter.compare.metric import Metric
+    from reporter.compare.metric import ComparedMetric
     from rulesets.evidence import Evidence
+
+    Ends = tuple[ComparedFigure, ComparedFigure]
+
+
+End = Literal["least", "most"]
+"""Of what a figure can be."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ComparedRun:
     """What a comparison needs of one run, when the run itself is closed again.
 
     Attributes:
@@ -28,12 +37,28 @@ class Run:
         facts: What it was.
         faults: What is wrong with it by itself.
         figures: By the names of the metrics; None where it has none.
+        ends: Of those that are in doubt, the least and the most that they can be.
+        scores: The names of the scores that its benchmarks are known by.
+        requests: How many completed.
+        model: Its model; empty where it is not known.
+        dataset: What it asked; likewise.
     """
 
     name: str
     facts: Facts
     faults: tuple[Unlike, ...]
-    figures: Mapping[str, Figure | None]
+    figures: Mapping[str, ComparedFigure | None]
+    ends: Mapping[str, Ends] = field(default_factory=dict)
+    scores: tuple[str, ...] = ()
+    requests: int | None = None
+    model: str = ""
+    dataset: str = ""
+
+    def at(self, end: End) -> ComparedRun:
+        """The run with all figures at the least, or the most, that they can be."""
+        place = 0 if end == "least" else 1
+        figures = {name: ends[place] for name, ends in self.ends.items()}
+        return replace(self, figures={**self.figures, **figures}, ends={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +66,51 @@ class Side:
     """One run, or several that are replicates of each other."""
 
     name: str
-    runs: tuple[Run, ...]
+    runs: tuple[ComparedRun, ...]
 
-    def values(self, metric: Metric) -> list[float]:
+    @property
+    def requests(self) -> int | None:
+        """How many completed in all of its runs; None where that is not known of one."""
+        counts = [run.requests for run in self.runs]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+    def is_in_doubt(self, metric: ComparedMetric) -> bool:
+        """Whether the figure of any of its runs is."""
+        return any(metric.name in run.ends for run in self.runs)
+
+    def at(self, end: End) -> Side:
+        """The side with all figures at the least, or the most, that they can be."""
+        return replace(self, runs=tuple(run.at(end) for run in self.runs))
+
+    def values(self, metric: ComparedMetric) -> list[float]:
         """The figure of each run that has it."""
-        return [found.value for run in self.runs if (found := run.figures[metric.name]) is not None]
+        return [found.value for run in self.runs if (found := run.figures.get(metric.name)) is not None]
 
-    def figure(self, metric: Metric, level: float) -> Figure | None:
+    def figure(self, metric: ComparedMetric, level: float) -> ComparedFigure | None:
         """Of one run its figure; of several the median, with its interval by order statistics.
 
         That takes six runs at least (at 95 %).
         """
         if len(self.runs) == 1:
-            return self.runs[0].figures[metric.name]
+            return self.runs[0].figures.get(metric.name)
         values = sorted(self.values(metric))
         if not values:
             return None
         ranks = order_statistics.interval(len(values), 0.5, level)
         low, high = (None if rank is None else values[rank] for rank in (ranks.lower, ranks.upper))
-        return Figure(median(values), len(values), low, high)
+        first = next(found for run in self.runs if (found := run.figures.get(metric.name)) is not None)
+        return ComparedFigure(
+            median(values), len(values), low, high, is_share=first.is_share, better=first.better
+        )
 
 
 def look(
     name: str,
     run: Evidence,
     told: tuple[Mapping[str, Any], Mapping[str, Any]],
-    metrics: Sequence[Metric],
+    metrics: Sequence[ComparedMetric],
     level: float,
-) -> Run:
+) -> ComparedRun:
     """Take down what a comparison needs of a run.
 
     Args:
@@ -78,9 +120,38 @@ def look(
         metrics: Which figures.
         level: Of their intervals.
     """
-    return Run(
+    report = run.report
+    ends = {metric.name: _ends(run, metric, level) for metric in metrics if metric.kind in _IN_DOUBT}
+    scores = [read(f"accuracy.{score}") for score in main(report.get("accuracy") or ())]
+    of_run = members(report.get("run"))
+    completed = members(report.get("counts")).get("completed")
+    return ComparedRun(
         name,
-        facts(run.report, *told),
-        tuple(faults(name, run.report)),
-        {metric.name: figure(run, metric, level) for metric in metrics},
+        facts(report, *told),
+        tuple(faults(name, report)),
+        {metric.name: figure(run, metric, level) for metric in dict.fromkeys((*metrics, *scores))},
+        {name: figures for name, figures in ends.items() if figures is not None},
+        tuple(score.name for score in scores),
+        completed if isinstance(completed, int) else None,
+        str(of_run.get("model") or ""),
+        str(members(of_run.get("dataset")).get("name") or ""),
     )
+
+
+_IN_DOUBT: Final = frozenset({"mean", "percentile", "good"})
+"""Kinds of figures that depend on when chunks arrived."""
+
+
+def _ends(run: Evidence, metric: ComparedMetric, level: float) -> Ends | None:
+    """The least and the most that a figure can be; None where it is exact."""
+    figures = [found for end in run.ends if (found := figure(end, metric, level)) is not None]
+    least, most = (pick(figures, key=lambda one: one.value, default=None) for pick in (min, max))
+    return None if least is None or most is None or least.value == most.value else (least, most)
+
+
+def common_scores(sides: Sequence[Side]) -> tuple[list[str], list[str]]:
+    """The scores that every run of every side has, and those that only some have."""
+    every = [set(run.scores) for side in sides for run in side.runs]
+    names = dict.fromkeys(name for side in sides for run in side.runs for name in run.scores)
+    common = [name for name in names if all(name in scores for scores in every)]
+    return common, [name for name in names if name not in common]

@@ -6,27 +6,28 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.difference import POWER, Difference, back
+from reporter.compare.difference import POWER, FigureDifference, back
 from reporter.compare.figure import critical
 from rulesets.statistics import normal, student
 
 if TYPE_CHECKING:
-    from reporter.compare.figure import Figure
+    from reporter.compare.figure import ComparedFigure
 
 _MANY: Final = 10_000
 """With so many degrees of freedom Student's distribution is the normal one, to four digits of t."""
 
 
 def difference(
-    reference: Figure, other: Figure, *, in_points: bool, level: float, level_to_find: float
-) -> Difference | None:
+    reference: ComparedFigure, other: ComparedFigure, *, in_points: bool, level: float, level_to_find: float
+) -> FigureDifference | None:
     """The difference between the figures of two runs.
 
     The interval is made of the figures' own (MOVER: G. Y. Zou and A. Donner, "Construction of confidence
     limits about effect measures", Statistics in Medicine 27, 2008), so that it is as lopsided as they are;
     with Welch's degrees of freedom (B. L. Welch, "The generalization of Student's problem when several
-    different population variances are involved", Biometrika 34, 1947). p is 1 minus the level of the interval
-    that 0 would be the end of.
+    different population variances are involved", Biometrika 34, 1947), but no fewer than twice the smaller
+    number: where the runs do not differ, each says how values scatter, as in Student's own test. p is 1 minus
+    the level of the interval that 0 would be the end of.
 
     Args:
         reference: The figure that it is held against.
@@ -45,7 +46,7 @@ def difference(
     up = _together(other, reference, other.above, reference.below)
     towards_zero = down if by > 0 else up
     low, high = by - down.reach(level), by + up.reach(level)
-    return Difference(
+    return FigureDifference(
         by=back(by, in_points=in_points),
         low=back(low, in_points=in_points) if math.isfinite(low) else None,
         high=back(high, in_points=in_points) if math.isfinite(high) else None,
@@ -75,7 +76,7 @@ class _Error:
         return 2 * normal.cdf(-away) if self.freedom is None else 1 - student.within(away, self.freedom)
 
 
-def _together(other: Figure, reference: Figure, a: float, b: float) -> _Error:
+def _together(other: ComparedFigure, reference: ComparedFigure, a: float, b: float) -> _Error:
     size = math.hypot(a, b)
     parts = [
         (error, figure.freedom)
@@ -86,6 +87,8 @@ def _together(other: Figure, reference: Figure, a: float, b: float) -> _Error:
     if not squares or not math.isfinite(size):
         return _Error(size, None)
     freedom = size**4 / squares
+    if len(parts) > 1:
+        freedom = max(freedom, 2 * min(of_one for _, of_one in parts))
     return _Error(size, freedom if freedom < _MANY else None)
 
 

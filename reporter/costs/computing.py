@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 TABLES: Final = ("scores", "judge_calls")
 """What has to be loaded of a log first, where its questions are those of benchmarks."""
 
-_DOLLARS: Final = """(
+DOLLARS: Final = """(
     input_tokens * $input
     + least(coalesce(cached_tokens, 0), input_tokens) * ($cached_input - $input)
     + output_tokens * $output
     + least(coalesce(reasoning_tokens, 0), output_tokens) * ($reasoning - $output)
 ) / 1e6"""
-"""NULL where nobody has counted."""
+"""What a request costs, by the parameters that a `Price` has; NULL where its tokens are not known."""
 
 _RUN: Final = f"""
     SELECT
@@ -33,11 +33,11 @@ _RUN: Final = f"""
         count(*) FILTER (answered AND dollars IS NULL),
         count(*) FILTER (answered AND token_source = 'chunks')
     FROM (
-        SELECT {_DOLLARS} AS dollars, measured AND status = 'completed' AS answered, token_source FROM samples
+        SELECT {DOLLARS} AS dollars, measured AND status = 'completed' AS answered, token_source FROM samples
     )"""  # noqa: S608 (our own)
 
 _TASKS: Final = f"""
-    SELECT task, fsum({_DOLLARS})
+    SELECT task, fsum({DOLLARS})
     FROM samples JOIN questions USING (prompt_id)
     WHERE measured
     GROUP BY task"""  # noqa: S608 (our own)

@@ -13,7 +13,7 @@ from rulesets.errors import RulesetFileError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rulesets.document import Part
+    from rulesets.document import DocumentPart
 
 SCHEMA: Final = "prices/1"
 
@@ -61,7 +61,7 @@ def read_prices(path: Path) -> PriceTable:
     """Read a table of prices in YAML.
 
     Raises:
-        PriceError: There is no such file, it is no table of prices, or a price is none.
+        PriceError: The file does not exist, it is no table of prices, or a price is none.
     """
     try:
         return PriceTable(str(path), tuple(_prices(read(path))))
@@ -70,7 +70,7 @@ def read_prices(path: Path) -> PriceTable:
         raise PriceError(f"{message}; docs/costs.md says how prices are written") from error
 
 
-def _prices(document: Part) -> list[Price]:
+def _prices(document: DocumentPart) -> list[Price]:
     parts = document.mapping(_KEYS, _KEYS)
     if (schema := parts["schema"].text()) != SCHEMA:
         raise parts["schema"].error(f"must be {SCHEMA}, not {schema!r}")
@@ -86,7 +86,7 @@ def _prices(document: Part) -> list[Price]:
     return list(found.values())
 
 
-def _price(part: Part, date: str, source: str) -> Price:
+def _price(part: DocumentPart, date: str, source: str) -> Price:
     parts = part.mapping(_ENTRY, ("model", "input", "output"))
     rates = {name: _rate(parts[name]) for name in _RATES if name in parts}
     return Price(
@@ -100,14 +100,14 @@ def _price(part: Part, date: str, source: str) -> Price:
     )
 
 
-def _rate(part: Part) -> float:
+def _rate(part: DocumentPart) -> float:
     rate = part.number()
     if rate < 0:
         raise part.error("must be 0 or more: dollars per million tokens")
     return rate
 
 
-def _day(part: Part) -> str:
+def _day(part: DocumentPart) -> str:
     """A date, which YAML takes for one, as it is written."""
     from datetime import date
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 FINEST: Final = 32
 """Spans are cut so fine first; a power of two, so that neighbours can become one."""
 
+COARSEST: Final = 4
+"""The most of the finest that become one where the dependence of spans is estimated from them."""
+
 FEWEST: Final = 5
 """Values in each span at least."""
 
@@ -38,6 +41,17 @@ def grouped(spans: Sequence[Any], size: int) -> list[Sequence[Any]]:
     return [spans[first : first + size] for first in range(0, len(spans), size)]
 
 
-def span_of(moment: str, length_ns: int) -> str:
+def merged_size(counts: Sequence[int]) -> int | None:
+    """How many of the finest spans become one, for `FEWEST` values in each on average as far as 8 are left.
+
+    None where these have fewer than two values on average.
+    """
+    size = 1
+    while size < COARSEST and sum(counts) * size < FEWEST * FINEST:
+        size *= 2
+    return size if sum(counts) * size >= 2 * FINEST else None
+
+
+def span_of(moment: str, length_ns: int, spans: int = FINEST) -> str:
     """SQL for the number of the span, from 0, that a moment is in, counted from the start of all of them."""
-    return f"least({moment} * {FINEST} // {max(length_ns, 1)}, {FINEST - 1})"
+    return f"least({moment} * {spans} // {max(length_ns, 1)}, {spans - 1})"

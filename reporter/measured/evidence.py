@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.accuracy.questions import by_question
+from reporter.bounds import column
 from reporter.measured.blocks import FINEST, group_size, grouped
 from reporter.measured.rates import rates
 from reporter.measured.timeline import issued_in
-from reporter.measured.values import Values
+from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
 from reporter.where import condition
 from rulesets.evidence import Good, Rate
 from rulesets.scores import score
@@ -39,12 +40,11 @@ _COUNTS: Final = """
 
 _GOOD: Final = """
     SELECT
-        {span} AS span,
+        span,
         count(*) FILTER ({good}),
         count(*) FILTER ({good} AND in_window),
         count(*) FILTER (status IN ('completed', 'failed', 'cancelled'))
-    FROM samples
-    WHERE measured AND {where}
+    FROM (SELECT *, {span} AS span FROM samples WHERE measured AND {where})
     GROUP BY span"""
 
 
@@ -55,6 +55,7 @@ class LogEvidence:
         connection: An opened log that a report was computed from by the definitions.
         report: That report.
         definitions: They.
+        end: With `low` or `high`, each value is the least or the most that it can be (`reporter.bounds`).
 
     Attributes:
         connection: The log.
@@ -63,15 +64,18 @@ class LogEvidence:
         told: What else is known of the run and not in its log, as its report's `run` is to say it: `power`.
     """
 
-    def __init__(self, connection: DuckDBPyConnection, report: Report, definitions: Definitions) -> None:
+    def __init__(
+        self, connection: DuckDBPyConnection, report: Report, definitions: Definitions, *, end: str = ""
+    ) -> None:
         self.definitions = definitions
         self.scores: Mapping[str, Accuracy] = {}
         self.told: Mapping[str, Any] = {}
         self.connection = connection
         self._report = report
+        self._end = end
         counted = definitions.failed_requests == "count_as_violation"
         self._values = Values(
-            connection, definitions.percentile_method, self._violations if counted else None
+            connection, definitions.percentile_method, self._violations if counted else None, end
         )
         self._counts: dict[Where, Mapping[str, int]] = {}
         self._samples: dict[tuple[str, Where], LogSample] = {}
@@ -82,6 +86,15 @@ class LogEvidence:
         """The report as plain values, keyed as report.json is."""
         report = self._report.to_dict()
         return {**report, "run": {**report["run"], **self.told}}
+
+    @cached_property
+    def ends(self) -> tuple[LogEvidence, ...]:
+        """The run with all values at the least and at the most that they can be; none if all are exact."""
+        if not self._report.bounds:
+            return ()
+        return tuple(
+            LogEvidence(self.connection, self._report, self.definitions, end=end) for end in ("low", "high")
+        )
 
     def sample(self, metric: str, where: Where) -> LogSample:
         """The values of a latency or a length."""
@@ -106,12 +119,7 @@ class LogEvidence:
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:
         """How many met every condition at once; a request that lacks one of the figures did not."""
-        met = " AND ".join(f"coalesce({one.metric}_ms {one.op} {one.bound!r}, false)" for one in conditions)
-        good = f"status = 'completed' AND {met or 'true'}"
-        rows = self.connection.execute(
-            _GOOD.format(span=issued_in(self.connection), good=good, where=condition(where))
-        ).fetchall()
-        found = {span: amounts for span, *amounts in rows}
+        found = self._good(conditions, where, issued_in(self.connection))
         finest = [found.get(number, (0, 0, 0)) for number in range(FINEST)]
         total, in_window, ended = map(sum, zip(*finest, strict=True))
         size = group_size([ended for _, _, ended in finest])
@@ -120,6 +128,25 @@ class LogEvidence:
             *(total, ended, self._report.window.duration_s, in_window),
             blocks=tuple((good, ended) for good, _, ended in blocks) if size else (),
         )
+
+    def good_in_order(self, conditions: Sequence[Condition], where: Where) -> Sequence[tuple[int, float]]:
+        """How many ended and how many were good, as `MetricValues.in_order` has its values."""
+        counts = self.counts(where)
+        if sum(counts[name] for name in ("completed", "failed", "cancelled")) <= ONE_BY_ONE:
+            rows = sorted(self._good(conditions, where, BY_ISSUE).items())
+            return [(ended, float(good)) for _, (good, _, ended) in rows]
+        found = self._good(conditions, where, issued_in(self.connection, SPANS))
+        spans = (found.get(number, (0, 0, 0)) for number in range(SPANS))
+        return [(ended, float(good)) for good, _, ended in spans]
+
+    def _good(self, conditions: Sequence[Condition], where: Where, span: str) -> Mapping[int, Sequence[int]]:
+        """For each span that requests were issued in: how many were good, also in the window, and ended."""
+        met = " AND ".join(
+            f"coalesce({column(one.metric, self._end)} {one.op} {one.bound!r}, false)" for one in conditions
+        )
+        good = f"status = 'completed' AND {met or 'true'}"
+        rows = self.connection.execute(_GOOD.format(span=span, good=good, where=condition(where))).fetchall()
+        return {number: amounts for number, *amounts in rows}
 
     def _violations(self, where: Where) -> int:
         counts = self.counts(where)
@@ -141,4 +168,5 @@ class LogEvidence:
 def _shared(rate: Rate, among: int | None) -> Rate:
     if rate.value is None or not among:
         return Rate(None, rate.n)
-    return Rate(rate.value / among, rate.n, tuple(block / among for block in rate.blocks))
+    blocks, series = (tuple(part / among for part in parts) for parts in (rate.blocks, rate.series))
+    return Rate(rate.value / among, rate.n, blocks, series)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.measured.blocks import FINEST, group_size, grouped
+from reporter.measured.blocks import FINEST, group_size, grouped, merged_size
 from reporter.measured.timeline import windows
 from reporter.where import condition
 from rulesets.evidence import Rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
 
@@ -90,18 +90,22 @@ def rates(connection: DuckDBPyConnection, report: Report, where: Where) -> Mappi
         found = {
             name: None if amount is None else float(amount) / seconds for name, amount in amounts.items()
         }
-    blocks = _blocks(connection, where)
+    width_ns, finest = _finest(connection, where)
+    done = [completed for completed, _, _ in finest]
+    blocks = _rates_of(finest, width_ns, group_size(done) if finest else None)
+    series = _rates_of(finest, width_ns, merged_size(done))
     return {
-        name: Rate(value, n, () if value is None else blocks.get(name, ())) for name, value in found.items()
+        name: Rate(value, n) if value is None else Rate(value, n, blocks.get(name, ()), series.get(name, ()))
+        for name, value in found.items()
     }
 
 
-def _blocks(connection: DuckDBPyConnection, where: Where) -> Mapping[str, tuple[float, ...]]:
-    """The rates of equal parts of the window, each with enough completions; none where there are too few."""
+def _finest(connection: DuckDBPyConnection, where: Where) -> tuple[int, list[tuple[int, float, float]]]:
+    """How long the finest equal parts of the window are, and the completions and tokens of each."""
     line = windows(connection)
     width_ns = line.length_ns // FINEST
     if not width_ns:
-        return {}
+        return 0, []
     query = _IN_BLOCKS.format(
         ended=line.moment("ended_ns"),
         first=line.moment("coalesce(first_token_ns, ended_ns)"),
@@ -110,9 +114,14 @@ def _blocks(connection: DuckDBPyConnection, where: Where) -> Mapping[str, tuple[
     )
     rows = connection.execute(query, {"width": width_ns, "last_block": FINEST - 1}).fetchall()
     amounts = {block: (done, float(read), float(written)) for block, done, read, written in rows}
-    finest = [amounts.get(block, (0, 0.0, 0.0)) for block in range(FINEST)]
-    size = group_size([done for done, _, _ in finest])
-    if size is None:
+    return width_ns, [amounts.get(block, (0, 0.0, 0.0)) for block in range(FINEST)]
+
+
+def _rates_of(
+    finest: Sequence[tuple[int, float, float]], width_ns: int, size: int | None
+) -> Mapping[str, tuple[float, ...]]:
+    """The rates of parts of the window, each of several of the finest; none where there are too few."""
+    if not finest or size is None:
         return {}
     seconds = size * width_ns / 1e9
     sums = [tuple(map(sum, zip(*spans, strict=True))) for spans in grouped(finest, size)]

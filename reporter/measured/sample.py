@@ -1,4 +1,4 @@
-"""The values of one metric over the requests that a rule is about; see `rulesets.evidence.Sample`."""
+"""The values of one metric over the requests that a rule is about; see `rulesets.evidence.MetricValues`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class LogSample:
-    """A `rulesets.evidence.Sample`.
+    """A `rulesets.evidence.MetricValues`.
 
     Attributes:
         ranked: The values; infinite ones are requests that failed, where these count as violations.
@@ -44,12 +44,15 @@ class LogSample:
         means: Gives, for each of the finest equal spans of time, how many finite values there are of requests
             that were issued in it, and their sum.
         spans: Gives what each of them has between two edges.
+        order: Gives, request by request in the order of issue or in short spans of time, how many finite
+            values there are, and their sum, or how many of them are at most an edge.
     """
 
     ranked: Ranked
     method: PercentileMethod
     means: Callable[[], Sequence[tuple[int, float]]]
     spans: Callable[[float, float], Sequence[Span]]
+    order: Callable[[float | None], Sequence[tuple[int, float]]]
 
     @property
     def count(self) -> int:
@@ -110,3 +113,7 @@ class LogSample:
             )
             for block in grouped(spans, size)
         )
+
+    def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
+        """How many finite values there are, and their sum or how many are at most an edge, over time."""
+        return self.order(edge)

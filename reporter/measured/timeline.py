@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reporter.measured.blocks import span_of
+from reporter.measured.blocks import FINEST, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SegmentLine:
     """The parts of sittings that count, one after the other.
 
     Attributes:
@@ -39,9 +39,9 @@ class Line:
         return f"(CASE sitting {' '.join(cases)} END)" if cases else "NULL::BIGINT"
 
 
-def issuing(connection: DuckDBPyConnection) -> Line:
+def issuing(connection: DuckDBPyConnection) -> SegmentLine:
     """From the first to the last measured issue of each sitting."""
-    return Line(
+    return SegmentLine(
         connection.execute(
             "SELECT sitting, min(issued_ns), max(issued_ns) FROM requests "
             "WHERE measured AND issued_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
@@ -49,18 +49,18 @@ def issuing(connection: DuckDBPyConnection) -> Line:
     )
 
 
-def issued_in(connection: DuckDBPyConnection) -> str:
+def issued_in(connection: DuckDBPyConnection, spans: int = FINEST) -> str:
     """SQL for the number of the equal span of time, from 0, that a request was issued in.
 
     Where all were issued at one moment there is one span.
     """
     line = issuing(connection)
-    return span_of(line.moment("issued_ns"), line.length_ns) if line.length_ns else "0"
+    return span_of(line.moment("issued_ns"), line.length_ns, spans) if line.length_ns else "0"
 
 
-def windows(connection: DuckDBPyConnection) -> Line:
+def windows(connection: DuckDBPyConnection) -> SegmentLine:
     """The windows that rates are counted over."""
-    return Line(
+    return SegmentLine(
         connection.execute(
             "SELECT sitting, start_ns, end_ns FROM windows WHERE duration_s IS NOT NULL ORDER BY sitting"
         ).fetchall()

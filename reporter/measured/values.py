@@ -8,6 +8,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from reporter.bounds import SPEEDS, column, gaps
 from reporter.measured.blocks import FINEST
 from reporter.measured.ranked import Ranked
 from reporter.measured.sample import LogSample, Span
@@ -23,13 +24,23 @@ if TYPE_CHECKING:
     from rulesets.evidence import Where
 
 LENGTHS: Final = frozenset({"input_tokens", "output_tokens"})
-"""Metrics that are lengths in tokens; all others are latencies, whose columns end in `_ms`."""
+"""Metrics that are lengths in tokens, as their columns are called."""
 
 _GAPS: Final = "itl"
 """The metric of which a request has many values."""
 
 _REPEATED: Final = LENGTHS | {_GAPS}
 """Metrics of few different values: how often each occurs is all that is kept of them."""
+
+
+ONE_BY_ONE: Final = 2048
+"""The most requests that are taken one by one where their order matters."""
+
+SPANS: Final = 1024
+"""For more requests, the number of equal spans of time."""
+
+BY_ISSUE: Final = "row_number() OVER (ORDER BY issued_ns, sample_uuid)"
+"""SQL for a request's place in the order of issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +52,59 @@ class Values:
         method: How percentiles are taken.
         violations: How many requests of a part failed, or were given up, where each of them is an infinite
             value; None where they are none.
+        end: With `low` or `high`, each value is the least or the most that it can be (`reporter.bounds`).
     """
 
     connection: DuckDBPyConnection
     method: PercentileMethod
     violations: Callable[[Where], int] | None = None
+    end: str = ""
 
     def of(self, metric: str, where: Where) -> LogSample:
         """The values of a metric over a part of the requests that completed."""
-        table = self._table(f"FROM ({_rows(metric, condition(where), '0')})", metric)
-        infinite = self.violations(where) if self.violations else 0
+        table = self._table(f"FROM ({_rows(metric, condition(where), '0', self.end)})", metric)
+        # A request that failed generated nothing: an infinite latency, but no infinite speed.
+        infinite = self.violations(where) if self.violations and metric not in SPEEDS else 0
         ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
         return LogSample(
             ranked,
             self.method,
             means=cache(lambda: self._means(metric, where)),
             spans=lambda low, high: self._spans(metric, where, low, high),
+            order=lambda edge: self._in_order(metric, where, edge, ranked.count),
         )
+
+    def _in_order(
+        self, metric: str, where: Where, edge: float | None, values: int
+    ) -> Sequence[tuple[int, float]]:
+        """For each request in the order of issue: how many values, and their sum or how many up to an edge.
+
+        Of many requests, for each of equal spans of time.
+        """
+        many = (self._requests(where) if metric == _GAPS else values) > ONE_BY_ONE
+        span = issued_in(self.connection, SPANS) if many else BY_ISSUE
+        rows, amount = _rows(metric, condition(where), span, self.end), "fsum(value * weight)"
+        if edge is not None:
+            amount = f"coalesce(sum(weight) FILTER (value <= '{edge!r}'::DOUBLE), 0)::DOUBLE"
+        found = self.connection.execute(
+            f"SELECT span, sum(weight)::BIGINT, {amount} FROM ({rows}) "  # noqa: S608 (what a log or a rule has is quoted)
+            "GROUP BY span ORDER BY span"
+        ).fetchall()
+        amounts = {number: (count, total) for number, count, total in found}
+        if not many:
+            return list(amounts.values())
+        return [amounts.get(number, (0, 0.0)) for number in range(SPANS)]
+
+    def _requests(self, where: Where) -> int:
+        """How many requests completed."""
+        [[count]] = self.connection.execute(
+            f"SELECT count(*) FROM samples WHERE measured AND status = 'completed' AND {condition(where)}"  # noqa: S608 (what a log or a rule has is quoted)
+        ).fetchall()
+        return int(count)
 
     def _means(self, metric: str, where: Where) -> Sequence[tuple[int, float]]:
         """For each of the finest spans of time, how many values there are, and their sum."""
-        rows = _rows(metric, condition(where), issued_in(self.connection))
+        rows = _rows(metric, condition(where), issued_in(self.connection), self.end)
         found = self.connection.execute(
             f"SELECT span, sum(weight)::BIGINT, fsum(value * weight) FROM ({rows}) GROUP BY span"  # noqa: S608 (what a log or a rule has is quoted)
         ).fetchall()
@@ -71,7 +114,7 @@ class Values:
     def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[Span]:
         """What each of the finest spans of time has at most `low`, between that and `high`, and in all."""
         span = issued_in(self.connection)
-        rows = _rows(metric, condition(where), span)
+        rows = _rows(metric, condition(where), span, self.end)
         found = self.connection.execute(
             "SELECT span, coalesce(sum(weight) FILTER (value <= $low), 0)::BIGINT, sum(weight)::BIGINT "  # noqa: S608 (what a log or a rule has is quoted)
             f"FROM ({rows}) GROUP BY span",
@@ -114,17 +157,23 @@ class Values:
         return [counts.get(number, 0) for number in range(FINEST)]
 
 
-def _rows(metric: str, where: str, span: str) -> str:
+def _rows(metric: str, where: str, span: str, end: str) -> str:
     """SQL for the values, with the span that each belongs to, and how often it is there."""
+    if metric == _GAPS and end:
+        requests = (
+            f"SELECT *, ({span})::BIGINT AS span FROM counted "  # noqa: S608 (what a log or a rule has is quoted)
+            f"WHERE measured AND status = 'completed' AND {where}"
+        )
+        return gaps(end, requests)
     if metric == _GAPS:
         return (
             "SELECT span, gap_us / 1e3 AS value, count(*) AS weight "  # noqa: S608 (what a log or a rule has is quoted)
             f"FROM (SELECT ({span})::BIGINT AS span, unnest(chunk_gaps_us[2:]) AS gap_us FROM counted "
             f"WHERE measured AND status = 'completed' AND {where}) GROUP BY span, gap_us"
         )
-    column = metric if metric in LENGTHS else f"{metric}_ms"
+    values = metric if metric in LENGTHS else column(metric, end)
     return (
-        f"SELECT ({span})::BIGINT AS span, {column}::DOUBLE AS value, 1 AS weight FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
+        f"SELECT ({span})::BIGINT AS span, {values}::DOUBLE AS value, 1 AS weight FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
         f"WHERE measured AND status = 'completed' AND value IS NOT NULL AND {where}"
     )
 

@@ -1,11 +1,15 @@
-"""`accuracy/accuracy_results.json` of mlcommons/endpoints, from scores.
+"""`accuracy_results.json` of mlcommons/endpoints, from scores.
 
 mlcommons/endpoints@ea332753:src/inference_endpoint/commands/benchmark/accuracy.py.
+
+Each dataset is one entry, for checkers add up the samples of entries and weigh their scores by them: a model
+that is scored on three benchmarks has three, and the ROUGE figures of one dataset share one.
 """
 
 from __future__ import annotations
 
 import math
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,19 +19,27 @@ if TYPE_CHECKING:
 
 
 def accuracy_results(scores: Mapping[str, Accuracy], dataset: str | None) -> dict[str, Any]:
-    """The scores of one dataset.
-
-    They are one entry, for checkers add up the samples of entries: a number where there is one score, else
-    numbers by the names of the scores.
+    """The scores of a run, an entry for each dataset.
 
     Args:
         scores: By their names; one at least.
-        dataset: What was scored.
+        dataset: What scores that name no benchmark are of; None where it is not known.
     """
-    values = {name: score.value for name, score in scores.items()}
+    by_task: dict[str, dict[str, Accuracy]] = {}
+    for name, score in scores.items():
+        by_task.setdefault(score.task, {})[score.figure or name] = score
+    entries = [_entry(task or dataset, figures) for task, figures in by_task.items()]
+    values = [entry["score"] for entry in entries]
+    average = None if any(isinstance(value, dict) for value in values) else fmean(values)
+    return {**({} if average is None else {"average_accuracy": average}), "accuracy_scores": entries}
+
+
+def _entry(dataset: str | None, figures: Mapping[str, Accuracy]) -> dict[str, Any]:
+    """One dataset: a number where it has one figure, else numbers by the figures' names."""
+    values = {name: score.value for name, score in figures.items()}
     (first, *others) = values.values()
-    samples, repeats = max((score.n, score.repeats) for score in scores.values())
-    entry = {
+    samples, repeats = max((score.n, score.repeats) for score in figures.values())
+    return {
         "dataset_name": dataset,
         "dataset_type": "accuracy",
         "metrics": list(values),
@@ -35,6 +47,5 @@ def accuracy_results(scores: Mapping[str, Accuracy], dataset: str | None) -> dic
         "unit_samples": math.ceil(samples / repeats),
         "num_repeats": repeats,
         "total_samples": samples,
-        "complete": not any(score.unscored for score in scores.values()),
+        "complete": not any(score.unscored for score in figures.values()),
     }
-    return {**({} if others else {"average_accuracy": first}), "accuracy_scores": [entry]}

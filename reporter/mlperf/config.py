@@ -49,8 +49,10 @@ def config(report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
             "warmup": {
                 "enabled": bool(report.counts.warmup),
                 "n_requests": report.counts.warmup or None,
-                "salt": settings.get("salt") is True,
+                # Our salt is that of every prompt, not one that warm-up prompts alone have.
+                "salt": False,
             },
+            "salt": settings.get("salt") is True,
             "early_stopping": {"enabled": True},
         },
         "endpoint_config": {"endpoints": settings.get("urls") or [settings.get("url")]},

@@ -24,6 +24,14 @@ DISCLOSED: Final = (
 )
 """Members that a point must have, and that no log knows."""
 
+DEDICATED: Final = "dedicated"
+ELECTED: Final = "elected"
+NOT_OFFLINE: Final = "none"
+"""What a point is to Offline: a run of its own, the point at C_max that is elected for it, or neither."""
+
+AGENTIC: Final = "agentic_inference"
+"""How mlcommons/endpoints calls the closed loop of a benchmark of conversations with tools."""
+
 
 def point(connection: DuckDBPyConnection, report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
     """How a point was measured.
@@ -50,8 +58,10 @@ def point(connection: DuckDBPyConnection, report: Report, settings: Mapping[str,
                 "sample_index_rng_seed": used["dataloader_random_seed"],
                 "model_seed": (settings.get("extra_body") or {}).get("seed"),
             },
-            "warmup": {"salt": settings.get("salt") is True},
+            "warmup": {"salt": False},
+            "salt": settings.get("salt") is True,
         },
+        "offline": DEDICATED if is_offline(settings) else NOT_OFFLINE,
         "warmup": _warmup(connection, concurrency(report, settings), dataset),
     }
 

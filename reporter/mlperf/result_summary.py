@@ -68,7 +68,8 @@ def result_summary(
         "finish_reason_counts": _finish_reasons(connection),
         "run_config": {
             "load_pattern": pattern(settings),
-            "warmup": {"n_requests": counts.warmup, "salt": settings.get("salt") is True},
+            "warmup": {"n_requests": counts.warmup, "salt": False},
+            "salt": settings.get("salt") is True,
             **seeds(settings),
         },
         "definitions": evidence.definitions.to_dict(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
@@ -30,6 +31,9 @@ _COUNTS: Final = (
 """Key, title, and which goes first where the page is too narrow; left out where there are none of them."""
 
 _UNSCORED: Final = "unscored"
+_PLAIN: Final = "accuracy"
+"""A first figure of this name is shown by its task alone."""
+_ROUNDING: Final = 1e-9
 _INDENT: Final = "  "
 
 
@@ -67,6 +71,16 @@ def called(score: Score) -> str:
     return clean(f"{score['task']}, {score['scorer']}" if named else score["task"])
 
 
+def titled(score: Score) -> str:
+    """The same, shorter: of a file of questions its name without its folder."""
+    title = called(score)
+    return (
+        f"{PurePath(score['task']).name}{title.removeprefix(score['task'])}"
+        if "/" in score["task"]
+        else title
+    )
+
+
 def value_in_words(value: float | None, unit: str) -> str:
     """A figure: a share in per cent, with two decimals."""
     if value is None:
@@ -90,8 +104,9 @@ Line = tuple[str, str, str, "Mapping[str, Any]"]
 
 def _lines(score: Score, most: int) -> Iterator[Line]:
     """A task by its first figure, and the others beneath it."""
-    (_, first), *others = score["headlines"].items()
-    yield called(score), first["unit"], first["better"], {**_bounded(score, first), "counts": score}
+    (title, first), *others = score["headlines"].items()
+    named = called(score) if title == _PLAIN else f"{called(score)}: {clean(title)}"
+    yield named, first["unit"], first["better"], {**_bounded(score, first), "counts": score}
     # One of a part that nothing was asked of is not defined.
     known = [(name, told) for name, told in others if told["value"] is not None]
     for name, told in known[: most - 1]:
@@ -153,16 +168,41 @@ def _beside(score: Score) -> Iterator[Text]:
 
 
 def _samples(score: Score) -> Iterator[str]:
+    values = score["statistics"]
+    if values is not None and not _is_binary(values):
+        yield "values " + ", ".join(
+            f"{name} {values[name]:.4g}" for name in ("mean", "median", "std", "min", "max")
+        )
     if score["tokens_per_sample"] is not None:
         yield f"{figure(score['tokens_per_sample'], 4)} output tokens a sample"
     if score["refused"]:
         yield f"{value_in_words(score['refused'], 'share')} refused"
 
 
+def _unit(score: Score) -> str:
+    """The unit of the first figure."""
+    unit: str = next(iter(score["headlines"].values()))["unit"]
+    return unit
+
+
+def _ranged(repeats: Mapping[str, Any], unit: str) -> str:
+    """From the least to the greatest mean of a repeat, and their standard deviation."""
+    low, high, std = (value_in_words(repeats[name], unit) for name in ("min", "max", "std"))
+    return f"{low} to {high}, std {std}"
+
+
+def _is_binary(values: Mapping[str, float]) -> bool:
+    """Whether all values are 0 or 1, of which the score says everything: their variance is then p (1 - p)."""
+    p, ends = values["mean"], {values["min"], values["max"]}
+    return ends <= {0.0, 1.0} and abs(values["std"] ** 2 - p * (1 - p)) < _ROUNDING
+
+
 def _attempts(score: Score) -> Iterator[str]:
     if not score["pass_at"]:
         return
     yield f"{score['repeats']} attempts at each of {whole(score['questions'])} questions"
+    if repeats := score["over_repeats"]:
+        yield f"mean of a repeat {_ranged(repeats, _unit(score))}"
     least = ">= " if score["unscored"] else ""
     for sign, key in (("@", "pass_at"), ("^", "pass_hat")):
         for k, share in score[key].items():

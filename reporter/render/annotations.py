@@ -11,7 +11,7 @@ from reporter.render.page import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reporter.render.judged import Judged
+    from reporter.render.judged import NamedVerdict
 
 Level = Literal["error", "warning", "notice"]
 
@@ -31,7 +31,7 @@ _COMMAND: Final = re.compile(r"(?m)^(\s*):(?=:)|##(?=\[)")
 """How a line of output begins, or what it holds anywhere, that the runner takes for a command."""
 
 
-def render(parts: Iterable[Judged]) -> str:
+def render(parts: Iterable[NamedVerdict]) -> str:
     """At most ten annotations, a line each, the gravest first; the last says how many are left out."""
     known = sorted(_all(parts), key=lambda one: _ORDER.index(one[0]))
     shown = known if len(known) <= MOST else known[: MOST - 1]
@@ -50,10 +50,12 @@ def inert(output: str) -> str:
     return _COMMAND.sub(lambda found: r"\x23#" if found[0] == "##" else found[1] + r"\x3a", output)
 
 
-def _all(parts: Iterable[Judged]) -> Iterator[tuple[Level, str, str]]:
+def _all(parts: Iterable[NamedVerdict]) -> Iterator[tuple[Level, str, str]]:
     for part in parts:
         if why := part.verdict.get("reasons"):
             yield _LEVELS.get(part.status, "error"), part.name or part.where, " ".join(map(clean, why))
+        if part.accepted:
+            yield "warning", part.name or part.where, " ".join(map(clean, part.accepted))
         for row in part.rows:
             if level := _LEVELS.get(rule.status(row)):
                 yield level, part.called(row), _told(row)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from reporter.report import Moment, Part, Report
+    from reporter.report import Moment, PartReport, Report
 
 TIME: Final = "time"
 """What a run is broken down by moment by moment."""
@@ -66,7 +66,7 @@ def section(report: Report, name: str, *, width: int) -> Sequence[RenderableType
     return [title, _parts(name, report.breakdown[name], width), *apart, *scores]
 
 
-def _parts(name: str, parts: Sequence[Part], width: int) -> Table:
+def _parts(name: str, parts: Sequence[PartReport], width: int) -> Table:
     columns = [
         Column(clean(name), justify="left", folds=True),
         *(Column(title, rank) for title, rank in _PART_COLUMNS),
@@ -104,7 +104,7 @@ def _moments(moments: Sequence[Moment], width: int) -> Table:
     return grid(columns, rows, width=width)
 
 
-def _value(part: Part) -> str:
+def _value(part: PartReport) -> str:
     if part.values > 1:
         return f"({part.values} others)"
     return "(none)" if part.value is None else clean(part.value)

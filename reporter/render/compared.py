@@ -4,37 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.compare.metric import BRIEF
 from reporter.render.figures import NOTHING, decimals, fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reporter.compare.comparable import Unlike
-    from reporter.compare.comparison import Cell, Change, Comparison, Row
+    from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange
 
 _DIGITS: Final = 4
 _LEAST_P: Final = 0.001
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SCORE: Final = "accuracy."
+
+CONFIGURATION: Final = "Configuration differences"
+TITLES: Final = ("metric", "change", "interval", "p", "finding", "min. detectable change")
+"""The headings over `cells`."""
 
 
-def letter(at: int) -> str:
-    """What a side is called in a table: A for the reference, then B."""
-    return _LETTERS[at] if at < len(_LETTERS) else f"#{at + 1}"
+def label(comparison: Comparison, at: int) -> str:
+    """What a side is called in a table."""
+    compared_side = comparison.sides[at]
+    return compared_side.label or compared_side.name
 
 
 def side(comparison: Comparison, at: int) -> str:
-    """A side by its name, and how many runs it has where there are several."""
-    told = comparison.sides[at]
-    runs = f" ({len(told.runs)} runs)" if len(told.runs) > 1 else ""
-    return f"{told.name}{runs}{', the reference' if not at else ''}"
+    """A side by its full name, with its number of runs and requests, and which one is the reference."""
+    compared_side = comparison.sides[at]
+    facts = [compared_side.name] if compared_side.name != label(comparison, at) else []
+    facts += [f"{len(compared_side.runs)} runs"] if len(compared_side.runs) > 1 else []
+    facts += [] if compared_side.requests is None else [f"{compared_side.requests:,} requests"]
+    facts += [] if at else ["reference"]
+    return ", ".join(facts)
 
 
-def titles(at: int) -> tuple[str, ...]:
-    """The headings over `cells`."""
-    return ("metric", f"{letter(at)} is", "interval", "p", "finding", "could see")
+def change_of(comparison: Comparison, at: int) -> str:
+    """What a table of changes is headed by."""
+    return f"Change ({label(comparison, at)} vs {label(comparison, 0)})"
 
 
-def cells(comparison: Comparison, row: Row, at: int) -> tuple[str, ...]:
+def cells(comparison: Comparison, row: ComparisonRow, at: int) -> tuple[str, ...]:
     """How a side differs from the reference in one metric."""
     change = row.changes[at - 1]
     return (
@@ -47,12 +56,12 @@ def cells(comparison: Comparison, row: Row, at: int) -> tuple[str, ...]:
     )
 
 
-def metric(row: Row) -> str:
+def metric(row: ComparisonRow) -> str:
     """Its name and its unit."""
     return f"{row.metric} {row.unit}".rstrip()
 
 
-def figure(row: Row, cell: Cell | None) -> str:
+def figure(row: ComparisonRow, cell: Cell | None) -> str:
     """A figure with its interval, of shares in percent."""
     if cell is None:
         return NOTHING
@@ -64,38 +73,77 @@ def figure(row: Row, cell: Cell | None) -> str:
     return f"{value}{unit}" if (low, high) == (NOTHING, NOTHING) else f"{value}{unit} [{low}, {high}]"
 
 
-def by(row: Row, share: float | None) -> str:
+def figures(rows: Sequence[ComparisonRow], sides: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    """The rows of a table of figures: a metric and what each of some sides has; under a score its samples."""
+    for row in rows:
+        yield (metric(row), *(figure(row, row.figures[at]) for at in sides))
+        if row.metric.startswith(_SCORE):
+            counts = (row.figures[at] for at in sides)
+            yield (_samples(row, sides), *(NOTHING if one is None else f"{one.n:,}" for one in counts))
+
+
+def _samples(row: ComparisonRow, sides: Sequence[int]) -> str:
+    pairs = {row.changes[at - 1].paired for at in sides if at} or {one.paired for one in row.changes}
+    return f"  samples ({next(iter(pairs)):,} paired)" if len(pairs) == 1 and pairs != {None} else "  samples"
+
+
+def by(row: ComparisonRow, share: float | None) -> str:
     """A difference with its sign: `+3.1 %`, or `+0.40 pt` of a share."""
     return NOTHING if share is None else f"{_signed(share)} {_unit(row)}"
 
 
-def finding(comparison: Comparison, row: Row, change: Change) -> str:
+def finding(comparison: Comparison, row: ComparisonRow, change: MetricChange) -> str:
     """What is to be said, and that it is small where it is."""
     rules = comparison.rules
+    if change.needed is not None:
+        return f"too few requests: about {_rounded(change.needed):,} needed"
+    if change.finding == "in doubt":
+        least, most = (NOTHING if end is None else _signed(end) for end in (change.least, change.most))
+        return f"in doubt: {least} to {most} {_unit(row)}"
     if not row.decides or change.finding != "worse" or change.fails:
         return change.finding
     floor = rules.min_points if row.in_points else rules.min_effect
-    return f"worse, but by no more than {_share(row, floor)}"
+    return f"worse, within {_share(row, floor)}"
 
 
 def difference_of_runs(one: Unlike) -> str:
-    """Something that was not alike, with both values."""
+    """Something that differs between two runs, with both values."""
     if not one.reference:
         return f"{one.run}: {one.what}: {one.value}"
     return (
-        f"{one.about}: {one.what} is {_value(one.value)} in {one.run}, "
-        f"and {_value(one.reference_value)} in {one.reference}"
+        f"{one.about}: {one.what} = {_value(one.value)} in {one.run}, "
+        f"{_value(one.reference_value)} in {one.reference}"
     )
 
 
-def families(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """The rows that decide and those that do not, each with a heading."""
-    for decides, title in ((True, "Decides"), (False, "Also seen, each by itself")):
-        if of := [row for row in rows if row.decides is decides]:
-            yield title, of
+def families(
+    rows: Sequence[ComparisonRow], *, verbose: bool = True
+) -> Iterator[tuple[str, list[ComparisonRow]]]:
+    """The primary metrics and the others, each with a heading.
+
+    Args:
+        rows: All of them.
+        verbose: Whether to give also the others that few ask for.
+    """
+    primary = [row for row in rows if row.decides]
+    others = [
+        row
+        for row in rows
+        if not row.decides and (verbose or row.metric in BRIEF or row.metric.startswith(_SCORE))
+    ]
+    if primary:
+        yield "Primary metrics", primary
+    if others:
+        yield "Other metrics (not corrected for multiple tests)", others
 
 
-def _interval(row: Row, change: Change) -> str:
+def _rounded(count: int) -> int:
+    """Up to two digits."""
+    step: int = 10 ** max(len(str(count)) - 2, 0)
+    return -(-count // step) * step
+
+
+def _interval(row: ComparisonRow, change: MetricChange) -> str:
     if change.low is None and change.high is None:
         return NOTHING
     low, high = (NOTHING if end is None else _signed(end) for end in (change.low, change.high))
@@ -108,7 +156,7 @@ def _chance(p: float | None) -> str:
     return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
 
 
-def _share(row: Row, share: float | None) -> str:
+def _share(row: ComparisonRow, share: float | None) -> str:
     if share is None:
         return NOTHING
     return f"{fixed(100 * share, decimals(100 * share, 2))} {_unit(row)}"
@@ -119,9 +167,9 @@ def _signed(share: float) -> str:
     return f"{'-' if share < 0 else '+'}{shown}"
 
 
-def _unit(row: Row) -> str:
+def _unit(row: ComparisonRow) -> str:
     return "pt" if row.in_points else "%"
 
 
 def _value(value: object) -> str:
-    return "not told" if value is None else str(value)
+    return "not set" if value is None else str(value)

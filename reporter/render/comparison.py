@@ -1,4 +1,4 @@
-"""A comparison as tables that a person reads: every metric side by side, and what differs."""
+"""A comparison as tables for the console: every metric side by side, and the changes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from reporter.render import compared
-from reporter.render.page import Column, block, draw, grid, sentence, text
+from reporter.render.page import Column, block, clean, draw, grid, sentence, text
 from reporter.render.verdict import STYLES
 
 if TYPE_CHECKING:
@@ -15,91 +15,116 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from reporter.compare.comparison import Comparison, Row
+    from reporter.compare.comparison import Comparison, ComparisonRow
 
 _WORDS: Final = frozenset({"metric", "finding"})
-_RANKS: Final = {"interval": 1, "p": 2, "could see": 3}
+_RANKS: Final = {"p": 2, "min. detectable change": 3}
 _GAP: Final = 2
+_FINDING: Final = 15
+"""The least width of a finding: its words fold."""
 
-_FINDINGS: Final = {"better": "green", "worse": "yellow", "different": "yellow"}
+_FINDINGS: Final = {"better": "green", "worse": "yellow", "different": "yellow", "in doubt": "yellow"}
 
 
-def render(comparison: Comparison, *, width: int = 100, color: bool = False) -> str:
+def render(comparison: Comparison, *, width: int = 100, color: bool = False, verbose: bool = True) -> str:
     """A comparison as lines of text.
 
     Args:
-        comparison: What to tell.
+        comparison: What to show.
         width: Columns of the page; at least 40.
         color: Whether to use ANSI colours.
+        verbose: Whether to show all other metrics.
     """
-    return draw(_page(comparison, width), width=width, color=color)
+    return draw(_page(comparison, width, verbose=verbose), width=width, color=color)
 
 
-def _page(comparison: Comparison, width: int) -> Iterator[Sequence[RenderableType]]:
+def _page(comparison: Comparison, width: int, *, verbose: bool) -> Iterator[Sequence[RenderableType]]:
     status = Text(comparison.status, STYLES.get(comparison.status, "bold yellow"))
     sides = range(len(comparison.sides))
     yield [
         block(
             "Result", sentence(status, _headline(comparison), separator="   "), *map(text, comparison.reasons)
         ),
-        block("Sides", *(text(f"{compared.letter(at)}  {compared.side(comparison, at)}") for at in sides)),
+        block("Runs", *(_side(comparison, at) for at in sides)),
     ]
     if comparison.unlike:
         lines = (text(compared.difference_of_runs(one)) for one in comparison.unlike)
-        yield [block(Text("Not alike", "bold yellow"), *lines)]
-    for title, rows in compared.families(comparison.rows):
-        for number, some in enumerate(_fitting(rows, sides, width)):
-            yield [*([] if number else [Text(title, "bold")]), _figures(rows, some, width)]
+        yield [Text(compared.CONFIGURATION, "bold yellow"), *lines]
+    for title, rows in compared.families(comparison.rows, verbose=verbose):
+        for number, some in enumerate(_fitting(comparison, rows, width)):
+            yield [*([] if number else [Text(title, "bold")]), _figures(comparison, rows, some, width)]
         for at in sides[1:]:
-            yield [_differences(comparison, rows, at, width)]
-    yield [block("Notes", *map(text, comparison.notes))]
+            yield [
+                text(compared.change_of(comparison, at), "bold"),
+                _differences(comparison, rows, at, width),
+            ]
+    hidden = sum(len(rows) for _, rows in compared.families(comparison.rows)) - sum(
+        len(rows) for _, rows in compared.families(comparison.rows, verbose=verbose)
+    )
+    more = [f"{hidden} more metrics: --verbose"] if hidden else []
+    yield [block("Notes", *map(text, (*comparison.notes, *more)))]
+
+
+def _side(comparison: Comparison, at: int) -> Text:
+    return text(f"{compared.label(comparison, at)}  {compared.side(comparison, at)}".rstrip())
 
 
 def _headline(comparison: Comparison) -> str:
-    """How many of the differences that decide are significant."""
+    """How many of the changes of primary metrics are significant."""
     changes = [change for row in comparison.rows if row.decides for change in row.changes]
     found = [change for change in changes if change.finding in {"better", "worse", "different"}]
     worse = sum(change.finding == "worse" for change in found)
+    tested = sum(one.p is not None for one in changes)
     if not found:
-        return "no significant difference" if any(one.p is not None for one in changes) else "nothing tested"
-    return f"{len(found)} of {len(changes)} differences significant, {worse} for the worse"
+        return f"no significant difference in {tested} tests" if tested else "nothing tested"
+    return f"{len(found)} of {tested} tested changes significant, {worse} for the worse"
 
 
-def _fitting(rows: Sequence[Row], sides: Sequence[int], width: int) -> Iterator[Sequence[int]]:
-    """The sides, as many at a time as find room beside each other."""
-    metric = max(len(compared.metric(row)) for row in rows)
-    figure = max(len(compared.figure(row, cell)) for row in rows for cell in row.figures) + _GAP
-    beside = max(1, (width - metric) // figure)
-    yield from (sides[first : first + beside] for first in range(0, len(sides), beside))
+def _fitting(comparison: Comparison, rows: Sequence[ComparisonRow], width: int) -> Iterator[Sequence[int]]:
+    """The sides, as many at a time as fit next to each other."""
+    sides = range(len(comparison.sides))
+    lines = list(compared.figures(rows, sides))
+    metric = max(len(line[0]) for line in lines)
+    figure = max(len(cell) for line in lines for cell in line[1:])
+    column = max(figure, *(len(compared.label(comparison, at)) for at in sides)) + _GAP
+    at_once = max(1, (width - metric) // column)
+    yield from (sides[first : first + at_once] for first in range(0, len(sides), at_once))
 
 
-def _figures(rows: Sequence[Row], sides: Sequence[int], width: int) -> RenderableType:
-    columns = [Column("metric", justify="left"), *(Column(compared.letter(at)) for at in sides)]
-    return grid(
-        columns,
-        [
-            [text(compared.metric(row)), *(text(compared.figure(row, row.figures[at])) for at in sides)]
-            for row in rows
-        ],
-        width=width,
-    )
+def _figures(
+    comparison: Comparison, rows: Sequence[ComparisonRow], sides: Sequence[int], width: int
+) -> RenderableType:
+    columns = [
+        Column("metric", justify="left"),
+        *(Column(clean(compared.label(comparison, at))) for at in sides),
+    ]
+    lines = [[_indented(line[0]), *map(text, line[1:])] for line in compared.figures(rows, sides)]
+    return grid(columns, lines, width=width)
 
 
-def _differences(comparison: Comparison, rows: Sequence[Row], at: int, width: int) -> RenderableType:
+def _indented(name: str) -> Text:
+    """A name with the blanks before it, which tell that it belongs to the one above."""
+    return Text(" " * (len(name) - len(name.lstrip()))) + text(name)
+
+
+def _differences(
+    comparison: Comparison, rows: Sequence[ComparisonRow], at: int, width: int
+) -> RenderableType:
     columns = [
         Column(
             title,
             rank=_RANKS.get(title, 0),
             justify="left" if title in _WORDS else "right",
             folds=title == "finding",
+            least=_FINDING,
         )
-        for title in compared.titles(at)
+        for title in compared.TITLES
     ]
     return grid(columns, [_row(comparison, row, at) for row in rows], width=width)
 
 
-def _row(comparison: Comparison, row: Row, at: int) -> list[Text]:
+def _row(comparison: Comparison, row: ComparisonRow, at: int) -> list[Text]:
     change = row.changes[at - 1]
     style = "bold red" if change.fails else _FINDINGS.get(change.finding, "")
-    cells = zip(compared.titles(at), compared.cells(comparison, row, at), strict=True)
+    cells = zip(compared.TITLES, compared.cells(comparison, row, at), strict=True)
     return [text(cell, style if title == "finding" else "") for title, cell in cells]

@@ -23,18 +23,16 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield from (f"- {safe(reason)}" for reason in comparison.reasons)
     sides = range(len(comparison.sides))
-    yield from (f"- **{compared.letter(at)}** {safe(compared.side(comparison, at))}" for at in sides)
+    labels = [safe(compared.label(comparison, at)) for at in sides]
+    yield from (f"- **{labels[at]}** {safe(compared.side(comparison, at))}" for at in sides)
     for title, rows in compared.families(comparison.rows):
         yield from ("", f"**{title}**", "")
-        yield from _table(
-            ["metric", *map(compared.letter, sides)],
-            [[compared.metric(row), *(compared.figure(row, cell) for cell in row.figures)] for row in rows],
-        )
+        yield from _table(["metric", *labels], list(compared.figures(rows, sides)))
         for at in sides[1:]:
-            yield ""
-            yield from _table(compared.titles(at), [compared.cells(comparison, row, at) for row in rows])
+            yield from ("", safe(compared.change_of(comparison, at)), "")
+            yield from _table(compared.TITLES, [compared.cells(comparison, row, at) for row in rows])
     if comparison.unlike:
-        yield from ("", "**Not alike**", "")
+        yield from ("", f"**{compared.CONFIGURATION}**", "")
         yield from (f"- {safe(compared.difference_of_runs(one))}" for one in comparison.unlike)
     yield from ("", "**Notes**", "")
     yield from (f"- {safe(note)}" for note in comparison.notes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.render import compared
 
 if TYPE_CHECKING:
-    from reporter.compare.comparison import Change, Comparison
+    from reporter.compare.comparison import Comparison, MetricChange
 
 _WIDE: Final = 7.0
 _HIGH: Final = 0.28
@@ -28,7 +28,7 @@ def render(comparison: Comparison) -> str:
     from matplotlib.figure import Figure
 
     told = [
-        (f"{row.metric} of {compared.letter(at)}, {'points' if row.in_points else '%'}", change)
+        (f"{row.metric} of {compared.label(comparison, at)}, {'points' if row.in_points else '%'}", change)
         for row in comparison.rows
         for at, change in enumerate(row.changes, start=1)
         if change.by is not None
@@ -43,7 +43,7 @@ def render(comparison: Comparison) -> str:
     # A name with dollar signs is no formula.
     axes.set_yticks(range(len(told)), [name for name, _ in told], parse_math=False, fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlabel("difference from A")
+    axes.set_xlabel(f"change from {compared.label(comparison, 0)}", parse_math=False)
     axes.grid(axis="x", alpha=0.3)
     # The same comparison gives the same file: no date, and no names at random in it.
     with rc_context({"svg.hashsalt": "comparison"}):
@@ -51,7 +51,7 @@ def render(comparison: Comparison) -> str:
     return drawn.getvalue()
 
 
-def _ends(change: Change) -> tuple[float, float]:
+def _ends(change: MetricChange) -> tuple[float, float]:
     """The ends of the interval, where it has two."""
     by = change.by or 0.0
     return (by, by) if change.low is None or change.high is None else (change.low, change.high)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from reporter.render import accuracy, breakdown, cost, latency, verdict
-from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, reading, seconds, whole
+from reporter.acceptance import IN_WORDS
+from reporter.render import accuracy, breakdown, cost, health, latency, verdict
+from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, seconds, whole
 from reporter.render.heading import heading
 from reporter.render.page import block, draw, sentence, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from reporter.report import Finding, Report, SteadyState
+    from reporter.report import Finding, Report, SteadyState, Validity
 
 _SEVERITY_STYLES: Final = {"error": "bold red", "warning": "bold yellow", "info": "dim"}
 _SOURCES: Final = {
@@ -36,15 +37,6 @@ _ENDED: Final = {
     "overloaded": "OVERLOADED",
     "gate_lost": "GATE LOST",
 }
-_UNTOLD: Final = frozenset(
-    {
-        *("readings", "per_worker", "backlog_events_max", "commits"),
-        *("cpu_share_sum", "parent_cpu_share_mean", "cpu_wait_share_mean", "cpu_wait_share_max"),
-    },
-)
-"""What the client and the recorder say of themselves that nobody needs at a glance."""
-_TOLD_IF_ANY: Final = frozenset({"held_up_ms", "waiting", "waiting_bytes"})
-"""What is only worth a word when it is not 0."""
 _NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
 
 
@@ -54,6 +46,7 @@ def render(
     width: int = 100,
     color: bool = False,
     summary_only: bool = False,
+    verbose: bool = False,
     by: Sequence[str] = (),
 ) -> str:
     """The report as lines of text.
@@ -61,11 +54,13 @@ def render(
     Args:
         report: What to tell.
         width: Columns of the page; at least 40.
-        color: Whether to use ANSI colours; without them the text is plain ASCII but for what others wrote.
+        color: Whether to use ANSI colours; without them the text is plain.
         summary_only: Only what the run was, whether it is valid, counts, throughput, and three latencies.
+        verbose: Every metric, min and std, and all that the client reports of itself; else that is one line,
+            unless something about the client needs a look.
         by: What to break the figures down by: some of `breakdown.names`.
     """
-    whole_page = _summary(report, width) if summary_only else _whole(report, width)
+    whole_page = _summary(report, width) if summary_only else _whole(report, width, verbose=verbose)
     tables = (breakdown.section(report, name, width=width) for name in by)
     return draw(chain(whole_page, tables), width=width, color=color)
 
@@ -78,13 +73,15 @@ def _summary(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
     yield from _latency(report, latency.SHORT, width=width)
 
 
-def _whole(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
+def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[RenderableType]]:
     yield heading(report)
     yield list(_head(report))
     yield accuracy.section(report, width=width)
     yield list(_cost(report))
-    yield from _latency(report, latency.SERVER, latency.CLIENT, width=width)
-    yield list(_health(report))
+    in_full = verbose or health.needs_a_look(report)
+    groups = latency.groups(report, verbose=verbose, client=in_full)
+    yield from _latency(report, *groups, width=width, verbose=verbose)
+    yield list(health.in_full(report) if in_full else health.in_short(report))
     yield [_finding(finding) for finding in report.findings if finding.severity != "error"]
     if report.verdict:
         yield from verdict.sections(report.verdict, width=width)
@@ -107,15 +104,21 @@ def _head(report: Report) -> Iterator[RenderableType]:
 
 
 def _result(report: Report) -> Text:
-    valid, errors = report.validity.valid, [one for one in report.findings if one.severity == "error"]
+    validity, errors = report.validity, [one for one in report.findings if one.severity == "error"]
     # A run that is not over is no valid one, but nothing need be wrong with it either.
     judged = report.run.get("ended") != "running" or errors
     return sentence(
-        text("VALID" if valid else "INVALID", "bold green" if valid else "bold red") if judged else "",
+        _validity(validity) if judged else "",
         text(_ENDED.get(report.run.get("ended", ""), ""), "bold yellow"),
         verdict.headline(report.verdict) if report.verdict else "",
         separator="   ",
     )
+
+
+def _validity(validity: Validity) -> Text:
+    if validity.accepted:
+        return text(f"INVALID, {IN_WORDS}", "bold yellow")
+    return text("VALID", "bold green") if validity.valid else text("INVALID", "bold red")
 
 
 def _requests(report: Report) -> Text:
@@ -124,7 +127,7 @@ def _requests(report: Report) -> Text:
     return sentence(
         f"{whole(counts.completed)} of {whole(counts.issued)} completed",
         text(f"{failed} ({percent(counts.failed, counts.issued)})", "red") if counts.failed else failed,
-        f"{whole(counts.retries)} further attempts" if counts.retries else "",
+        f"{whole(counts.retries)} retries" if counts.retries else "",
         f"{whole(counts.cancelled)} cancelled" if counts.cancelled else "",
         f"{whole(counts.in_flight)} still in flight" if counts.in_flight else "",
         f"{whole(counts.abandoned)} asked again" if counts.abandoned else "",
@@ -167,7 +170,7 @@ def _cost(report: Report) -> Iterator[RenderableType]:
 def _steady(steady: SteadyState) -> Text:
     figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "requests/s")}
     known = [
-        f"{name} {fixed(one.mean, places)} +- {fixed(one.margin, places)} {unit}".lstrip()
+        f"{name} {fixed(one.mean, places)} \u00b1 {fixed(one.margin, places)} {unit}".lstrip()
         for name, (one, unit) in figures.items()
         if one is not None
         for places in [decimals(one.mean, 4)]
@@ -176,31 +179,12 @@ def _steady(steady: SteadyState) -> Text:
 
 
 def _latency(
-    report: Report, *groups: Sequence[latency.Line], width: int
+    report: Report, *groups: Sequence[latency.LatencyRow], width: int, verbose: bool = False
 ) -> Iterator[Sequence[RenderableType]]:
     if report.latency_ms is None:
         yield [_NO_LATENCY]
-    if table := latency.table(report, *groups, width=width):
+    if table := latency.table(report, *groups, width=width, verbose=verbose):
         yield [table]
-
-
-def _health(report: Report) -> Iterator[RenderableType]:
-    if told := [*_own_share(report), *_readings(report.client)]:
-        yield block("Client", sentence(*told))
-    if told := list(_readings(report.recorder)):
-        yield block("Recorder", sentence(*told))
-
-
-def _own_share(report: Report) -> Iterator[str]:
-    if report.own_ttft_share is not None:
-        of = "TTFT" if report.ttft_ms else "latency"
-        yield f"own share of {of} p99 {percent(report.own_ttft_share, 1)}"
-
-
-def _readings(readings: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in readings.items():
-        if name not in _UNTOLD and value is not None and (value or name not in _TOLD_IF_ANY):
-            yield reading(name, value)
 
 
 def _finding(finding: Finding) -> RenderableType:

@@ -9,6 +9,8 @@ NOTHING: Final = "-"
 """What stands where there is no figure."""
 
 _MOST_DECIMALS: Final = 9
+_SIZES: Final = ("bytes", "kB", "MB", "GB")
+_SIZE_STEP: Final = 1000
 _UNITS: Final = frozenset({"ns", "us", "ms", "s", "bytes", "share"})
 
 
@@ -60,6 +62,15 @@ def reading(name: str, value: Any) -> str:
         return f"{label} {percent(value, 1)}"
     shown = whole(value) if isinstance(value, int) else figure(value)
     return f"{label} {shown} {unit}".rstrip()
+
+
+def size(value: float) -> str:
+    """An amount of bytes, in bytes, kB, MB or GB of 1,000 each."""
+    if not math.isfinite(value):
+        return NOTHING
+    power = next((number for number in range(len(_SIZES)) if abs(value) < _SIZE_STEP ** (number + 1)), -1)
+    unit = _SIZES[power]
+    return f"{figure(value / _SIZE_STEP ** _SIZES.index(unit), 2)} {unit}"
 
 
 def seconds(value: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
@@ -42,7 +43,7 @@ def _load(report: Report) -> Iterator[str]:
         kind = _LASTED.get(report.window.kind, "measured for")
         yield f"{kind} {seconds(report.window.duration_s)}"
     if len(sittings := report.run.get("sittings") or ()) > 1:
-        yield f"in {len(sittings)} sittings"
+        yield f"in {len(sittings)} attempts"
     if report.counts.warmup:
         yield f"after {whole(report.counts.warmup)} warm-up requests"
 
@@ -52,10 +53,23 @@ def _requests(report: Report) -> Iterator[str]:
     if run.get("protocol"):
         yield f"{'unstreamed' if run.get('stream') is False else 'streamed'} {run['protocol']}"
     if dataset := run.get("dataset"):
-        prompts = "synthetic prompts" if dataset.get("synthetic") else f"prompts of {dataset.get('name')}"
-        yield f"{whole(dataset.get('rows'))} {prompts}"
+        kind = "conversation" if dataset.get("conversations") is True else "prompt"
+        kind = kind if dataset.get("rows") == 1 else f"{kind}s"
+        prompts = f"synthetic {kind}" if dataset.get("synthetic") else f"{kind} of {dataset.get('name')}"
+        yield f"{whole(dataset.get('rows'))} {prompts}{_lengths(report)}"
     if run.get("max_tokens") is not None:
         yield f"at most {whole(run['max_tokens'])} output tokens each"
+
+
+def _lengths(report: Report) -> str:
+    """The mean lengths that were measured, in tokens."""
+    ends = {"tokens in": report.input_tokens, "out": report.output_tokens}
+    lengths = [
+        f"~{whole(round(tokens.mean))} {end}"
+        for end, tokens in ends.items()
+        if tokens is not None and math.isfinite(tokens.mean)
+    ]
+    return f": {', '.join(lengths)}" if lengths else ""
 
 
 def _measurement(report: Report) -> Iterator[str]:

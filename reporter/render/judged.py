@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.acceptance import IN_WORDS
 from reporter.render.page import clean
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _MOST_NAMED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class NamedVerdict:
     """A verdict and whose it is.
 
     Attributes:
@@ -37,7 +38,7 @@ class Judged:
     cost: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, report: Report, name: str = "") -> Judged:
+    def of(cls, report: Report, name: str = "") -> NamedVerdict:
         """The verdict of a report that has one."""
         cost = None if report.cost is None else asdict(report.cost)
         return cls(report.verdict or {}, name, report.run, report.window.duration_s, report.accuracy, cost)
@@ -57,6 +58,11 @@ class Judged:
     def is_one_of_several(self) -> bool:
         """Whether it is a run of a series, and no rules over several runs."""
         return bool(self.name) and self.run is not None
+
+    @property
+    def accepted(self) -> Sequence[str]:
+        """Why the run is invalid in spite of its status, as sentences; empty where it is not."""
+        return [f"INVALID, {IN_WORDS}: {reason}" for reason in self.verdict.get("accepted") or ()]
 
     @property
     def missed(self) -> Sequence[str]:

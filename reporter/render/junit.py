@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reporter.render import rule
+from reporter.render.accuracy import interval_in_words, titled, value_in_words
 from reporter.render.judged import met, ruleset_of
 from reporter.render.page import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reporter.render.judged import Judged
+    from reporter.render.judged import NamedVerdict
 
 _KINDS: Final = {"FAIL": "failure", "INVALID": "error", "INCONCLUSIVE": "error", "SKIP": "skipped"}
 _PROPERTIES: Final = (
@@ -29,7 +30,7 @@ _PROPERTIES: Final = (
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(parts: Sequence[Judged]) -> str:
+def render(parts: Sequence[NamedVerdict]) -> str:
     """The verdicts as one document, a test suite each, with an XML declaration; UTF-8 when it is encoded."""
     whole = Element("testsuites", name="loadgen gate")
     for number, part in enumerate(parts):
@@ -41,10 +42,14 @@ def render(parts: Sequence[Judged]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(whole, encoding="unicode") + "\n"
 
 
-def _suite(part: Judged, number: int) -> Element:
+def _suite(part: NamedVerdict, number: int) -> Element:
     cases = [_case(part, row) for row in part.rows]
+    if not part.verdict:
+        cases += [_score_case(part, score) for score in part.accuracy]
     if why := list(_untold(part)):
         cases.append(_whole(part, why))
+    if part.accepted:
+        cases.append(_accepted(part))
     found = [child.tag for case in cases for child in case]
     run = part.run or {}
     suite = Element(
@@ -64,7 +69,7 @@ def _suite(part: Judged, number: int) -> Element:
     return suite
 
 
-def _of_suite(part: Judged) -> Iterator[tuple[str, Any]]:
+def _of_suite(part: NamedVerdict) -> Iterator[tuple[str, Any]]:
     yield "status", part.status
     yield "ruleset", ruleset_of(part.verdict)
     yield "rules", met(part.verdict)
@@ -72,9 +77,38 @@ def _of_suite(part: Judged) -> Iterator[tuple[str, Any]]:
         yield name, "; ".join(map(str, part.verdict.get(name) or ()))
     for name in ("model", "url", "session_id"):
         yield f"run.{name}", (part.run or {}).get(name)
+    for score in part.accuracy:
+        for name, value in _headline(score).items():
+            yield f"score.{titled(score)}{name}", value
 
 
-def _case(part: Judged, row: Mapping[str, Any]) -> Element:
+def _headline(score: Mapping[str, Any]) -> dict[str, Any]:
+    """The first figure of a score, by the end of its property's name."""
+    first = next(iter(score["headlines"].values()))
+    interval = first["interval"] or {}
+    return {
+        "": first["value"],
+        ".low": interval.get("low"),
+        ".high": interval.get("high"),
+        ".n": score["issued"],
+        ".unscored": score["unscored"],
+    }
+
+
+def _score_case(part: NamedVerdict, score: Mapping[str, Any]) -> Element:
+    """A score of which nothing was required: a test that passes, for readers that show no properties."""
+    first = next(iter(score["headlines"].values()))
+    name = f"{part.name}: {titled(score)}" if part.name else titled(score)
+    case = Element("testcase", name=_text(clean(name)), classname=_text(part.where), time="0.000")
+    interval = interval_in_words(first["interval"], first["unit"])
+    within = f" (95 % interval {interval})" if interval else ""
+    value = value_in_words(first["value"], first["unit"])
+    unscored = f", {score['unscored']} unscored" if score["unscored"] else ""
+    SubElement(case, "system-out").text = _text(f"{value}{within}, n = {score['issued']}{unscored}")
+    return case
+
+
+def _case(part: NamedVerdict, row: Mapping[str, Any]) -> Element:
     case = Element("testcase", name=_text(part.called(row)), classname=_text(part.where), time="0.000")
     _add_properties(case, {"rule": row.get("target"), **{name: row.get(name) for name in _PROPERTIES}})
     kind = _KINDS.get(str(row.get("status")))
@@ -86,7 +120,7 @@ def _case(part: Judged, row: Mapping[str, Any]) -> Element:
     return case
 
 
-def _whole(part: Judged, why: Sequence[str]) -> Element:
+def _whole(part: NamedVerdict, why: Sequence[str]) -> Element:
     """Why the run itself is invalid, which is in no rule: without a case of it the file would look passed."""
     name = f"{part.name}: validity" if part.name else "validity"
     case = Element("testcase", name=_text(name), classname=_text(part.where), time="0.000")
@@ -94,7 +128,17 @@ def _whole(part: Judged, why: Sequence[str]) -> Element:
     return case
 
 
-def _untold(part: Judged) -> Iterator[str]:
+def _accepted(part: NamedVerdict) -> Element:
+    """Why the run is invalid, which the user accepted: a test that passes, and says so."""
+    name = f"{part.name}: validity" if part.name else "validity"
+    case = Element("testcase", name=_text(name), classname=_text(part.where), time="0.000")
+    SubElement(case, "system-out").text = _text("\n".join(map(clean, part.accepted)))
+    return case
+
+
+def _untold(part: NamedVerdict) -> Iterator[str]:
+    if not part.verdict:
+        return
     yield from part.verdict.get("reasons") or ()
     grave = {str(row.get("status")) for row in part.rows if row.get("severity", "fail") == "fail"}
     if part.status not in grave | {"PASS"} and not part.verdict.get("reasons"):

@@ -17,7 +17,7 @@ from reporter.render.page import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reporter.render.judged import Judged
+    from reporter.render.judged import NamedVerdict
 
 MOST_BYTES: Final = 1024 * 1024
 """What GitHub takes as the summary of a step."""
@@ -36,7 +36,7 @@ _APART: Final = "@<!-- -->"
 _CUT: Final = "\n\n… and more, in report.json: this is as long as a summary may be.\n"
 
 
-def render(parts: Sequence[Judged], *, most_bytes: int = MOST_BYTES) -> str:
+def render(parts: Sequence[NamedVerdict], *, most_bytes: int = MOST_BYTES) -> str:
     """The verdicts one after the other, cut at the end of a line where they are too long.
 
     Args:
@@ -59,23 +59,23 @@ def fitting(text: str, most_bytes: int) -> str:
     return whole_lines.decode() + _CUT if room >= 0 else ""
 
 
-def _overview(parts: Sequence[Judged]) -> Iterator[str]:
+def _overview(parts: Sequence[NamedVerdict]) -> Iterator[str]:
     """A line for each verdict, those over several runs first."""
     yield table_row(("verdict", "run", "rules met", "did not pass"))
     yield table_row(("---", "---", "---:", "---"))
     for part in sorted(parts, key=lambda part: part.is_one_of_several):
         name = safe(part.name or part.where)
-        missed = safe(in_short(part.missed))
+        missed = safe(in_short([*part.missed, *part.accepted]))
         yield table_row((_with_sign(part.status), name, share(part.verdict), missed))
     yield ""
 
 
-def _part(part: Judged) -> Iterator[str]:
+def _part(part: NamedVerdict) -> Iterator[str]:
     yield f"### {_with_sign(part.status)}: {safe(part.name or part.where)}"
     yield ""
     ruleset = ruleset_of(part.verdict)
     yield f"{met(part.verdict)}" + (f", ruleset {safe(ruleset)}" if ruleset else "")
-    for reason in part.verdict.get("reasons") or ():
+    for reason in (*(part.verdict.get("reasons") or ()), *part.accepted):
         yield f"- {safe(reason)}"
     if part.rows:
         yield ""

@@ -1,7 +1,7 @@
 """The page that the console renderers write on: labelled blocks, aligned tables, and nothing unsafe in them.
 
 Whatever a server or a user wrote goes through `clean`, so that no control sequence reaches a terminal and no
-markup is taken for ours. There are no frames and all that is ours is ASCII, so that the page survives a log.
+markup is taken for ours. There are no frames, so that the page survives a log.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Column:
     """One column of a table.
 
     Attributes:
-        title: Its heading.
+        title: Its heading, of one line or several.
         rank: 0 is never left out; of the others the highest goes first when the page is too narrow.
         justify: `left` for words, `right` for figures.
         folds: Its cells may be broken into several lines.
@@ -88,7 +88,7 @@ def block(label: TextType, *lines: TextType) -> Table:
 def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: int) -> Table:
     """Rows under headings, without the columns that the page has no room for. Figures are never cut short."""
     longest = [
-        max([cell_len(column.title), *(row[index].cell_len for row in rows)])
+        max([*map(cell_len, column.title.split("\n")), *(row[index].cell_len for row in rows)])
         for index, column in enumerate(columns)
     ]
     needed = [

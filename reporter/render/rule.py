@@ -1,6 +1,6 @@
 """One rule of a verdict in words: what a table, a test report and an annotation all say of it.
 
-A row is `asdict` of a `rulesets.Row`, as `report.json` has it.
+A row is `asdict` of a `rulesets.VerdictRow`, as `report.json` has it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from reporter.render.judged import Judged
+    from reporter.render.judged import NamedVerdict
 
 STYLES: Final = {
     "PASS": "bold green",
@@ -49,7 +49,9 @@ _REMARKS: Final = {"Changed": "overrides", "Note": "notes", "Source": "source"}
 _MOST_NOTES: Final = 5
 
 
-def render(parts: Sequence[Judged], *, width: int = 100, color: bool = False, full: bool = False) -> str:
+def render(
+    parts: Sequence[NamedVerdict], *, width: int = 100, color: bool = False, full: bool = False
+) -> str:
     """Verdicts alone, as `loadgen gate` prints them, each under the name of its run where there are several.
 
     Of the runs of a series there is a line each; all rules of a run follow where it did not pass, and where
@@ -106,13 +108,13 @@ def headline(verdict: Mapping[str, Any]) -> Text:
     )
 
 
-def _few(missed: Sequence[Judged]) -> Sequence[Judged]:
+def _few(missed: Sequence[NamedVerdict]) -> Sequence[NamedVerdict]:
     """The same runs; none where there is more of them than anybody reads."""
     return missed if sum(len(run.rows) for run in missed) <= _MOST_ROWS else ()
 
 
 def _overview(
-    runs: Sequence[Judged], shown: Sequence[Judged], width: int
+    runs: Sequence[NamedVerdict], shown: Sequence[NamedVerdict], width: int
 ) -> Iterator[Sequence[RenderableType]]:
     """A line a run: its status, how many rules it met, and which it did not."""
     rows = [
@@ -120,7 +122,7 @@ def _overview(
             Text(clean(run.status), STYLES.get(run.status, "bold")),
             text(run.name),
             text(share(run.verdict)),
-            text(in_short(run.missed)),
+            text(in_short([*run.missed, *run.accepted])),
         ]
         for run in runs
     ]
@@ -134,13 +136,14 @@ def _overview(
 
 
 def _pages(
-    parts: Sequence[Judged], width: int, told: list[Sequence[object]]
+    parts: Sequence[NamedVerdict], width: int, told: list[Sequence[object]]
 ) -> Iterator[Sequence[RenderableType]]:
     """Each with all its rules; what rules say of themselves once: `told` is what was said before."""
     for part in parts:
         own = [part.verdict.get(key) for key in _REMARKS.values()]
         yield [text(part.name, "bold")] if part.name else []
-        yield [block("Result", headline(part.verdict), *map(text, part.verdict.get("reasons", ())))]
+        why = (*part.verdict.get("reasons", ()), *part.accepted)
+        yield [block("Result", headline(part.verdict), *map(text, why))]
         yield from sections(part.verdict, width=width, remarks=own not in told)
         told.append(own)
 

@@ -17,6 +17,13 @@ SELECT
     ended_seq,
     CASE
         WHEN status = 'completed' AND coalesce(turn + 1 >= turns, true) THEN NULL
+        -- The response is complete and says why it ended, and the benchmark's rule judges an answer of no words.
+        WHEN
+            error = 'empty_response'
+            AND finish_reason IS NOT NULL
+            AND coalesce(turn + 1 >= turns, true)
+            AND empty_is_answer
+            THEN NULL
         WHEN status = 'failed' AND error NOT IN ('worker_lost', 'client_bug') THEN 'missing'
         ELSE 'infra_error'
     END AS unscored,
@@ -27,9 +34,9 @@ SELECT
     tokens.input AS input_tokens,
     finish_reason
 FROM counted
+JOIN (SELECT prompt_id, empty_is_answer FROM questions) USING (prompt_id)
 WHERE
     measured
-    AND prompt_id IN (SELECT prompt_id FROM questions)
     AND (conversation_id IS NULL OR (conversation_id, turn) IN (FROM ends_of_conversations));
 
 CREATE TABLE replaced AS

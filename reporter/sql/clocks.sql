@@ -1,6 +1,10 @@
 -- One row a sitting: its own clock, and which events are its own (`reporter.clock` has shifted their times).
 CREATE TABLE clocks AS
-SELECT sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment::VARCHAR AS environment
+-- What it says of its own completeness is on the first one's clock, as are the times of events.
+SELECT
+    sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment::VARCHAR AS environment,
+    nullif(complete_until_ns, 0) + shift_ns AS complete_until_ns,
+    nullif(written_ns, 0) + shift_ns AS written_ns
 FROM stream;
 
 -- The sitting that an event belongs to: the last one that began before it was written.

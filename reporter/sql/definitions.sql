@@ -1,7 +1,12 @@
 -- What figures mean where the field has several meanings (docs/metrics.md, Definitions): each definition is a variable of
 -- the connection, and one that is not set stands for the default.
-CREATE MACRO begun(scheduled_ns, issued_ns, own_ns) AS
-    CASE getvariable('latency_origin') WHEN 'scheduled' THEN scheduled_ns WHEN 'issued' THEN issued_ns ELSE own_ns END;
+CREATE MACRO begun(scheduled_ns, issued_ns, sent_ns, own_ns) AS
+    CASE getvariable('latency_origin')
+        WHEN 'scheduled' THEN scheduled_ns
+        WHEN 'issued' THEN issued_ns
+        WHEN 'sent' THEN sent_ns
+        ELSE own_ns
+    END;
 
 CREATE MACRO is_counted(category) AS coalesce(list_contains(getvariable('token_categories'), category), true);
 
@@ -13,3 +18,11 @@ CREATE MACRO counted_by(told, recounted, chunks, stream) AS CASE
     WHEN recounted IS NOT NULL AND getvariable('token_source') IS DISTINCT FROM 'server_usage' THEN 'client_tokenizer'
     WHEN chunks IS NOT NULL AND stream IS NOT false AND getvariable('token_source') IS NULL AND all_counted() THEN 'chunks'
 END;
+
+-- A span in ms that cannot be negative, whatever its ends are in doubt.
+CREATE MACRO since(start_ns, end_ns) AS if(end_ns < start_ns, 0, end_ns - start_ns) / 1e6;
+
+-- The earliest moment at which a response can have been complete: with a last token that was held up by the client,
+-- all that follows it was.
+CREATE MACRO complete_low(complete_ns, last_token_ns, last_token_low_ns) AS
+    if(last_token_low_ns < last_token_ns, last_token_low_ns, complete_ns);

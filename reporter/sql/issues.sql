@@ -9,6 +9,7 @@ SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "turn": "BIGINT",
     "turns": "BIGINT",
     "endpoint": "BIGINT",
+    "max_tokens": "BIGINT",
     "tags": "JSON"
 }'))
 FROM stream;

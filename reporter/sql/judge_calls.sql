@@ -16,7 +16,19 @@ asked AS (
 ),
 
 ended AS (
-    SELECT DISTINCT ON (sample_uuid) seq, code, at_ns, sample_uuid, data, output
+    SELECT DISTINCT ON (sample_uuid)
+        seq,
+        code,
+        at_ns,
+        sample_uuid,
+        data,
+        from_json(data, '{
+            "input_tokens": "BIGINT",
+            "output_tokens": "BIGINT",
+            "reasoning_tokens": "BIGINT",
+            "bytes": "BIGINT"
+        }') AS told,
+        output
     FROM events
     WHERE code BETWEEN 23 AND 25
     ORDER BY sample_uuid, seq
@@ -29,14 +41,20 @@ SELECT
     asked.data ->> '$.inquiry' AS inquiry,
     asked.data ->> '$.judge_version' AS judge_version,
     asked.data ->> '$.model' AS model,
+    coalesce(asked.data ->> '$.sampling', '') AS sampling,
+    (asked.data ->> '$.temperature')::DOUBLE AS temperature,
+    (asked.data ->> '$.max_tokens')::BIGINT AS max_tokens,
     CASE ended.code WHEN 23 THEN 'completed' WHEN 24 THEN 'failed' WHEN 25 THEN 'cancelled' ELSE 'in_flight' END AS status,
     ended.data ->> '$.error' AS error,
     coalesce(ended.data ->> '$.message', ended.data ->> '$.reason') AS error_message,
     asked.at_ns AS issued_ns,
     ended.at_ns AS ended_ns,
     (ended.at_ns - asked.at_ns) / 1e6 AS latency_ms,
-    (ended.data ->> '$.input_tokens')::BIGINT AS input_tokens,
-    (ended.data ->> '$.output_tokens')::BIGINT AS output_tokens,
+    CASE WHEN is_count(told.input_tokens) THEN told.input_tokens END AS input_tokens,
+    CASE
+        WHEN is_output_count(told.output_tokens, told.reasoning_tokens, told.bytes, max_tokens)
+        THEN told.output_tokens
+    END AS output_tokens,
     ended.output,
     ended.seq AS ended_seq
 FROM asked LEFT JOIN ended USING (sample_uuid);

@@ -11,7 +11,10 @@ each_pass AS (
         pass,
         min(at_ns) FILTER (type = 'SCORING_STARTED') AS first_started_ns,
         max(at_ns) FILTER (type = 'SCORING_STARTED') AS started_ns,
-        coalesce(arg_max(data ->> '$.reason', seq) FILTER (type = 'SCORING_ENDED'), 'cut_off') AS ended,
+        coalesce(
+            arg_max(coalesce(nullif(data ->> '$.reason', ''), 'completed'), seq) FILTER (type = 'SCORING_ENDED'),
+            'cut_off'
+        ) AS ended,
         arg_min(data, seq) FILTER (type = 'SCORING_STARTED') AS data
     FROM told
     WHERE pass IS NOT NULL

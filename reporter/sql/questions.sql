@@ -1,12 +1,19 @@
 -- One row a question of a benchmark: which prompt asks it. Should it be there twice, the earlier one counts.
 CREATE TABLE questions AS
-SELECT DISTINCT ON (prompt_id) prompt_id, task, id AS question_id, coalesce(tags, MAP {}) AS tags, seq
+SELECT DISTINCT ON (prompt_id)
+    prompt_id,
+    task,
+    id AS question_id,
+    coalesce(tags, MAP {}) AS tags,
+    coalesce(empty_is_answer, false) AS empty_is_answer,
+    seq
 FROM (
     SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
         "prompt_id": "BIGINT",
         "task": "VARCHAR",
         "id": "VARCHAR",
-        "tags": "MAP(VARCHAR, VARCHAR)"
+        "tags": "MAP(VARCHAR, VARCHAR)",
+        "empty_is_answer": "BOOLEAN"
     }'))
     FROM stream
 )

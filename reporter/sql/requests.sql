@@ -8,7 +8,10 @@ WITH conversations AS (
     FROM issues JOIN marks ON issued_seq = issues.seq JOIN endings ON endings.seq = ended_seq
     WHERE conversation IS NOT NULL AND code <> 25 AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true)
     GROUP BY conversation
-)
+),
+
+-- Logs of older versions have the limit of each request only here.
+limits AS (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) AS limit_of_session FROM session)
 
 SELECT
     sample_uuid,
@@ -44,24 +47,46 @@ SELECT
     first_output_ns,
     first_visible_ns,
     last_token_ns,
+    -- What is in doubt lies between these moments (see docs/log.md); what is exact has both ends in common.
+    coalesce(sent_high_ns, sent_ns) AS sent_high_ns,
+    coalesce(first_byte_low_ns, first_byte_ns) AS first_byte_low_ns,
+    coalesce(first_token_low_ns, endings.first_token_ns, first_chunk_ns) AS first_token_low_ns,
+    coalesce(first_output_low_ns, first_output_ns) AS first_output_low_ns,
+    coalesce(first_visible_low_ns, first_visible_ns) AS first_visible_low_ns,
+    coalesce(last_token_low_ns, last_token_ns) AS last_token_low_ns,
+    late_chunks,
     ended_ns,
     reused,
     coalesce(retried, false) AS retried,
+    coalesce(unasked, 0) AS unasked,
     attempts,
     connect_ms,
     tls_ms,
     dns_ms,
-    input_tokens,
-    output_tokens,
-    reasoning_tokens,
-    cached_tokens,
-    chunks,
-    silent_chunks,
+    -- The server's counts, as far as they can be true.
+    is_output_count(output_tokens, reasoning_tokens, bytes, coalesce(max_tokens, limit_of_session)) AS output_is_count,
+    CASE WHEN is_count(input_tokens) THEN input_tokens END AS input_tokens,
+    CASE WHEN output_is_count THEN output_tokens END AS output_tokens,
+    CASE WHEN is_count(reasoning_tokens) THEN reasoning_tokens END AS reasoning_tokens,
+    CASE WHEN is_count(cached_tokens) THEN cached_tokens END AS cached_tokens,
+    CASE
+        WHEN NOT (is_count(endings.input_tokens) IS NOT false AND output_is_count IS NOT false
+            AND is_count(endings.reasoning_tokens) IS NOT false AND is_count(endings.cached_tokens) IS NOT false)
+        THEN to_json(map_from_entries(list_filter([
+            ('output_tokens', if(output_is_count, NULL, endings.output_tokens)),
+            ('input_tokens', if(is_count(endings.input_tokens), NULL, endings.input_tokens)),
+            ('reasoning_tokens', if(is_count(endings.reasoning_tokens), NULL, endings.reasoning_tokens)),
+            ('cached_tokens', if(is_count(endings.cached_tokens), NULL, endings.cached_tokens))
+        ], lambda refused: refused[2] IS NOT NULL)))
+    END AS refused_tokens,
+    CASE WHEN is_count(chunks) THEN chunks END AS chunks,
+    CASE WHEN is_count(silent_chunks) THEN silent_chunks END AS silent_chunks,
     silent_tokens,
     reads,
     coalesced,
     bytes,
     finish_reason,
+    unended,
     stream,
     first_chunk,
     chunk_gaps_us,
@@ -72,7 +97,8 @@ FROM marks
 LEFT JOIN issues ON issues.seq = issued_seq
 LEFT JOIN sends ON sends.seq = sent_seq
 LEFT JOIN endings ON endings.seq = ended_seq
-LEFT JOIN conversations USING (conversation);
+LEFT JOIN conversations USING (conversation)
+LEFT JOIN limits ON true;
 
 DROP TABLE marks;
 DROP TABLE issues;

@@ -27,30 +27,25 @@ SELECT
     first_output_ns,
     first_visible_ns,
     last_token_ns,
-    CASE status WHEN 'completed' THEN ended_ns END AS complete_ns,
+    complete_ns,
     ended_ns,
-    CASE WHEN is_counted('reasoning') THEN first_token_ns ELSE first_output_ns END AS first_counted_ns,
-    CASE getvariable('tpot_denominator')
-        WHEN 'tokens_after_first_chunk' THEN tokens.after_first
-        ELSE if(tokens.output = 0, 0, tokens.output - 1)
-    END AS tpot_tokens,
-    (first_token_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttft_ms,
-    (first_output_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttfo_ms,
-    (first_visible_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttfv_ms,
-    (first_byte_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS ttfb_ms,
-    CASE
-        WHEN first_counted_ns IS NULL THEN NULL
-        WHEN tpot_tokens < 1 THEN CASE getvariable('tpot_n1') WHEN 'zero' THEN 0 END
-        WHEN getvariable('tpot_end') = 'complete' THEN (complete_ns - first_counted_ns) / 1e6 / tpot_tokens
-        WHEN chunks > 1 THEN (last_token_ns - first_counted_ns) / 1e6 / tpot_tokens
-    END AS tpot_ms,
-    (complete_ns - begun(scheduled_ns, issued_ns, issued_ns)) / 1e6 AS latency_ms,
+    first_counted_ns,
+    tpot_tokens,
+    ttft_ms,
+    (first_output_ns - begun(scheduled_ns, issued_ns, sent_ns, sent_ns)) / 1e6 AS ttfo_ms,
+    (first_visible_ns - begun(scheduled_ns, issued_ns, sent_ns, sent_ns)) / 1e6 AS ttfv_ms,
+    (first_byte_ns - begun(scheduled_ns, issued_ns, sent_ns, sent_ns)) / 1e6 AS ttfb_ms,
+    tpot_ms,
+    decode_ms,
+    1e3 / nullif(tpot_ms, 0) AS generation_tps,
+    CASE WHEN ttft_ms > 0 THEN 1e3 * tokens.input / ttft_ms END AS prompt_tps,
+    (complete_ns - begun(scheduled_ns, issued_ns, sent_ns, issued_ns)) / 1e6 AS latency_ms,
     (complete_ns - scheduled_ns) / 1e6 AS latency_from_schedule_ms,
     (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,
     (first_output_ns - scheduled_ns) / 1e6 AS ttfo_from_schedule_ms,
     (first_visible_ns - scheduled_ns) / 1e6 AS ttfv_from_schedule_ms,
     (first_byte_ns - scheduled_ns) / 1e6 AS ttfb_from_schedule_ms,
-    (last_token_ns - begun(scheduled_ns, issued_ns, sent_ns)) / 1e6 AS last_token_ms,
+    (last_token_ns - begun(scheduled_ns, issued_ns, sent_ns, sent_ns)) / 1e6 AS last_token_ms,
     (last_token_ns - scheduled_ns) / 1e6 AS last_token_from_schedule_ms,
     (free_ns - scheduled_ns) / 1e6 AS held_ms,
     (issued_ns - coalesce(free_ns, scheduled_ns)) / 1e6 AS issue_lag_ms,
@@ -61,6 +56,36 @@ SELECT
     -- Where a connection was opened, all from issue to sent is its set-up: also how the event loop shared itself out
     -- among many that were opened at once.
     issue_lag_ms + CASE WHEN reused IS NOT false AND NOT retried AND attempts = 1 THEN send_lag_ms ELSE 0 END AS own_ms,
+    -- The least and the most that a moment and a figure can be, where stamps are in doubt (docs/log.md).
+    sent_high_ns,
+    first_byte_low_ns,
+    first_token_low_ns,
+    first_output_low_ns,
+    first_visible_low_ns,
+    last_token_low_ns,
+    first_counted_low_ns,
+    ttft_low_ms,
+    since(begun(scheduled_ns, issued_ns, sent_high_ns, sent_high_ns), first_output_low_ns) AS ttfo_low_ms,
+    since(begun(scheduled_ns, issued_ns, sent_high_ns, sent_high_ns), first_visible_low_ns) AS ttfv_low_ms,
+    since(begun(scheduled_ns, issued_ns, sent_high_ns, sent_high_ns), first_byte_low_ns) AS ttfb_low_ms,
+    since(begun(scheduled_ns, issued_ns, sent_high_ns, sent_high_ns), last_token_low_ns) AS last_token_low_ms,
+    since(begun(scheduled_ns, issued_ns, sent_high_ns, issued_ns), complete_low_ns) AS latency_low_ms,
+    since(scheduled_ns, first_token_low_ns) AS ttft_from_schedule_low_ms,
+    since(scheduled_ns, first_output_low_ns) AS ttfo_from_schedule_low_ms,
+    since(scheduled_ns, first_visible_low_ns) AS ttfv_from_schedule_low_ms,
+    since(scheduled_ns, first_byte_low_ns) AS ttfb_from_schedule_low_ms,
+    since(scheduled_ns, last_token_low_ns) AS last_token_from_schedule_low_ms,
+    since(scheduled_ns, complete_low_ns) AS latency_from_schedule_low_ms,
+    decode_low_ms,
+    decode_high_ms,
+    tpot_low_ms,
+    tpot_high_ms,
+    -- Stamps count nanoseconds, so that no time is shorter than one, and no speed infinite. Chunks that share a stamp have
+    -- no speed by it, and may have one in truth.
+    CASE WHEN tpot_tokens >= 1 THEN 1e3 / nullif(tpot_high_ms, 0) END AS generation_tps_low,
+    CASE WHEN tpot_tokens >= 1 AND tpot_high_ms > 0 THEN 1e3 / greatest(tpot_low_ms, 1e-6 / tpot_tokens) END
+        AS generation_tps_high,
+    CASE WHEN ttft_ms > 0 THEN 1e3 * tokens.input / greatest(ttft_low_ms, 1e-6) END AS prompt_tps_high,
     reused,
     retried,
     attempts,
@@ -72,6 +97,7 @@ SELECT
     reasoning_tokens,
     cached_tokens,
     token_source,
+    refused_tokens,
     chunks,
     silent_chunks,
     silent_tokens,
@@ -80,4 +106,50 @@ SELECT
     bytes,
     finish_reason,
     stream AS streamed
-FROM counted;
+FROM (
+    SELECT
+        *,
+        CASE
+            WHEN first_counted_ns IS NULL THEN NULL
+            WHEN tpot_tokens < 1 THEN CASE getvariable('tpot_n1') WHEN 'zero' THEN 0 END
+            ELSE decode_ms / tpot_tokens
+        END AS tpot_ms,
+        CASE WHEN tpot_tokens < 1 THEN tpot_ms ELSE decode_low_ms / tpot_tokens END AS tpot_low_ms,
+        CASE WHEN tpot_tokens < 1 THEN tpot_ms ELSE decode_high_ms / tpot_tokens END AS tpot_high_ms
+    FROM (
+        SELECT
+            *,
+            (first_token_ns - begun(scheduled_ns, issued_ns, sent_ns, sent_ns)) / 1e6 AS ttft_ms,
+            since(begun(scheduled_ns, issued_ns, sent_high_ns, sent_high_ns), first_token_low_ns) AS ttft_low_ms,
+            -- What TPOT divides ends with the response or with its last token; one chunk alone has no time after it.
+            getvariable('tpot_end') IS NOT DISTINCT FROM 'complete' AS to_complete,
+            CASE
+                WHEN to_complete THEN (complete_ns - first_counted_ns) / 1e6
+                WHEN chunks > 1 THEN (last_token_ns - first_counted_ns) / 1e6
+            END AS decode_ms,
+            CASE
+                WHEN to_complete THEN since(first_counted_ns, complete_low_ns)
+                WHEN chunks > 1 THEN since(first_counted_ns, last_token_low_ns)
+            END AS decode_low_ms,
+            CASE
+                WHEN to_complete THEN since(first_counted_low_ns, complete_ns)
+                WHEN chunks > 1 THEN since(first_counted_low_ns, last_token_ns)
+            END AS decode_high_ms
+        FROM (
+            SELECT
+                *,
+                CASE status WHEN 'completed' THEN ended_ns END AS complete_ns,
+                CASE status WHEN 'completed' THEN complete_low(ended_ns, last_token_ns, last_token_low_ns) END
+                    AS complete_low_ns,
+                CASE WHEN is_counted('reasoning') THEN first_token_ns ELSE first_output_ns END AS first_counted_ns,
+                CASE WHEN is_counted('reasoning') THEN first_token_low_ns ELSE first_output_low_ns END
+                    AS first_counted_low_ns,
+                CASE getvariable('tpot_denominator')
+                    WHEN 'tokens_after_first_chunk' THEN tokens.after_first
+                    WHEN 'n' THEN tokens.output
+                    ELSE if(tokens.output = 0, 0, tokens.output - 1)
+                END AS tpot_tokens
+            FROM counted
+        )
+    )
+);

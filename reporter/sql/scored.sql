@@ -8,6 +8,7 @@ SELECT sample_uuid::VARCHAR AS sample_uuid, unnest(from_json(data::VARCHAR, '{
     "status": "VARCHAR",
     "extracted": "VARCHAR",
     "reason": "VARCHAR",
-    "metrics": "JSON"
+    "metrics": "JSON",
+    "details": "JSON"
 }'))
 FROM stream;

@@ -17,6 +17,7 @@ SELECT
         ELSE scored.reason
     END AS reason,
     coalesce(scored.metrics::MAP(VARCHAR, DOUBLE), MAP {}) AS metrics,
+    coalesce(scored.details::MAP(VARCHAR, VARCHAR), MAP {}) AS details,
     questions.tags,
     asked.output_tokens,
     asked.input_tokens,

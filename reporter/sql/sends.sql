@@ -5,6 +5,8 @@ SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "connect_ms": "DOUBLE",
     "tls_ms": "DOUBLE",
     "dns_ms": "DOUBLE",
-    "retried": "BOOLEAN"
+    "retried": "BOOLEAN",
+    "unasked": "BIGINT",
+    "sent_high_ns": "BIGINT"
 }'))
 FROM stream;

@@ -1,9 +1,10 @@
--- How each sitting ended. One without TEST_ENDED was cut off, unless it is the last and somebody still writes it.
+-- How each sitting ended: by the reason of its TEST_ENDED, which is `completed` where the event names none.
+-- Without a TEST_ENDED it was cut off, unless it is the last one and a process still writes it.
 CREATE TABLE sitting_ends AS
 SELECT
     sitting,
     coalesce(
-        min(data ->> '$.reason') FILTER (type = 'TEST_ENDED'),
+        arg_max(coalesce(nullif(data ->> '$.reason', ''), 'completed'), seq) FILTER (type = 'TEST_ENDED'),
         CASE WHEN sitting = (SELECT max(sitting) FROM clocks) THEN getvariable('unended') ELSE 'cut_off' END
     ) AS ended
 FROM clocks LEFT JOIN session_events USING (sitting)

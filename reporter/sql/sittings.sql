@@ -10,6 +10,8 @@ SELECT
     windows.duration_s AS window_s,
     windows.start_ns AS window_start_ns,
     windows.end_ns AS window_end_ns,
+    complete_until_ns,
+    written_ns,
     shift_ns,
     environment::JSON AS environment
 FROM clocks

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from recorder.heartbeat import Heartbeat
     from reporter import Report
 
 BASE_NS = 5_000_000_000_000_000_000
 """Where the runs begin: far above 2**53, so that a detour through floats would show."""
+
+BYTES = 100
+"""Of each response, unless a test says otherwise."""
 
 WALL_NS = 1_767_323_045_678_901_234
 
@@ -40,6 +44,7 @@ class Run:
     environment: dict[str, Any] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     requests: int = 0
+    beat: Heartbeat | None = None
 
     def session(self, kind: EventType, at: float, **data: Any) -> Self:
         """A session event."""
@@ -125,7 +130,7 @@ class Run:
             "chunks": len(arrivals),
             "reads": len(arrivals),
             "coalesced": 0,
-            "bytes": 100,
+            "bytes": BYTES,
             "finish_reason": "stop",
             "stream": True,
             **({"input_tokens": usage[0], "output_tokens": usage[1]} if usage else {}),
@@ -144,7 +149,7 @@ class Run:
         """The run's folder, with the log of all this."""
         session = Session("a session", BASE_NS, WALL_NS, self.settings, self.environment)
         store = Store.create(self.folder / "events.db", session)
-        store.append([schema.row(event) for event in self.events])
+        store.append([schema.row(event) for event in self.events], self.beat)
         store.close()
         return self.folder
 

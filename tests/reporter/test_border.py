@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from pyarrow import ArrowInvalid
 
-from cli import errors
+from loadgen.sessions import errors
 from recorder.errors import LogError
 from reporter import MetricsReporter, metrics
 from reporter.border import blaming

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter import MetricsReporter
+from reporter.errors import OptionError
+from reporter.quantile import percentiles_named
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
@@ -266,3 +268,44 @@ def test_one_reporter_can_report_by_several_definitions(a_run: NewRun) -> None:
         after = reporter.create_report()
     assert other != before
     assert after == before
+
+
+def test_latencies_count_from_the_last_byte_sent(a_run: NewRun) -> None:
+    """With `sent` the latency counts from there as well."""
+    run = a_run().answers(50, 80, at=30, complete=90, usage=(1, 2), issue={"sent": 35.0, "scheduled": 10.0})
+    report = by(run.ends(), latency_origin="sent")
+    assert report.ttft_ms is not None
+    assert report.latency_ms is not None
+    assert (report.ttft_ms.mean, report.latency_ms.mean) == (15, 55)
+
+
+def test_tpot_over_all_tokens(a_run: NewRun) -> None:
+    """(COMPLETE - FIRST_CHUNK) / output tokens: of four tokens from 50 to 90 ms, 10 ms."""
+    run = a_run().answers(50, 60, 70, 80, complete=90, usage=(1, 4)).ends()
+    assert tpot(by(run, tpot_denominator="n", tpot_end="complete")) == 10
+    assert tpot(by(run, tpot_denominator="n")) == 7.5
+    assert tpot(by(run)) == 10
+
+
+def test_percentiles_of_choice(a_run: NewRun) -> None:
+    """Each summary has those that were chosen, and the usual ones as before; without a choice no key."""
+    run = a_run()
+    for ms in range(1, 11):
+        run.answers(ms, at=0, usage=(1, 1))
+    folder = run.ends().write()
+    with MetricsReporter(folder) as reporter:
+        report = reporter.create_report(percentiles=percentiles_named("75,p99.9,25"))
+    assert report.ttft_ms is not None
+    assert list(report.ttft_ms.percentiles) == ["p25", "p75", "p999"]
+    assert report.ttft_ms.percentiles["p75"] == pytest.approx(7.75)
+    assert report.ttft_ms.p50 == 5.5
+    assert report.run["percentiles"] == ["p25", "p75", "p999"]
+    assert report.to_dict()["ttft_ms"]["percentiles"] == report.ttft_ms.percentiles
+    assert "percentiles" not in by(run).to_dict()["ttft_ms"]
+
+
+@pytest.mark.parametrize("text", ["", "0", "100", "fast", "50,,90", "-1", "50;90", "1e1"])
+def test_what_is_no_percentile(text: str) -> None:
+    """Numbers above 0 and below 100."""
+    with pytest.raises(OptionError, match="is not a percentile"):
+        percentiles_named(text)

@@ -29,6 +29,8 @@ def eventful(run: Any) -> Any:
     run.answers(51, 61, at=12, usage=(3, 0))
     run.answers(52, 62, at=12)
     run.answers(at=13, complete=70, usage=(4, 12), stream=False)
+    run.answers(53, 63, at=14, usage=(10**9, 2**53)).answers(54, 64, at=14, usage=(5, 101))
+    run.answers(55, 65, at=14, usage=(5, 200), issue={"about": {"max_tokens": 200}})
     run.answers(14, 15, at=13, usage=(1, 2), issue={"phase": "warmup"})
     run.fails(at=20, failed=33)
     run.answers(60, at=21, kind=EventType.CANCELLED)

@@ -19,7 +19,10 @@ from recorder import Event, EventType, schema
 from recorder.errors import LogError, NewerLogError, NotALogError
 from recorder.session import Session
 from recorder.store import Store
+from reporter import MetricsReporter
 from reporter.log import BIG_TABLES, _reading, _streamed, big_tables_in, open_log, rows
+from reporter.settings import opening
+from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,14 +95,31 @@ def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) 
         assert connection.execute("SELECT ended FROM session").fetchall() == [("cut_off",)]
 
 
+@pytest.mark.parametrize("data", [None, {}, {"reason": None}, {"reason": ""}])
+def test_an_end_without_a_reason_is_an_end(a_run: Callable[..., Run], data: dict[str, Any] | None) -> None:
+    """A session whose TEST_ENDED names no reason completed: only a log without that event was cut off."""
+    run = a_run().answers(10, 20, at=0, complete=30, usage=(2, 2)).stops(40)
+    run.events.append(Event(EventType.TEST_ENDED, ns(50), None, data))
+    folder = run.write()
+    assert ask(folder, "SELECT ended FROM session") == [("completed",)]
+    with MetricsReporter(folder) as reporter:
+        report = reporter.create_report()
+    assert (report.run["ended"], report.validity.valid) == ("completed", True)
+
+
+def test_the_last_end_of_a_session_decides(a_run: Callable[..., Run]) -> None:
+    """Not the first by the alphabet."""
+    run = a_run().answers(10, 20, at=0, complete=30, usage=(2, 2)).stops(40)
+    folder = run.ends(50, "completed").ends(60, "interrupted").write()
+    assert ask(folder, "SELECT ended FROM session") == [("interrupted",)]
+
+
 def test_integers_beyond_floats_survive(a_run: Callable[..., Run]) -> None:
-    """Stamps and counts of more than 53 bits are the same in SQL as they were in Python."""
-    run = a_run().answers(1.000001, at=0.000003, usage=(2**53 + 1, 2**62 + 1))
-    ((issued, first, tokens, total),) = ask(
-        run.write(), "SELECT issued_ns, first_token_ns, input_tokens, output_tokens FROM samples"
-    )
+    """Stamps and numbers of more than 53 bits are the same in SQL as they were in Python."""
+    run = a_run().answers(1.000001, at=0.000003, bytes=2**62 + 1)
+    ((issued, first, bytes_),) = ask(run.write(), "SELECT issued_ns, first_token_ns, bytes FROM samples")
     assert (issued, first) == (5_000_000_000_000_000_003, 5_000_000_000_001_000_001)
-    assert (tokens, total) == (2**53 + 1, 2**62 + 1)
+    assert bytes_ == 2**62 + 1
 
 
 def test_null_and_missing_are_null(a_run: Callable[..., Run]) -> None:
@@ -289,7 +309,7 @@ def test_a_folder_that_cannot_be_written_to_can_be_read(
 def test_no_log_at_all(tmp_path: Path) -> None:
     """A folder without a log, and a path without anything, are named."""
     for run in (tmp_path, tmp_path / "none"):
-        with pytest.raises(NotALogError, match="there is no such file"):
+        with pytest.raises(NotALogError, match=r"it has no events\.db|the file does not exist"):
             open_log(run)
 
 
@@ -326,12 +346,35 @@ def test_a_damaged_log(tmp_path: Path) -> None:
         list(rows(log))
 
 
+@pytest.mark.parametrize("value", ["", "soon", 1.5, b"soon"])
+def test_a_start_that_is_no_number(tmp_path: Path, value: Any) -> None:
+    """The log is damaged, both where its head is read and where the run is resumed."""
+    log = log_of(tmp_path) / "events.db"
+    with closing(sqlite3.connect(log)) as connection, connection:
+        connection.execute("UPDATE session SET started_wall_ns = ?", [value])
+        connection.execute("UPDATE sittings SET started_wall_ns = ?", [value])
+    with pytest.raises(LogError, match="the log is damaged: it does not say when it was begun"):
+        opening(log)
+    with pytest.raises(NotALogError, match="the log is damaged: it does not say when it was begun"):
+        Store.reopen(log, Session())
+
+
 def test_a_payload_that_is_no_json(tmp_path: Path) -> None:
     """A payload that somebody wrote into is told as damage."""
     log = log_of(tmp_path, Event(EventType.ERROR, 1, "a", {"error": "reset"})) / "events.db"
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("UPDATE events SET data = '{error'")
     with pytest.raises(LogError, match=r"the log is damaged .*Malformed JSON"):
+        open_log(log)
+
+
+@pytest.mark.parametrize("stored", [b'{"error": "\xd0"}', b"\xd0", b'{"\xff": 1}', b'{"error"\xd0 1}'])
+def test_a_payload_that_is_no_utf8(tmp_path: Path, stored: bytes) -> None:
+    """Damage, too, although the library that says so may quote it."""
+    log = log_of(tmp_path, Event(EventType.ERROR, 1, "a", {"error": "reset"})) / "events.db"
+    with closing(sqlite3.connect(log)) as connection, connection:
+        connection.execute("UPDATE events SET data = CAST(? AS TEXT)", [stored])
+    with pytest.raises(LogError, match="the log is damaged"):
         open_log(log)
 
 

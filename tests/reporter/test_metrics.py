@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from recorder import EventType
-from reporter import TPOTReportingMode
-from reporter.report import Counts, Throughput, Tokens
+from recorder.heartbeat import Heartbeat
+from reporter import MetricsReporter, TPOTReportingMode
+from reporter.report import RequestCounts, ThroughputFigures, Tokens
 from rulesets.definitions import Definitions
+from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +36,8 @@ SUMMARIES = (
     "ttfv_from_schedule_ms",
     "ttfb_from_schedule_ms",
     "last_token_ms",
+    "decode_ms",
+    "generation_tps",
     "last_token_from_schedule_ms",
     "issue_lag_ms",
     "send_lag_ms",
@@ -73,6 +79,8 @@ def test_the_times_of_one_request(a_run: NewRun) -> None:
         "ttfb_from_schedule_ms": 44,
         "last_token_ms": 80,
         "last_token_from_schedule_ms": 89,
+        "decode_ms": 40,
+        "generation_tps": pytest.approx(75),
         "issue_lag_ms": 2,
         "send_lag_ms": 1,
         "connect_ms": 2,
@@ -121,17 +129,17 @@ def test_failures_are_in_no_latency_and_no_throughput(a_run: NewRun) -> None:
     run = a_run().answers(50, 60, usage=(1, 2), complete=100)
     run.fails("reset", failed=1).fails("http_429", failed=2).fails("reset", failed=500)
     report = run.ends().report()
-    assert report.counts == Counts(4, 4, 1, 3, 0, 0, {"reset": 2, "http_429": 1}, 0)
+    assert report.counts == RequestCounts(4, 4, 1, 3, 0, 0, {"reset": 2, "http_429": 1}, 0)
     assert report.latency_ms is not None
     assert (report.latency_ms.count, report.latency_ms.max) == (1, 100)
-    assert report.throughput == Throughput(10, 20, 30)
+    assert report.throughput == ThroughputFigures(10, 20, 30)
 
 
 def test_a_run_in_which_everything_failed(a_run: NewRun) -> None:
     """There is no percentile of nothing; nothing completed a second is a rate all the same."""
     report = a_run().fails().fails("refused").stops(900).ends().report()
     assert [getattr(report, name) for name in SUMMARIES] == [None] * len(SUMMARIES)
-    assert report.throughput == Throughput(0, 0, 0)
+    assert report.throughput == ThroughputFigures(0, 0, 0)
     assert report.tokens == Tokens(None, None, None)
     assert not report.validity.valid
 
@@ -145,7 +153,7 @@ def test_a_failure_without_a_name_is_counted(a_run: NewRun) -> None:
 def test_a_cancelled_request_is_no_failure(a_run: NewRun) -> None:
     """What we gave up ourselves is counted by itself."""
     run = a_run().answers(5).issues().happens(EventType.CANCELLED, 9, reason="second interrupt").ends()
-    assert run.report().counts == Counts(2, 2, 1, 0, 1, 0, {}, 0)
+    assert run.report().counts == RequestCounts(2, 2, 1, 0, 1, 0, {}, 0)
 
 
 def test_warm_up_is_not_measured(a_run: NewRun) -> None:
@@ -202,10 +210,58 @@ def test_a_killed_run_reports_what_had_completed(a_run: NewRun) -> None:
     run = a_run().answers(50, 60, at=10, usage=(1, 2)).issues(20).issues(100, sent=-1)
     report = run.happens(EventType.REQUEST_SENT, 110).report()
     assert report.run["ended"] == "cut_off"
-    assert report.counts == Counts(3, 3, 1, 0, 0, 2, {}, 0)
+    assert report.counts == RequestCounts(3, 3, 1, 0, 0, 2, {}, 0)
     assert (report.window.kind, report.window.duration_s) == ("cut_off", pytest.approx(0.1))
     assert report.throughput.qps == pytest.approx(10)
     assert not report.validity.valid
+
+
+def test_a_killed_run_says_until_when_its_log_is_complete(a_run: NewRun) -> None:
+    """On its own clock and in UTC, and how long before the last sign of life that was."""
+    run = a_run().answers(50, 60, at=10)
+    run.beat = Heartbeat(ns(300), ns(712.4))
+    report = run.report()
+    assert report.run["complete_until"] == {
+        "at": "2026-01-02T03:04:05.978Z",
+        "at_ns": ns(300),
+        "last_sign_of_life": "2026-01-02T03:04:06.391Z",
+        "last_sign_of_life_ns": ns(712.4),
+        "behind_ms": 412.4,
+    }
+    (cut_off,) = [finding for finding in report.findings if finding.code == "cut_off"]
+    assert (
+        "complete until 2026-01-02 03:04:05.978 UTC, 412 ms before the last sign of life" in cut_off.message
+    )
+    with MetricsReporter(run.folder) as reporter:
+        rows = reporter.connection.execute("SELECT complete_until_ns, written_ns FROM sittings").fetchall()
+    assert rows == [(ns(300), ns(712.4))]
+
+
+def test_a_run_that_came_to_its_end_is_complete(a_run: NewRun) -> None:
+    """It says so by its end."""
+    run = a_run().answers(50, 60, at=10).ends()
+    run.beat = Heartbeat(ns(300), ns(712.4))
+    assert run.report().run["complete_until"] is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE heartbeats",
+        "DELETE FROM heartbeats",
+        "UPDATE heartbeats SET complete_until_ns = 'soon'",
+        "UPDATE heartbeats SET written_ns = 1.5",
+    ],
+)
+def test_a_log_that_does_not_say_so_is_reported_all_the_same(a_run: NewRun, damage: str) -> None:
+    """An earlier version wrote it, or somebody has changed it."""
+    folder = a_run().answers(50, 60, at=10).write()
+    with closing(sqlite3.connect(folder / "events.db")) as log, log:
+        log.execute(damage)
+    with MetricsReporter(folder) as reporter:
+        report = reporter.create_report()
+    assert report.run["complete_until"] is None
+    assert report.counts.completed == 1
 
 
 def test_an_empty_log_has_a_report(a_run: NewRun) -> None:
@@ -213,8 +269,8 @@ def test_an_empty_log_has_a_report(a_run: NewRun) -> None:
     run = a_run()
     run.events.clear()
     report = run.report()
-    assert report.counts == Counts(0, 0, 0, 0, 0, 0, {}, 0)
-    assert (report.window.duration_s, report.throughput) == (None, Throughput(None, None, None))
+    assert report.counts == RequestCounts(0, 0, 0, 0, 0, 0, {}, 0)
+    assert (report.window.duration_s, report.throughput) == (None, ThroughputFigures(None, None, None))
     assert [finding.code for finding in report.findings] == ["cut_off", "nothing_issued"]
 
 
@@ -226,7 +282,7 @@ def test_an_event_that_came_twice_counts_once(a_run: NewRun, *, swapped: bool) -
     if swapped:
         run.events.reverse()
     report = run.ends().report()
-    assert report.counts == Counts(1, 1, 0, 1, 0, 0, {"reset": 1}, 0)
+    assert report.counts == RequestCounts(1, 1, 0, 1, 0, 0, {"reset": 1}, 0)
     assert [finding.code for finding in report.findings] == ["nothing_completed", "ended_more_than_once"]
 
 
@@ -304,8 +360,12 @@ def test_what_was_run(a_run: NewRun) -> None:
         "generation": {"max_tokens": 9, "temperature": 0.0, "top_k": 5},
         "seed": 7,
         "schedule_seed": None,
+        "planned": {"requests": None, "conversations": None, "duration_s": None},
+        "complete_until": None,
+        "timeouts_s": {},
         "salt": False,
         "steady": False,
+        "on_invalid": "fail",
         "dataset": {"name": "d", "rows": 5},
         "ruleset": None,
         "skip": ["accuracy"],
@@ -316,6 +376,7 @@ def test_what_was_run(a_run: NewRun) -> None:
         "usable_cpus": 4,
         "versions": {"llm-loadgen": "1.2", "python": "3.11", "platform": None, "x": "1"},
         "percentile_method": "linear",
+        "own_delay_decides": None,
         "tpot_mode": "request_weighted",
         "definitions": Definitions().to_dict(),
     }

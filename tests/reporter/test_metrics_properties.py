@@ -157,6 +157,7 @@ def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, An
         "tls_ms": [],
         "dns_ms": [],
         "own_ms": [r.lag + r.send_lag for r in done],
+        "decode_ms": [r.arrivals[-1] - r.arrivals[0] for r in done if len(r.gaps) > 1],
         "tpot_ms": [
             (r.arrivals[-1] - r.arrivals[0]) / (r.tokens - 1)
             for r in several

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from recorder import EventType
-from reporter.spans import Row, happenings
+from reporter.spans import SpanRow, happenings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +90,7 @@ def test_many_tokens_are_where_their_chunks_are() -> None:
         connection.execute("CREATE TABLE requests AS SELECT *, 'completed' AS status FROM counted")
         found = {
             number: round(1e9 * happened["output_tokens"])
-            for number, happened in happenings(connection, [Row(0, 0, 1_000_000, 1000)]).items()
+            for number, happened in happenings(connection, [SpanRow(0, 0, 1_000_000, 1000)]).items()
         }
         expected = connection.execute(_IN_ORDER).fetchall()
     assert found == dict(expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,24 @@ def test_an_answer_is_columns_and_rows(folder: Path) -> None:
     assert (answer.columns, answer.rows) == (["status", "first"], [("completed", 5.0), ("failed", None)])
 
 
+@pytest.mark.parametrize("zone", ["", "SET TimeZone = 'UTC'; "])
+def test_a_time_with_a_zone_is_a_value_too(folder: Path, zone: str) -> None:
+    """DuckDB by itself would ask for another package; what else the row has stays as it is."""
+    sql = "SELECT now() - INTERVAL 1 HOUR AS t, 1 AS t, [to_timestamp(0)] AS l, NULL::TIMESTAMPTZ AS n"
+    answer = query(folder, f"{zone}{sql} FROM samples")
+    assert answer.columns == ["t", "t", "l", "n"]
+    assert len(answer.rows) == 2
+    (then, one, listed, nothing) = answer.rows[0]
+    assert abs((datetime.now(tz=UTC) - then) - timedelta(hours=1)) < timedelta(minutes=5)
+    assert (one, listed, nothing) == (1, [datetime(1970, 1, 1, tzinfo=UTC)], None)
+
+
+def test_a_time_that_python_does_not_have(folder: Path) -> None:
+    """One line says so."""
+    with pytest.raises(QueryError, match=r"VARCHAR"):
+        query(folder, "SELECT 'infinity'::TIMESTAMPTZ")
+
+
 def test_several_statements_answer_with_the_last(folder: Path) -> None:
     """A query may make something to ask of, and a memory limit of its own."""
     sql = (
@@ -120,7 +139,7 @@ def test_several_statements_answer_with_the_last(folder: Path) -> None:
 
 def test_wrong_sql_is_explained(folder: Path) -> None:
     """An error says what DuckDB says, and which views there are."""
-    views = "There are the views session, phases, sittings, samples"
+    views = "Available views: session, phases, sittings, samples"
     with pytest.raises(QueryError, match=rf"(?s)sampels.*{views}"):
         query(folder, "SELECT * FROM sampels")
 

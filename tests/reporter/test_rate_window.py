@@ -10,7 +10,7 @@ import pytest
 from recorder import EventType
 from reporter import MetricsReporter
 from reporter.measured import measured
-from reporter.report import Throughput
+from reporter.report import ThroughputFigures
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_until_the_last_issued_is_done(a_run: NewRun) -> None:
     """LoadGen's Server: (n - 1) / t and tokens / t, with all that completed, also later."""
     report = over(ends_early(a_run(kind="poisson", rate=3)), "last_issued_done")
     assert (report.window.kind, report.window.duration_s) == ("last_issued_done", 0.5)
-    assert report.throughput == Throughput(
+    assert report.throughput == ThroughputFigures(
         qps=(3 - 1) / 0.5,
         output_tps=6 / 0.5,
         total_tps=pytest.approx((6 + 30) / 0.5),  # type: ignore[arg-type]  # nearly that
@@ -50,11 +50,23 @@ def test_until_the_last_issued_is_done(a_run: NewRun) -> None:
     assert report.window.end_ns == report.window.start_ns + 500_000_000
 
 
+def test_while_performance_is_tracked(a_run: NewRun) -> None:
+    """From the start of the phase to STOP_PERFORMANCE_TRACKING; one of two answers is done by then."""
+    run = a_run(kind="poisson", rate=3)
+    run.answers(200, 400, at=110, usage=(10, 2)).answers(300, 500, at=200, usage=(10, 2))
+    report = over(run.stops(450).ends(1000), "tracked")
+    started_ns = report.window.start_ns
+    assert started_ns is not None
+    assert report.window.kind == "tracked"
+    assert report.window.end_ns == started_ns + round((report.window.duration_s or 0) * 1e9)
+    assert report.throughput.qps == pytest.approx(1 / (report.window.duration_s or 0))
+
+
 def test_offline_until_all_are_done(a_run: NewRun) -> None:
     """LoadGen's Offline: n / the longest latency."""
     report = over(ends_early(a_run(kind="offline")), "last_issued_done")
     assert report.window.duration_s == 0.8
-    assert report.throughput == Throughput(
+    assert report.throughput == ThroughputFigures(
         qps=3 / 0.8,
         output_tps=6 / 0.8,
         total_tps=pytest.approx((6 + 30) / 0.8),  # type: ignore[arg-type]  # nearly that
@@ -83,7 +95,7 @@ def test_a_run_of_nothing_has_no_span(a_run: NewRun) -> None:
     for window in ("last_issued_done", "steady_state"):
         report = over(a_run().ends(), window)
         assert report.window.duration_s is None
-        assert report.throughput == Throughput(None, None, None)
+        assert report.throughput == ThroughputFigures(None, None, None)
 
 
 def a_steady_run(run: Run) -> Run:
@@ -145,7 +157,7 @@ def test_a_token_counts_where_it_arrived(a_run: NewRun) -> None:
 def test_without_a_steady_state_the_run_is_invalid(a_run: NewRun) -> None:
     """Rates over what is not there are none."""
     report = over(a_run().answers(5, 6, usage=(1, 2)).ends(), "steady_state")
-    assert report.throughput == Throughput(None, None, None)
+    assert report.throughput == ThroughputFigures(None, None, None)
     assert not report.validity.valid
     assert [one.code for one in report.findings if one.severity == "error"] == ["not_steady"]
 

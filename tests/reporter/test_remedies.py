@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.evidence import Evidence
+from reporter.evidence import CheckInputs
 from reporter.remedies import COMFORTABLE, KEEP_OFF, relief
-from reporter.report import Counts
+from reporter.report import RequestCounts
 
-RUN = Evidence(
-    ended="completed", load={"kind": "closed", "concurrency": 64}, counts=Counts(*[100] * 6, {}, 0)
+RUN = CheckInputs(
+    ended="completed", load={"kind": "closed", "concurrency": 64}, counts=RequestCounts(*[100] * 6, {}, 0)
 )
 IDLE = "Its CPU was not used up: keep other work off this machine"
 MACHINE = "or use a machine with more or quicker CPUs."
@@ -40,8 +40,9 @@ def client(workers: int, share: float, parent: float = 0.0, **more: Any) -> dict
         (client(1, 1.0), 1, f"Use fewer streams, about 44, {MACHINE}"),
         (client(2, 0.9, 0.1), 2, f"Use fewer streams, about 47, {MACHINE}"),
         (client(3, 0.75), 3, f"Use fewer streams, about 59, {MACHINE}"),
+        (client(1, 0.95), 2, f"Use fewer streams, about 47, {MACHINE}"),
         (client(1, 0.95), None, f"Use fewer streams, about 47, {MACHINE}"),
-        (client(1, 0.3), 2, f"{IDLE}, or start it with --workers 2, one more: there are CPUs for that."),
+        (client(1, 0.3), 2, f"{IDLE}, or use fewer streams, {MACHINE}"),
         (client(1, 0.3), 1, f"{IDLE}, or use fewer streams, {MACHINE}"),
         ({}, 4, f"Use fewer streams, {MACHINE}"),
         (client(1, 0.8, cpu_wait_share_mean=0.2), 2, KEEP_OFF),
@@ -82,7 +83,7 @@ def test_the_workers_told_have_room(workers: int, share: float, cpus: int) -> No
     told = relief(replace(RUN, client=client(workers, share), usable_cpus=cpus))
     if "--workers" in told:
         needed = int(told.split("--workers ")[1].split(",")[0])
-        assert workers < needed <= cpus
+        assert workers < needed < cpus
         assert workers * share / needed <= COMFORTABLE + 1e-9
     else:
         assert "fewer streams" in told

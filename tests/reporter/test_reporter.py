@@ -12,6 +12,7 @@ from recorder import EventRecorder, EventType
 from recorder.errors import NotALogError
 from reporter import MetricsReporter
 from reporter.errors import OptionError
+from rulesets import TPOT, TTFT, Throughput, of_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +44,34 @@ def test_a_recorded_run_is_reported(tmp_path: Path) -> None:
     assert report.ttfb_ms.p50 == 4
     assert report.recorder["events"] == 5
     assert report.findings == []
+
+
+def test_a_report_is_validated_against_a_ruleset(a_run: Callable[..., Run]) -> None:
+    """Metrics, a ruleset, or the one that the run was started with; by default against none."""
+    rules = of_expressions(["ttft:p(50)<1s", "failed==0"])
+    run = a_run(kind="poisson", rate=1.0).answers(20, 40, at=0, usage=(1, 3)).stops(500).ends(600)
+    run.settings = {**run.settings, "ruleset": rules.to_dict(), "skip": ["failed:count==0"]}
+    folder = run.write()
+    with MetricsReporter(folder) as reporter:
+        assert reporter.create_report().verdict is None
+        statuses = []
+        for ruleset in ([TTFT(max_ttft_latency_ms=10_000)], [TPOT(0.001), Throughput(1e-6)], rules, "active"):
+            verdict = reporter.create_report(ruleset=ruleset).verdict
+            assert verdict is not None
+            statuses.append((verdict["status"], [row["status"] for row in verdict["rows"]]))
+    assert statuses == [
+        ("PASS", ["PASS"]),
+        ("FAIL", ["FAIL", "PASS"]),
+        ("PASS", ["PASS", "PASS"]),
+        ("PASS", ["PASS", "SKIP"]),
+    ]
+
+
+def test_a_run_without_a_ruleset_has_none_to_be_validated_against(a_run: Callable[..., Run]) -> None:
+    """It says so."""
+    folder = a_run().answers(5, usage=(1, 1)).ends().write()
+    with MetricsReporter(folder) as reporter, pytest.raises(OptionError, match="started without a ruleset"):
+        reporter.create_report(ruleset="active")
 
 
 def test_every_event_is_dumped(tmp_path: Path) -> None:
@@ -78,7 +107,7 @@ def test_an_empty_log_dumps_nothing(a_run: Callable[..., Run], tmp_path: Path) -
     run = a_run()
     run.events.clear()
     with MetricsReporter(run.write()) as reporter:
-        reporter.dump_to_json(tmp_path / "none.jsonl")
+        reporter.dump_to_json(json_path=tmp_path / "none.jsonl")
     assert (tmp_path / "none.jsonl").read_bytes() == b""
 
 

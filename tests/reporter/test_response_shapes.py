@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     NewRun = Callable[..., Run]
 
 
-SHAPES = {"not_streamed", "silent_chunks", "usage_contradicted"}
+SHAPES = {
+    *("not_streamed", "silent_chunks", "usage_contradicted", "unasked_responses", "unended_responses"),
+}
 
 
 def findings(report: Report) -> dict[str, Any]:
@@ -99,3 +101,27 @@ def test_a_count_that_the_stream_contradicts(a_run: NewRun) -> None:
     assert (found.severity, found.message.startswith("In 2 responses")) == ("warning", True)
     assert (report.tokens.output, report.tokens.source) == (4 + 2 + 1 + 9, "mixed")
     assert findings(a_run().answers(20, 25, usage=(5, 2)).ends().report()) == {}
+
+
+def test_responses_that_no_request_asked_for(a_run: NewRun) -> None:
+    """Counted with the request that was sent next, and where one failed by them; the run is invalid."""
+    run = a_run().answers(20, usage=(1, 1)).answers(20, usage=(1, 1), issue={"unasked": 2})
+    run.fails("unasked_response").answers(20, usage=(1, 1), issue={"unasked": 1, "phase": "warmup"})
+    report = run.ends().report()
+    found = findings(report)["unasked_responses"]
+    assert found.severity == "error"
+    assert found.message.startswith(
+        "3 responses arrived that no request had asked for, and 1 requests failed by them."
+    )
+    assert not report.validity.valid
+    last = findings(a_run().answers(20).fails("unasked_response").ends().report())["unasked_responses"]
+    assert last.message.startswith("1 responses arrived")
+
+
+def test_responses_without_their_end(a_run: NewRun) -> None:
+    """The answers count; a warning says how many were waited for."""
+    run = a_run().answers(20, usage=(1, 1)).answers(20, usage=(1, 1), unended="idle_timeout")
+    report = run.ends().report()
+    found = findings(report)["unended_responses"]
+    assert (found.severity, found.message.startswith("1 answers were complete")) == ("warning", True)
+    assert (report.counts.completed, report.validity.valid) == (2, True)

@@ -116,13 +116,13 @@ def test_a_report_says_that_the_run_was_resumed(sittings: tuple[Run, Run]) -> No
     ]
     found = {finding.code: finding for finding in report.findings}
     assert found["resumed"].severity == "warning"
-    assert "2 sittings" in found["resumed"].message
-    assert "1 requests had been given up" in found["resumed"].message
+    assert "2 attempts" in found["resumed"].message
+    assert "1 requests had been given up and were sent again" in found["resumed"].message
     assert "cut_off" not in found
     assert report.validity.valid
     shown: list[str] = []
     report.display(shown.append)
-    assert "in 2 sittings" in shown[0]
+    assert "in 2 attempts" in shown[0]
     assert "1 asked again" in shown[0]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reporter.stages import Stage, stages_of
+from reporter.stages import StageReport, stages_of
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def test_names_that_come_twice_are_told_apart() -> None:
 
 
 def test_steps() -> None:
-    """As `loadgen.rate_text` reads them: the last one goes on."""
+    """As `loadgen.driver.rate_text` reads them: the last one goes on."""
     assert stages_of({"profile": "steps:10..15x3,1.5s"}) == [
-        Stage("from 0 s: 10/s", 0.0, 0.5),
-        Stage("from 0.5 s: 12.5/s", 0.5, 1.0),
-        Stage("from 1 s: 15/s", 1.0, inf),
+        StageReport("from 0 s: 10/s", 0.0, 0.5),
+        StageReport("from 0.5 s: 12.5/s", 0.5, 1.0),
+        StageReport("from 1 s: 15/s", 1.0, inf),
     ]
 
 

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from reporter.evidence import Evidence
+from reporter.evidence import CheckInputs
 from reporter.findings import findings
-from reporter.report import Counts, Moment, SteadyState, Window
+from reporter.report import Moment, RequestCounts, SteadyState, Window
 from reporter.steadiness import steadiness
 from reporter.steady_state import steady_state, trend
 
@@ -132,19 +132,19 @@ DRIFTED = SteadyState(found=False, reason="it drifts", start_s=30, end_s=60, dri
 )
 def test_the_finding(steady: SteadyState | None, required: bool, load: str, severity: str | None) -> None:  # noqa: FBT001 (a case)
     """Who asks for a steady state gets an error; who does not is told of a clear drift alone."""
-    evidence = Evidence("completed", {"kind": load}, Counts(9, 9, 9, 0, 0, 0, {}, 0))
+    evidence = CheckInputs("completed", {"kind": load}, RequestCounts(9, 9, 9, 0, 0, 0, {}, 0))
     found = findings(replace(evidence, steady_state=steady, steady_required=required))
     assert [(one.code, one.severity) for one in found] == ([("not_steady", severity)] if severity else [])
 
 
 def test_a_run_that_a_lost_gate_cut_short_need_not_be_steady() -> None:
     """It has failed, and no time was left for anything else."""
-    evidence = Evidence("gate_lost", {"kind": "closed"}, Counts(9, 9, 9, 0, 0, 0, {}, 0))
+    evidence = CheckInputs("gate_lost", {"kind": "closed"}, RequestCounts(9, 9, 9, 0, 0, 0, {}, 0))
     assert findings(replace(evidence, steady_state=DRIFTED, steady_required=True)) == []
 
 
 def test_a_load_that_is_meant_to_change_may_drift() -> None:
     """Nobody is told that a ramp is not steady."""
     load = {"kind": "poisson", "profile": "ramp:1..50,60s"}
-    evidence = Evidence("completed", load, Counts(9, 9, 9, 0, 0, 0, {}, 0), steady_state=DRIFTED)
+    evidence = CheckInputs("completed", load, RequestCounts(9, 9, 9, 0, 0, 0, {}, 0), steady_state=DRIFTED)
     assert findings(evidence) == []

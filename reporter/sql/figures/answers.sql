@@ -30,6 +30,7 @@ judged AS (
             'inquiry': inquiry,
             'version': judge_version,
             'model': model,
+            'sampling': sampling,
             'seq': ended_seq
         } ORDER BY ended_seq) AS judged
     FROM judge_calls

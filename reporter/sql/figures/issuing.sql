@@ -30,7 +30,7 @@ SELECT
     (SELECT count(*) FROM seconds) AS seconds,
     (SELECT count(*) FROM seconds WHERE left_in_time + 1 < 0.95 * due) AS seconds_behind,
     (SELECT coalesce(sum(due), 0) FROM seconds WHERE left_in_time + 1 < 0.95 * due)::BIGINT AS requests_behind,
-    sum(chunks) FILTER (status = 'completed') AS chunks,
-    sum(coalesced) FILTER (status = 'completed') AS coalesced
+    sum(chunks) FILTER (status = 'completed')::BIGINT AS chunks,
+    sum(coalesced) FILTER (status = 'completed')::BIGINT AS coalesced
 FROM requests
 WHERE measured;

@@ -1,11 +1,11 @@
 -- Token totals of the measured requests that completed, and where the counts come from.
 SELECT
-    sum(tokens.input) AS input,
-    sum(tokens.output) AS output,
-    sum(reasoning_tokens) AS reasoning,
-    sum(cached_tokens) AS cached,
-    sum(told_output) FILTER (client_output IS NOT NULL) AS usage_output,
-    sum(client_output) FILTER (told_output IS NOT NULL) AS recounted_output,
+    sum(tokens.input)::BIGINT AS input,
+    sum(tokens.output)::BIGINT AS output,
+    sum(reasoning_tokens)::BIGINT AS reasoning,
+    sum(cached_tokens)::BIGINT AS cached,
+    sum(told_output) FILTER (client_output IS NOT NULL)::BIGINT AS usage_output,
+    sum(client_output) FILTER (told_output IS NOT NULL)::BIGINT AS recounted_output,
     count(*) FILTER (token_source = 'server_usage') AS server_usage,
     count(*) FILTER (token_source = 'client_tokenizer') AS client_tokenizer,
     count(*) FILTER (token_source = 'chunks') AS chunks,

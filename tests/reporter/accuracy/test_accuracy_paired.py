@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+from loadgen.cli.app import application
 from reporter.accuracy.questions import by_question
-from reporter.compare import paired as compared
-from reporter.compare.figure import Figure
+from reporter.compare import paired as by_pairs
+from reporter.compare.comparable import facts, unlike
+from reporter.compare.figure import ComparedFigure
 from reporter.compare.figure import figure as figure_of
 from reporter.compare.metric import metric
 from reporter.measured import measured
@@ -17,27 +22,34 @@ from rulesets.statistics import paired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
+    from reporter.compare.difference import FigureDifference
     from tests.reporter.accuracy.conftest import Benchmark
 
 
-def score_of(values: Sequence[float], first: int = 0) -> Figure:
+def score_of(values: Sequence[float], first: int = 0) -> ComparedFigure:
     """A score, and the value of each question, which are numbered."""
     questions = {f"q{number}": float(value) for number, value in enumerate(values, start=first)}
-    return Figure(sum(values) / len(values), len(values), questions=questions)
+    return ComparedFigure(sum(values) / len(values), len(values), is_share=True, questions=questions)
+
+
+def compared(before: ComparedFigure, after: ComparedFigure) -> FigureDifference | None:
+    """The difference of two scores that are shares."""
+    return by_pairs.difference(before, after, in_points=True, level=0.95, level_to_find=0.95)
 
 
 def test_right_or_wrong_it_is_mcnemars() -> None:
-    """Whatever the order of the questions; the difference is a share of the reference's score."""
+    """Whatever the order of the questions; the difference is in points."""
     before, after = [1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1, 1, 1]
-    found = compared.difference(score_of(before), score_of(after), level=0.95, level_to_find=0.95)
+    found = compared(score_of(before), score_of(after))
     assert found is not None
-    assert found.by == pytest.approx(-3 / 6)
+    assert found.by == pytest.approx(-3 / 8)
     assert found.p == paired.mcnemar(4, 1)
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.by < found.high
-    mirrored = compared.difference(score_of(after), score_of(before), level=0.95, level_to_find=0.95)
+    mirrored = compared(score_of(after), score_of(before))
     assert mirrored is not None
     assert mirrored.p == found.p
 
@@ -45,21 +57,96 @@ def test_right_or_wrong_it_is_mcnemars() -> None:
 def test_parts_of_answers_are_compared_by_their_mean_difference() -> None:
     """Pairs that all differ alike leave no doubt, and pairs that do not differ no difference."""
     before = [0.5, 0.25, 1.0, 0.75]
-    alike = compared.difference(score_of(before), score_of(before), level=0.95, level_to_find=0.95)
+    alike = compared(score_of(before), score_of(before))
     assert alike is not None
     assert (alike.by, alike.p) == (0, 1)
-    more = compared.difference(
-        score_of(before), score_of([0.625, 0.5, 1.0, 0.75]), level=0.95, level_to_find=0.95
-    )
+    more = compared(score_of(before), score_of([0.625, 0.5, 1.0, 0.75]))
     assert more is not None
     assert more.p is not None
     assert 0.05 < more.p < 0.5
 
 
-@pytest.mark.parametrize("other", [score_of([1, 0, 1]), score_of([1, 0], first=1), Figure(0.5, 2)])
-def test_other_questions_are_no_pairs(other: Figure) -> None:
-    """More of them, others, or nobody knows which."""
-    assert compared.difference(score_of([1, 0]), other, level=0.95, level_to_find=0.95) is None
+@pytest.mark.parametrize(
+    "other", [score_of([1, 0], first=2), score_of([1, 0], first=1), ComparedFigure(0.5, 2)]
+)
+def test_other_questions_are_no_pairs(other: ComparedFigure) -> None:
+    """Others, only one in common, or nobody knows which."""
+    assert compared(score_of([1, 0]), other) is None
+
+
+def test_questions_that_both_were_asked_are_pairs() -> None:
+    """However many more one of the runs asked; how many they are is said."""
+    found = compared(score_of([1, 1, 0, 1]), score_of([0, 1, 0, 0, 1, 1, 1]))
+    assert found is not None
+    assert (found.paired, found.by) == (4, pytest.approx(-0.5))
+
+
+def test_nothing_right_differs_from_two_thirds() -> None:
+    """A score of 0 is a score; and where all pairs differ alike the interval keeps a width."""
+    found = compared(score_of([0] * 60), score_of([1, 1, 0] * 20))
+    assert found is not None
+    assert found.by == pytest.approx(2 / 3)
+    assert (found.p or 1) < 1e-9
+    assert found.low is not None
+    assert 0.5 < found.low < 2 / 3
+    all_of_them = compared(score_of([0] * 10), score_of([1] * 10))
+    assert all_of_them is not None
+    assert all_of_them.low is not None
+    assert 0.4 < all_of_them.low < 1
+
+
+def test_the_interval_of_pairs_covers_what_it_says() -> None:
+    """In 95 of 100 samples of 40 questions, give or take: R. G. Newcombe, 1998."""
+    random = Random(11)  # noqa: S311 (a simulation, not a secret)
+    chances = {(1, 1): 0.5, (1, 0): 0.2, (0, 1): 0.1, (0, 0): 0.2}
+    inside = 0
+    for _ in range(400):
+        drawn = random.choices(list(chances), list(chances.values()), k=40)
+        counts = [drawn.count(pair) for pair in chances]
+        low, high = paired.newcombe(*counts, 0.95)
+        inside += low <= 0.1 <= high
+    assert 0.92 <= inside / 400 <= 0.98
+
+
+def test_scores_are_compared_without_being_named(asks: Callable[..., Benchmark], tmp_path: Path) -> None:
+    """They decide where both runs have them, with the intervals of the reports and the number of pairs."""
+    runs = []
+    for name, values in (("old", [1, 1, 0] * 20), ("new", [0] * 60)):
+        run = asks(questions=60)
+        for number in range(60):
+            run.answers(number)
+        runs.append(tmp_path / name)
+        run.scored(*values).write().rename(runs[-1])
+    printed = CliRunner().invoke(application("compare"), ["compare", *map(str, runs), "--json"])
+    assert printed.exit_code == 1, printed.output
+    told = json.loads(printed.stdout)
+    row = told["rows"][0]
+    assert (row["metric"], row["decides"], row["in_points"]) == ("accuracy.gsm8k", True, True)
+    change = row["changes"][0]
+    assert (change["finding"], change["paired"], change["fails"]) == ("worse", 60, True)
+    assert change["by"] == pytest.approx(-2 / 3)
+    for cell, run in zip(row["figures"], runs, strict=True):
+        with measured(run, Definitions()) as (report, _):
+            interval = report.accuracy[0]["interval"]
+        assert (cell["low"], cell["high"]) == (interval["low"], interval["high"])
+        assert cell["n"] == 60
+    page = CliRunner().invoke(application("compare"), ["compare", *map(str, runs)]).stdout
+    assert "accuracy.gsm8k" in page
+    assert "66.7 % [54.1, 77.3]" in page
+    assert "samples (60 paired)" in page
+    assert "-66.7 pt" in page or "-67 pt" in page
+
+
+def test_another_scorer_or_judge_is_a_configuration_difference() -> None:
+    """The scores are then not of the same measure."""
+    reports = [
+        {"run": {}, "accuracy": [{"name": "mt", "scorer": "judge", "version": 1, "judge_model": model}]}
+        for model in ("large", "small")
+    ]
+    first, second = (facts(report, {}, {}) for report in reports)
+    assert [
+        (one.about, one.what, one.value, one.reference_value) for one in unlike("B", second, "A", first)
+    ] == [("scoring", "mt.judge_model", "small", "large")]
 
 
 def test_a_log_has_its_questions(asks: Callable[..., Benchmark]) -> None:

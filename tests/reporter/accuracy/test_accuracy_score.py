@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import fmean
+from statistics import fmean, median, pstdev
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -168,16 +168,34 @@ def test_lengths_and_ends_of_answers(asks: Callable[..., Benchmark]) -> None:
 
 
 def test_the_last_finished_pass_of_each_scorer_counts(graded: Callable[..., Benchmark]) -> None:
-    """One that was cut off is told of only where there is no other; any one can be asked for."""
-    run = graded(1, 0).scored(0, 0).scored(1, 1, ended=None).scored(1, None, scorer="flexible", ended=None)
-    scores = run.scores()
-    told = [(one["scorer"], one["pass"], one["value"]) for one in scores]
-    assert told == [("official", 2, 0.0), ("flexible", 4, 0.5)]
-    assert any("pass 4 was not finished" in note for note in scores[1]["notes"])
+    """One that stopped half-way is no result, but a note; any one can be asked for."""
+    run = graded(1, 0).scored(0, 0).scored(1, ended=None).scored(1, scorer="flexible", ended=None)
+    (score,) = run.scores()
+    assert (score["scorer"], score["pass"], score["value"]) == ("official", 2, 0.0)
+    stopped = "stopped after 1 of 2 answers and is not reported: loadgen score RUN continues it"
+    assert score["notes"][:2] == [
+        f"scoring pass 3 (official) {stopped}",
+        f"scoring pass 4 (flexible) {stopped}",
+    ]
     first = run.score(1)
     assert (first["pass"], first["value"]) == (1, 0.5)
+    assert not any("stopped" in note for note in first["notes"])
+    third = run.score(3)
+    assert (third["value"], third["unscored"]) == (0.5, 1)
+    assert any("pass 3 was not finished" in note for note in third["notes"])
     with pytest.raises(OptionError, match="no scoring pass 7: there are 1, 2, 3, 4"):
         run.scores(7)
+
+
+def test_a_pass_that_stopped_is_no_score(asks: Callable[..., Benchmark]) -> None:
+    """Where there is no other pass, the task is not scored; a finished pass takes its place."""
+    run = asks(questions=2).answers(0).answers(1).scored(1, ended=None)
+    score = run.score()
+    assert (score["scorer"], score["value"], score["unscored"], score["issued"]) == (None, None, 2, 2)
+    assert score["notes"][0].startswith("scoring pass 1 (official) stopped after 1 of 2 answers")
+    score = run.scored(1, 1).score()
+    assert (score["value"], score["pass"]) == (1.0, 2)
+    assert not any("stopped" in note for note in score["notes"])
 
 
 def test_the_benchmarks_own_scorer_comes_first(graded: Callable[..., Benchmark]) -> None:
@@ -266,3 +284,59 @@ def test_questions_that_are_repeated_on_purpose_are_no_finding(asks: Callable[..
         run.run.settings["accuracy"]["repeats"] = repeats
         codes = {finding.code for finding in run.scored(1, 1).report().findings}
         assert ("prompts_repeated" in codes) is found
+
+
+def test_the_spread_of_the_samples_values(asks: Callable[..., Benchmark]) -> None:
+    """Mean, median, standard deviation, least and greatest value, of the samples that have one."""
+    values = [0.0, 0.25, 0.5, 1.0]
+    run = asks(questions=5)
+    for question in range(5):
+        run.answers(question)
+    found = run.scored(*values, "judge_pending").score()["statistics"]
+    assert found == {
+        "n": 4,
+        "mean": fmean(values),
+        "median": median(values),
+        "std": pytest.approx(pstdev(values)),
+        "min": 0.0,
+        "max": 1.0,
+    }
+
+
+def test_nothing_scored_has_no_spread(asks: Callable[..., Benchmark]) -> None:
+    """Neither where no sample has a value, nor where no pass was made."""
+    assert asks(questions=1).answers(0).scored("infra_error").score()["statistics"] is None
+    assert asks(questions=1).answers(0).score()["statistics"] is None
+
+
+def test_statistics_over_repeats(asks: Callable[..., Benchmark]) -> None:
+    """The mean of each repeat that has every question; a repeat that was cut short is left out."""
+    run = asks(questions=2)
+    for question in (0, 1, 0, 1, 0):
+        run.answers(question)
+    found = run.scored(1, 0, 1, 1, 0).score()["over_repeats"]
+    assert found == {
+        "values": [0.5, 1.0],
+        "mean": 0.75,
+        "median": 0.75,
+        "std": pytest.approx(pstdev([0.5, 1.0])),
+        "min": 0.5,
+        "max": 1.0,
+    }
+
+
+@pytest.mark.parametrize("last", ["judge_pending", "infra_error"])
+def test_no_statistics_over_repeats_with_unscored_samples(asks: Callable[..., Benchmark], last: str) -> None:
+    """Which repeat the missing value would raise is not known; and a single repeat has no spread."""
+    run = asks(questions=1).answers(0).answers(0)
+    assert run.scored(1, last).score()["over_repeats"] is None
+    assert asks(questions=1).answers(0).scored(1).score()["over_repeats"] is None
+
+
+def test_questions_that_were_drawn_are_told(asks: Callable[..., Benchmark]) -> None:
+    """Of how many, with which seed, and in proportion to what."""
+    drawn = {"seed": 7, "groups": ["category", "subject"], "of": 100}
+    score = asks(questions=1, rows=100, published=100, drawn=drawn).answers(0).scored(1).score()
+    assert (
+        "1 of its 100 questions, drawn with --seed 7, in proportion to category and subject" in score["notes"]
+    )

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from fractions import Fraction
 
-BLOCKS = 20
 ASKED = ("output_tps", "ttft:mean", "ttft:p(50)", "ttft:p(99)", "error", "output_tokens:mean")
 
 
@@ -49,20 +48,9 @@ class Values:
         assert op in {"<", "<="}
         return sum(value > bound for value in self.values)
 
-    def block_means(self) -> tuple[float, ...]:
-        """Of spans with as many values each."""
-        return tuple(map(fmean, self._blocks()))
-
-    def block_counts(self, edges: Sequence[float]) -> tuple[tuple[int, ...], ...]:
-        """How many are at most each edge, and how many there are."""
-        return tuple(
-            (*(sum(value <= edge for value in block) for edge in edges), len(block))
-            for block in self._blocks()
-        )
-
-    def _blocks(self) -> list[Sequence[float]]:
-        size = self.count // BLOCKS
-        return [self.values[at : at + size] for at in range(0, size * BLOCKS, size)] if size > 1 else []
+    def in_order(self, edge: float | None = None) -> list[tuple[int, float]]:
+        """One by one, in the order of time."""
+        return [(1, value if edge is None else float(value <= edge)) for value in self.values]
 
 
 @dataclass
@@ -77,6 +65,7 @@ class Numbers:
     moments: list[dict[str, Any]] = field(default_factory=list)
     scores: dict[str, Accuracy] = field(default_factory=dict)
     definitions: Definitions = field(default_factory=Definitions)
+    ends: tuple[Numbers, ...] = ()
 
     @property
     def report(self) -> dict[str, Any]:
@@ -94,7 +83,7 @@ class Numbers:
         """A rate, by its blocks."""
         assert not where
         blocks = tuple(self.rates.get(name, ()))
-        return Rate(fmean(blocks) if blocks else None, self.completed, blocks)
+        return Rate(fmean(blocks) if blocks else None, self.completed, blocks, blocks)
 
     def counts(self, where: object) -> dict[str, int]:
         """What became of the requests."""
@@ -106,9 +95,14 @@ class Numbers:
         assert not where
         [one] = conditions
         values = Values(self.samples[one.metric])
-        blocks = tuple((met, of) for met, of in values.block_counts([one.bound]))
         met = sum(value <= one.bound for value in values.values)
-        return Good(met, values.count + self.failed, 1.0, blocks=blocks)
+        return Good(met, values.count + self.failed, 1.0)
+
+    def good_in_order(self, conditions: Sequence[Any], where: object) -> list[tuple[int, float]]:
+        """Each request, and whether it met a single condition."""
+        assert not where
+        [one] = conditions
+        return Values(self.samples[one.metric]).in_order(one.bound)
 
     def accuracy(self, name: str) -> Accuracy | None:
         """A score."""

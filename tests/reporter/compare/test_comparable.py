@@ -86,6 +86,11 @@ def test_the_log_tells_of_settings_and_the_machine() -> None:
     ("report", "what", "value"),
     [
         (changed("validity", {"valid": False, "reasons": ["late", "slow"]}), "invalid", "late; slow"),
+        (
+            changed("validity", {"valid": False, "reasons": ["late"], "accepted": True}),
+            "invalid",
+            "accepted (--on-invalid warn): late",
+        ),
         (changed("run/ended", "interrupted"), "ended", "interrupted"),
     ],
 )

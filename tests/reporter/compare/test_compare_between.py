@@ -13,14 +13,14 @@ from reporter.compare.between import detectable, difference
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
-    from reporter.compare.difference import Difference
+    from reporter.compare.difference import FigureDifference
 
 OLD = [3069, 3075, 3069, 3067, 3207, 3064, 3064, 3058, 3059, 3062]
 NEW = [3075, 3065, 3059, 3065, 3060, 3081, 3186, 3135, 3087, 3062]
 RUNS = st.lists(st.floats(1, 1e3), min_size=1, max_size=8)
 
 
-def compared(reference: list[float], other: list[float], **how: bool) -> Difference | None:
+def compared(reference: list[float], other: list[float], **how: bool) -> FigureDifference | None:
     """At 95 %."""
     return difference(reference, other, **({"in_points": False} | how), level=0.95, level_to_find=0.95)
 

@@ -9,21 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from reporter.compare.figure import Figure, critical
+from reporter.compare.figure import ComparedFigure, critical
 from reporter.compare.within import difference
 
 VALUES = st.floats(1, 1e4)
 ERRORS = st.floats(1e-4, 0.5)
 FREEDOM = st.integers(4, 40) | st.none()
 FIGURES = st.builds(
-    lambda value, below, above, freedom: Figure(value, 100, below=below, above=above, freedom=freedom),
+    lambda value, below, above, freedom: ComparedFigure(
+        value, 100, below=below, above=above, freedom=freedom
+    ),
     *(VALUES, ERRORS, ERRORS, FREEDOM),
 )
 
 
-def sure(value: float, error: float, freedom: int | None = None) -> Figure:
+def sure(value: float, error: float, freedom: int | None = None) -> ComparedFigure:
     """A figure that scatters alike to both sides."""
-    return Figure(value, 100, below=error, above=error, freedom=freedom)
+    return ComparedFigure(value, 100, below=error, above=error, freedom=freedom)
 
 
 @pytest.mark.parametrize("by", [0.0, 0.1, 0.35, 2.0])
@@ -43,7 +45,7 @@ def test_two_means_are_compared_as_welch_does(by: float) -> None:
 
 
 @given(FIGURES, FIGURES, st.sampled_from([0.9, 0.95, 0.99]))
-def test_the_other_way_round_it_is_the_same(a: Figure, b: Figure, level: float) -> None:
+def test_the_other_way_round_it_is_the_same(a: ComparedFigure, b: ComparedFigure, level: float) -> None:
     """A ratio becomes its inverse, its ends change places, and p stays."""
     there = difference(a, b, in_points=False, level=level, level_to_find=level)
     back = difference(b, a, in_points=False, level=level, level_to_find=level)
@@ -56,7 +58,7 @@ def test_the_other_way_round_it_is_the_same(a: Figure, b: Figure, level: float) 
 
 
 @given(FIGURES, FIGURES, st.sampled_from([0.9, 0.95, 0.99]))
-def test_p_and_the_interval_agree(a: Figure, b: Figure, level: float) -> None:
+def test_p_and_the_interval_agree(a: ComparedFigure, b: ComparedFigure, level: float) -> None:
     """0 is outside the interval of a level exactly where p is below what is left of it."""
     found = difference(a, b, in_points=False, level=level, level_to_find=level)
     assert found is not None
@@ -69,7 +71,7 @@ def test_p_and_the_interval_agree(a: Figure, b: Figure, level: float) -> None:
 
 def test_a_lopsided_figure_makes_a_lopsided_difference() -> None:
     """As MOVER has it: what reaches far up makes the difference do so, and the reference's far down."""
-    far_up = Figure(100.0, 100, below=0.01, above=0.1)
+    far_up = ComparedFigure(100.0, 100, below=0.01, above=0.1)
     found = difference(sure(100.0, 0.001), far_up, in_points=False, level=0.95, level_to_find=0.95)
     other = difference(far_up, sure(100.0, 0.001), in_points=False, level=0.95, level_to_find=0.95)
     assert found is not None
@@ -81,7 +83,7 @@ def test_a_lopsided_figure_makes_a_lopsided_difference() -> None:
 
 def test_where_a_figure_has_no_limit_the_difference_has_none() -> None:
     """Towards 0 there is no p without one; away from it, there is."""
-    open_above = Figure(200.0, 100, below=0.01)
+    open_above = ComparedFigure(200.0, 100, below=0.01)
     worse = difference(sure(100.0, 0.01), open_above, in_points=False, level=0.95, level_to_find=0.95)
     better = difference(open_above, sure(100.0, 0.01), in_points=False, level=0.95, level_to_find=0.95)
     unsure = difference(sure(300.0, 0.01), open_above, in_points=False, level=0.95, level_to_find=0.95)

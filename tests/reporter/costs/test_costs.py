@@ -15,7 +15,7 @@ from reporter.costs.prices import Price, PriceTable
 from reporter.render.console import render
 from reporter.render.cost import dollars
 from reporter.render.json import render as as_json
-from reporter.render.judged import Judged
+from reporter.render.judged import NamedVerdict
 from reporter.render.markdown import render as as_markdown
 from reporter.schema import report_schema
 from tests.reporter.accuracy.conftest import Benchmark
@@ -142,7 +142,7 @@ def test_how_it_is_told(run: Run) -> None:
     assert "gsm8k: $0.003030, $0.001515 a correct answer (2 correct)" in page
     assert "input 1, cached 0.5, output 10, reasoning 20 (me, 2026-01-01)" in page
     assert "$0.003030 in all" in render(report, summary_only=True)
-    judged = Judged.of(replace(report, verdict={"status": "PASS", "rows": []}))
+    judged = NamedVerdict.of(replace(report, verdict={"status": "PASS", "rows": []}))
     assert "**Cost**" in as_markdown([judged])
     told = orjson.loads(as_json(report))
     jsonschema.validate(told, report_schema(), cls=jsonschema.Draft202012Validator)

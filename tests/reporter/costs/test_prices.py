@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.errors import exit_code
+from loadgen.sessions.errors import exit_code
 from reporter.costs.prices import read_prices
 from reporter.errors import PriceError
 

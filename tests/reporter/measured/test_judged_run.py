@@ -10,11 +10,19 @@ import pytest
 
 from reporter.measured import measured
 from rulesets.definitions import Definitions
-from rulesets.demands import Audit, Baseline, Dataset, Generation, Load, SteadyState, Validity
+from rulesets.demands import (
+    AuditDemand,
+    Baseline,
+    DatasetDemand,
+    GenerationDemand,
+    LoadDemand,
+    SteadyStateDemand,
+    ValidityDemand,
+)
+from rulesets.evaluation import judge
 from rulesets.expression import parse
 from rulesets.of_report import OfReport
 from rulesets.ruleset import Ruleset
-from rulesets.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,12 +103,12 @@ def test_the_run_itself_is_judged_by_its_settings(folder: Path) -> None:
         "r",
         "1",
         (),
-        validity=Validity(0.01, 600, 7.5, dataset_multiple=True, min_passes=2, streaming="required"),
-        load=Load("poisson", rate=100.0),
-        dataset=Dataset(perf_samples=331),
-        generation=Generation({"temperature": 0.0, "max_new_tokens": 3, "top_p": 1}, locked=True),
+        validity=ValidityDemand(0.01, 600, 7.5, dataset_multiple=True, min_passes=2, streaming="required"),
+        load=LoadDemand("poisson", rate=100.0),
+        dataset=DatasetDemand(perf_samples=331),
+        generation=GenerationDemand({"temperature": 0.0, "max_new_tokens": 3, "top_p": 1}, locked=True),
         seeds={"sample_index": 11, "schedule": 12},
-        steady_state=SteadyState(max_drift=0.05),
+        steady_state=SteadyStateDemand(max_drift=0.05),
     )
     found = {name: status for name, (status, _) in statuses(folder, ruleset).items()}
     assert {name for name, status in found.items() if status != "PASS"} == {
@@ -115,7 +123,7 @@ def test_the_run_itself_is_judged_by_its_settings(folder: Path) -> None:
 def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
     """The server says 3 a response, and the tokenizer counts 2."""
     definitions = replace(Definitions(), token_source="client_tokenizer")  # noqa: S106 (not a password)
-    ruleset = Ruleset("r", "1", (), definitions=definitions, audits=(Audit("token_count"),))
+    ruleset = Ruleset("r", "1", (), definitions=definitions, audits=(AuditDemand("token_count"),))
     with measured(folder, definitions, Words()) as (report, evidence):
         (row,) = judge(ruleset, evidence).rows
     assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
@@ -136,7 +144,7 @@ def test_a_recount_leaves_the_figures_alone(folder: Path) -> None:
 def test_a_report_says_what_its_log_says(folder: Path) -> None:
     """Where the report alone can answer it gives the verdict that the log gives."""
     rules = ("ttft:p(99)<45ms", "ttft:mean<=40ms", "qps>=90", "error<1%", "tpot:max<=20ms", "osl:p(50)<=3")
-    ruleset = Ruleset("r", "1", tuple(map(parse, rules)), validity=Validity(0.01, 600, 5.0))
+    ruleset = Ruleset("r", "1", tuple(map(parse, rules)), validity=ValidityDemand(0.01, 600, 5.0))
     with measured(folder, ruleset.definitions) as (report, evidence):
         assert judge(ruleset, OfReport(report.to_dict())).rows == judge(ruleset, evidence).rows
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.measured import measured
-from reporter.measured.timeline import Line
+from reporter.measured.timeline import SegmentLine
 from reporter.measured.values import LENGTHS
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
@@ -264,7 +264,8 @@ def test_rates_are_those_of_the_report(judged: Any) -> None:
         assert len(rate.blocks) == 32
         assert sum(rate.blocks) / 32 == pytest.approx(rate.value, rel=0.005)
     total, each = evidence.rate("total_tps", EVERY), evidence.rate("tps_per_gpu", EVERY)
-    assert each == Rate(total.value / 4, total.n, tuple(block / 4 for block in total.blocks))
+    blocks, series = (tuple(part / 4 for part in parts) for parts in (total.blocks, total.series))
+    assert each == Rate(total.value / 4, total.n, blocks, series)
 
 
 def test_rates_of_a_part(judged: Any, requests: list[dict[str, Any]]) -> None:
@@ -366,7 +367,51 @@ def test_evidence_is_by_the_definitions(folder: Path) -> None:
 
 def test_a_run_of_two_sittings_is_one_line_of_time() -> None:
     """Between sittings nothing happens, and no block is empty for it."""
-    line = Line(((1, 100, 200), (2, 1000, 1100)))
+    line = SegmentLine(((1, 100, 200), (2, 1000, 1100)))
     assert line.length_ns == 200
     assert line.moment("at") == "(CASE sitting WHEN 1 THEN at - 100 WHEN 2 THEN at - 900 END)"
-    assert Line(()).moment("at") == "NULL::BIGINT"
+    assert SegmentLine(()).moment("at") == "NULL::BIGINT"
+
+
+@pytest.mark.parametrize("metric", ["ttft", "output_tokens", "itl"])
+def test_values_in_the_order_of_issue(metric: str, judged: Any, requests: list[dict[str, Any]]) -> None:
+    """Request by request: how many values each has, and their sum or how many are at most an edge."""
+    _, evidence = judged
+    sample = evidence.sample(metric, EVERY)
+    edge = sample.percentile(Fraction(1, 2))
+    rows, below = sample.in_order(), sample.in_order(edge)
+    assert len(rows) == len(below) <= sum(one["what"] == "completed" for one in requests)
+    assert sum(count for count, _ in rows) == sum(count for count, _ in below) == sample.count
+    assert math.fsum(total for _, total in rows) / sample.count == pytest.approx(sample.mean())
+    assert sum(total for _, total in below) == sample.count - sample.unmet("<=", edge)
+    if metric == "ttft":
+        done = sorted((one for one in requests if one["what"] == "completed"), key=lambda one: one["at"])
+        assert [round(total, 6) for _, total in rows] != sorted(round(total, 6) for _, total in rows)
+        assert len(done) == len(rows)
+
+
+def test_many_requests_are_taken_by_spans_of_time(judged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which have the same sums."""
+    _, evidence = judged
+    sample = evidence.sample("ttft", EVERY)
+    one_by_one = sample.in_order()
+    monkeypatch.setattr("reporter.measured.values.ONE_BY_ONE", 10)
+    spans = sample.in_order()
+    assert len(spans) == 1024
+    for one in (0, 1):
+        assert math.fsum(span[one] for span in spans) == pytest.approx(
+            math.fsum(row[one] for row in one_by_one)
+        )
+
+
+def test_good_requests_in_the_order_of_issue(judged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as are good in all, request by request or by spans of time."""
+    _, evidence = judged
+    conditions = [Condition.of(metric="ttft", op="<", value=300, unit="ms")]
+    good = evidence.good(conditions, EVERY)
+    rows = evidence.good_in_order(conditions, EVERY)
+    assert (sum(row[1] for row in rows), sum(row[0] for row in rows)) == (good.good, good.ended)
+    monkeypatch.setattr("reporter.measured.evidence.ONE_BY_ONE", 10)
+    spans = evidence.good_in_order(conditions, EVERY)
+    assert len(spans) == 1024
+    assert (sum(row[1] for row in spans), sum(row[0] for row in spans)) == (good.good, good.ended)

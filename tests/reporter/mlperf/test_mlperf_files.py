@@ -288,6 +288,18 @@ def test_scores_of_one_dataset_are_one_entry() -> None:
     assert accuracy_results({"exact_match": Accuracy(83.0, 4)}, None)["average_accuracy"] == 83.0
 
 
+def test_each_benchmark_has_an_entry_of_its_own() -> None:
+    """gpt-oss-120b: 240 + 990 + 3165 samples are the 4395 that checkers ask for."""
+    asked = {"aime25": (240, 8), "gpqa": (990, 5), "livecodebench": (3165, 3)}
+    scores = {name: Accuracy(0.8, n, repeats=each, task=name) for name, (n, each) in asked.items()}
+    results = accuracy_results(scores, "aime25, gpqa, livecodebench")
+    entries = {entry["dataset_name"]: entry for entry in results["accuracy_scores"]}
+    assert {name: entry["score"] for name, entry in entries.items()} == dict.fromkeys(asked, 0.8)
+    assert [entry["unit_samples"] for entry in entries.values()] == [30, 198, 1055]
+    assert sum(entry["total_samples"] for entry in entries.values()) == 4395
+    assert results["average_accuracy"] == pytest.approx(0.8)
+
+
 def test_an_entry_says_how_often_its_questions_were_asked() -> None:
     """So many units, so many times, are the samples that checkers add up."""
     (entry,) = accuracy_results({"gsm8k": Accuracy(0.5, 12, repeats=4)}, "q")["accuracy_scores"]
@@ -295,7 +307,7 @@ def test_an_entry_says_how_often_its_questions_were_asked() -> None:
 
 
 def test_files_look_as_they_did(a_run: Callable[..., Run]) -> None:
-    """After a warm-up, which the point declares. UPDATE_GOLDEN=1 writes them anew."""
+    """After a warm-up, which the point declares. UPDATE_GOLDEN=1 writes them again."""
     run = a_run(kind="closed", concurrency=2)
     for start in (-90, -70, -50):
         run.answers(start + 5, at=start, issue={"phase": "warmup"})

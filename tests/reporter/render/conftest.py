@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.report import Counts, Report, Summary, Throughput, Tokens, Validity, Window
+from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ GOOD = Report(
         "tpot_mode": "request_weighted",
     },
     validity=Validity(valid=True, reasons=[]),
-    counts=Counts(
+    counts=RequestCounts(
         scheduled=7435,
         issued=7435,
         completed=7435,
@@ -65,7 +65,7 @@ GOOD = Report(
         retried=0,
     ),
     window=Window(kind="duration", duration_s=60.0, start_ns=1_000_000_000, end_ns=61_000_000_000),
-    throughput=Throughput(qps=123.866666, output_tps=15859.266667, total_tps=31204.4),
+    throughput=ThroughputFigures(qps=123.866666, output_tps=15859.266667, total_tps=31204.4),
     ttft_ms=summary(51.83, 1.4),
     ttfo_ms=summary(51.83, 1.4),
     ttfv_ms=summary(51.83, 1.4),
@@ -195,7 +195,7 @@ def every_kind(
             unit="s",
             status="INVALID",
             margin=-0.7948,
-            reason="the span of issuing is 12.31 s, and >= 60 s is asked for",
+            reason="the span of issuing = 12.31 s; required: >= 60 s",
             remedy="run with --duration 60",
         ),
         a_rule("ttft:p(99)<500ms", limit=499.96, method="p99, linear; order_stat, upper 95 %"),

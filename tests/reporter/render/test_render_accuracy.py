@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reporter.accuracy.task_score import GroupScore, HeadlineFigure, Interval, TaskScore
+from reporter.accuracy.task_score import (
+    ConfidenceInterval,
+    GroupScore,
+    HeadlineFigure,
+    RepeatStatistics,
+    SampleStatistics,
+    TaskScore,
+)
 from reporter.render import markdown
 from reporter.render.breakdown import names
 from reporter.render.console import render
-from reporter.render.judged import Judged
+from reporter.render.judged import NamedVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
     from reporter.report import Report
     from tests.reporter.conftest import Run
 
-WILSON = Interval(0.7345, 0.8054, 0.95, "wilson")
+WILSON = ConfidenceInterval(0.7345, 0.8054, 0.95, "wilson")
 
 
 def figure(value: float | None, **more: Any) -> HeadlineFigure:
@@ -107,9 +114,9 @@ def test_a_narrow_page_keeps_the_scores(a_run: Callable[..., Run]) -> None:
 def test_scores_stand_beside_the_verdict_in_markdown(a_run: Callable[..., Run]) -> None:
     """As a table, in which nothing that others wrote is markup."""
     report = replace(report_of(a_run, score(task="a|b", scorer="x")), verdict={"status": "PASS", "rows": []})
-    page = markdown.render([Judged.of(report)])
+    page = markdown.render([NamedVerdict.of(report)])
     assert "| a&#124;b | 77.08 % | 73.45..80.54 | 541 | 0 | 1 | 0 |" in page
-    assert "**Accuracy**" not in markdown.render([Judged({"status": "PASS", "rows": []})])
+    assert "**Accuracy**" not in markdown.render([NamedVerdict({"status": "PASS", "rows": []})])
 
 
 def test_attempts_are_a_lower_bound_while_some_have_no_score(a_run: Callable[..., Run]) -> None:
@@ -119,3 +126,20 @@ def test_attempts_are_a_lower_bound_while_some_have_no_score(a_run: Callable[...
     assert "pass@2 >= 50.00 %" in page
     assert "pass^2 >= 25.00 %" in page
     assert ">=" not in render(report_of(a_run, score(**told)))
+
+
+def test_the_spread_of_values_that_are_not_right_or_wrong(a_run: Callable[..., Run]) -> None:
+    """Graded values show their spread; of right and wrong the score says everything."""
+    graded = {"n": 4, "mean": 0.4375, "median": 0.375, "std": 0.3698, "min": 0.0, "max": 1.0}
+    page = render(report_of(a_run, score(statistics=SampleStatistics(**graded))), width=140)
+    assert "values mean 0.4375, median 0.375, std 0.3698, min 0, max 1" in " ".join(page.split())
+    binary = SampleStatistics(n=4, mean=0.5, median=0.5, std=0.5, min=0.0, max=1.0)
+    assert "median" not in render(report_of(a_run, score(statistics=binary)), width=140)
+
+
+def test_the_spread_over_repeats(a_run: Callable[..., Run]) -> None:
+    """The least and the greatest score of a repeat, and their standard deviation."""
+    repeats = RepeatStatistics(values=[0.5, 0.7], mean=0.6, median=0.6, std=0.1, min=0.5, max=0.7)
+    told = {"repeats": 2, "pass_at": {"2": 0.9}, "pass_hat": {"2": 0.3}, "over_repeats": repeats}
+    page = render(report_of(a_run, score(**told)), width=140)
+    assert "mean of a repeat 50.00 % to 70.00 %, std 10.00 %" in " ".join(page.split())

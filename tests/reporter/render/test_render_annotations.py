@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.render import annotations
-from reporter.render.judged import Judged
+from reporter.render.judged import NamedVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,10 @@ COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 
 def test_every_outcome_has_its_level(every_kind: dict[str, Any], golden: Golden) -> None:
     """What failed is an error, what is not known or only warned of a warning; what passed is not told."""
-    golden("verdict_kinds.annotations.txt", annotations.render([Judged(every_kind, "", {"model": "llama"})]))
+    golden(
+        "verdict_kinds.annotations.txt",
+        annotations.render([NamedVerdict(every_kind, "", {"model": "llama"})]),
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, 11, 40])
@@ -32,7 +35,7 @@ def test_there_are_ten_at_most(a_rule: MakeRow, a_verdict: MakeRow, count: int) 
     """The gravest first; the last says how many more there are."""
     rows = [a_rule(f"a{number}", status="INCONCLUSIVE") for number in range(count // 2)]
     rows += [a_rule(f"b{number}", status="FAIL") for number in range(count - count // 2)]
-    lines = annotations.render([Judged(a_verdict("FAIL", *rows))]).splitlines()
+    lines = annotations.render([NamedVerdict(a_verdict("FAIL", *rows))]).splitlines()
     assert len(lines) == min(count, 10)
     assert [line.split()[0] for line in lines] == sorted(line.split()[0] for line in lines)
     if count > 10:
@@ -45,7 +48,7 @@ def test_no_text_gets_out_of_its_annotation(
 ) -> None:
     """One line, one command, whose title and message are what they were."""
     row = a_rule("t", id=name, reason=words, status="FAIL")
-    told = annotations.render([Judged(a_verdict("FAIL", row))])
+    told = annotations.render([NamedVerdict(a_verdict("FAIL", row))])
     command = COMMAND.fullmatch(told.removesuffix("\n"))
     assert command
     assert unquote(command[2]).isprintable()
@@ -55,7 +58,7 @@ def test_no_text_gets_out_of_its_annotation(
 def test_percent_signs_and_lines_are_escaped(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """As the runner's own tool-kit does."""
     row = a_rule("error:rate<1%", id="a:b,c%", reason="50% of 2", status="FAIL")
-    told = annotations.render([Judged(a_verdict("FAIL", row))])
+    told = annotations.render([NamedVerdict(a_verdict("FAIL", row))])
     assert "title=a%3Ab%2Cc%25::" in told
     assert "%0A50%25 of 2" in told
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.render import breakdown, console
-from reporter.report import Estimate, Moment, Part, Report, SteadyState
+from reporter.report import Estimate, Moment, PartReport, Report, SteadyState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +28,8 @@ def broken_down(a_report: MakeReport) -> Report:
         "latency_ms": of.latency_ms,
         "latency_from_schedule_ms": None,
     }
-    long = Part("long\x1b[31m", 1, 1100, 1000, 90, 10, 0.082, 60.0, 16.67, 2133.3, **times)
-    none = Part(None, 1, 3, 0, 3, 0, 1.0, 60.0, 0.0, None, **dict.fromkeys(times))
+    long = PartReport("long\x1b[31m", 1, 1100, 1000, 90, 10, 0.082, 60.0, 16.67, 2133.3, **times)
+    none = PartReport(None, 1, 3, 0, 3, 0, 1.0, 60.0, 0.0, None, **dict.fromkeys(times))
     rest = replace(long, value=None, values=12, failed=0)
     moment = Moment(
         1, -0.5, 0.5, 12, 12, 10, 0, 0, 7, 24.0, 20.0, 1280.5, 12, 52.0, 51.5, 61.0, 1070.0, 1068.2, 1300.0

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reporter.compare.comparable import Unlike
-from reporter.compare.comparison import Cell, Change, Comparison, Row, Rules, Told
+from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange, Rules, Told
 from reporter.render import comparison_markdown
 from reporter.render.comparison import render
 
@@ -31,11 +31,11 @@ PAIR = Comparison(
     rules=Rules(),
     sides=(Told("runs/old", ("runs/old",)), Told("runs/new", ("runs/new",))),
     rows=(
-        Row(
+        ComparisonRow(
             *("output_tps", "tok/s", "higher", True, False),
             (cell(12_345.6, 12_101.2, 12_590.0), cell(12_101.5, 11_800.4, 12_402.6)),
             (
-                Change(
+                MetricChange(
                     *("runs/new", "worse", -0.0198, -0.0371, -0.0022),
                     p=0.0071,
                     adjusted_p=0.0284,
@@ -43,40 +43,40 @@ PAIR = Comparison(
                 ),
             ),
         ),
-        Row(
+        ComparisonRow(
             *("ttft:p(99)", "ms", "lower", True, False),
             (cell(182.4, 171.9, 204.4), cell(231.05, 219.8, None)),
             (
-                Change(
+                MetricChange(
                     *("runs/new", "worse", 0.2667, 0.112, None, 0.0000213, 0.0000852),
                     detectable=0.17,
                     fails=True,
                 ),
             ),
         ),
-        Row(
+        ComparisonRow(
             *("latency:p(99)", "ms", "lower", True, False),
             (cell(2051.0, 1990.0, 2177.3), None),
-            (Change("runs/new", "not tested"),),
+            (MetricChange("runs/new", "not tested"),),
         ),
-        Row(
+        ComparisonRow(
             *("error", "", "lower", True, True),
             (cell(0.0, 0.0, 0.00762), cell(0.004, 0.0011, 0.01445)),
             (
-                Change(
+                MetricChange(
                     "runs/new", "no significant difference", 0.004, -0.0041, 0.0145, 0.2513, 0.2513, 0.0131
                 ),
             ),
         ),
-        Row(
+        ComparisonRow(
             *("tpot:p(50)", "ms", "lower", False, False),
             (cell(11.25, 11.2, 11.31), cell(10.9, 10.85, 10.97)),
-            (Change("runs/new", "better", -0.0311, -0.0384, -0.0236, 0.0, 0.0, 0.0102),),
+            (MetricChange("runs/new", "better", -0.0311, -0.0384, -0.0236, 0.0, 0.0, 0.0102),),
         ),
-        Row(
+        ComparisonRow(
             *("output_tokens:mean", "tokens", "neither", False, False),
             (cell(128.0, 127.1, 128.9), cell(119.4, 118.2, 120.6)),
-            (Change("runs/new", "different", -0.0672, -0.0785, -0.0558, 0.0, 0.0, 0.0161),),
+            (MetricChange("runs/new", "different", -0.0672, -0.0785, -0.0558, 0.0, 0.0, 0.0161),),
         ),
     ),
     unlike=(
@@ -104,7 +104,7 @@ def with_third(pair: Comparison) -> Comparison:
     return replace(pair, sides=(*pair.sides, Told("runs/third", ("1", "2", "3"))), rows=rows)
 
 
-@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_pair_as_tables(width: int, golden: Callable[[str, str], None]) -> None:
     """What decides and what does not; on a narrow page the interval stays longest but for the finding."""
     golden(f"comparison.{width}.txt", render(PAIR, width=width))
@@ -141,7 +141,7 @@ def test_what_passes_says_that_nothing_differs() -> None:
         for row in PAIR.rows
     )
     assert "PASS   no significant difference" in render(replace(PAIR, status="PASS", reasons=(), rows=calm))
-    untested = tuple(replace(row, changes=(Change("B", "not tested"),)) for row in PAIR.rows)
+    untested = tuple(replace(row, changes=(MetricChange("B", "not tested"),)) for row in PAIR.rows)
     assert "INCONCLUSIVE   nothing tested" in render(replace(PAIR, status="INCONCLUSIVE", rows=untested))
 
 
@@ -159,4 +159,4 @@ def test_the_plot_is_the_same_for_the_same_comparison() -> None:
     drawn = [draw(PAIR), draw(PAIR)]
     assert drawn[0] == drawn[1]
     assert ET.fromstring(drawn[0]).tag.endswith("svg")  # noqa: S314 (we drew it)
-    assert drawn[0].count("ttft:p(99) of B") == 1
+    assert drawn[0].count("ttft:p(99) of runs/new") == 1

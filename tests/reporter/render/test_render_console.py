@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from reporter.render import console
-from reporter.report import Counts, Finding, Report, Summary, Throughput, Tokens, Validity, Window
+from reporter.report import (
+    Finding,
+    Report,
+    RequestCounts,
+    Summary,
+    ThroughputFigures,
+    Tokens,
+    Validity,
+    Window,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +131,7 @@ reports = st.builds(
     Report,
     run=runs,
     validity=st.builds(Validity, st.booleans(), st.lists(hostile, max_size=2)),
-    counts=st.builds(Counts, *[counts] * 6, st.dictionaries(hostile, counts, max_size=4), counts),
+    counts=st.builds(RequestCounts, *[counts] * 6, st.dictionaries(hostile, counts, max_size=4), counts),
     window=st.builds(
         Window,
         st.sampled_from(["duration", "requests", "cut_off"]),
@@ -130,7 +139,7 @@ reports = st.builds(
         st.none(),
         st.none(),
     ),
-    throughput=st.builds(Throughput, *[st.none() | figures] * 3),
+    throughput=st.builds(ThroughputFigures, *[st.none() | figures] * 3),
     tokens=st.builds(
         Tokens,
         st.none() | counts,
@@ -159,7 +168,9 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
     """A run with failures, findings, and a verdict that fails."""
     return a_report(
         completed=7380,
-        counts=Counts(7435, 7435, 7380, 55, 0, 0, {"reset": 2, "http_429": 41, "first_byte_timeout": 12}, 64),
+        counts=RequestCounts(
+            7435, 7435, 7380, 55, 0, 0, {"reset": 2, "http_429": 41, "first_byte_timeout": 12}, 64
+        ),
         tokens=Tokens(None, 951_296, "chunks"),
         ttfo_ms=replace(SLOW, count=7380),
         ttfv_ms=replace(SLOW, count=7380),
@@ -181,7 +192,7 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
                 bound=87.0,
                 status="FAIL",
                 margin=-0.000855,
-                reason="ttft:p(99) is 87.0744 ms, and < 87 ms is asked for",
+                reason="ttft:p(99) = 87.0744 ms; required: < 87 ms",
             ),
             a_rule(
                 "error:rate<=0.5%!warn",
@@ -191,7 +202,7 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
                 status="FAIL",
                 severity="warn",
                 margin=-0.47948,
-                reason="error:rate is 0.73974%, and <= 0.5% is asked for",
+                reason="error:rate = 0.73974%; required: <= 0.5%",
             ),
             a_rule(
                 "connect:p(99)<1s",
@@ -201,7 +212,7 @@ def failing(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow) -> Report
                 n=0,
                 status="FAIL",
                 margin=None,
-                reason="the run has no samples of connect:p(99), and what was not measured is not met",
+                reason="the run has no samples of connect:p(99): not measured, so counted as failed",
             ),
         ),
     )
@@ -214,9 +225,9 @@ def all_failed(a_report: MakeReport) -> Report:
         **NO_LATENCY,
         own_ttft_share=None,
         validity=Validity(valid=False, reasons=[NONE_COMPLETED.message, "The client was late by 12.5 ms."]),
-        counts=Counts(100, 100, 0, 100, 0, 0, {"refused": 100}, 0),
+        counts=RequestCounts(100, 100, 0, 100, 0, 0, {"refused": 100}, 0),
         window=Window("requests", 0.31, 0, 310_000_000),
-        throughput=Throughput(0.0, 0.0, None),
+        throughput=ThroughputFigures(0.0, 0.0, None),
         tokens=Tokens(None, None, None),
         findings=[NONE_COMPLETED],
     )
@@ -234,9 +245,9 @@ def cut_off(a_report: MakeReport) -> Report:
             "dataset": {"rows": 64, "synthetic": True},
         },
         validity=Validity(valid=False, reasons=[CUT_OFF.message]),
-        counts=Counts(3000, 2400, 2310, 0, 0, 90, {}, 0),
+        counts=RequestCounts(3000, 2400, 2310, 0, 0, 90, {}, 0),
         window=Window("cut_off", 12.31, 0, 12_310_000_000),
-        throughput=Throughput(187.652, 24019.5, 47258.2),
+        throughput=ThroughputFigures(187.652, 24019.5, 47258.2),
         tokens=Tokens(286_062, 295_680, "server_usage"),
         client={},
         findings=[CUT_OFF],
@@ -302,8 +313,54 @@ def test_a_writer_that_fell_behind_is_told(a_report: MakeReport) -> None:
 
 def test_the_own_share_of_what_is_not_streamed(a_report: MakeReport) -> None:
     """Without first tokens the client's own share is one of the latency."""
-    assert "own share of TTFT p99 0.30 %" in console.render(a_report())
-    assert "own share of latency p99 0.30 %" in console.render(a_report(ttft_ms=None))
+    assert "client overhead 0.30 % of TTFT p99" in console.render(a_report())
+    assert "client overhead 0.30 % of latency p99" in console.render(a_report(ttft_ms=None))
+
+
+def test_the_clients_health_is_one_line_unless_it_needs_a_look(a_report: MakeReport) -> None:
+    """A warning about the client, an event that was lost, or `verbose` shows all of it."""
+    short = console.render(a_report())
+    assert short.count("Client health") == 1
+    assert "Dispatch delay" not in short
+    finding = Finding("client_late", "warning", "The client was late.")
+    lost = {**a_report().recorder, "lost": 3}
+    for full in (
+        console.render(a_report(findings=[finding])),
+        console.render(a_report(recorder=lost)),
+        console.render(a_report(), verbose=True),
+    ):
+        assert "Client health" not in full
+        assert "Dispatch delay" in full
+        assert "Send delay" in full
+        assert "peak queue 312 events" in full
+    server = Finding("requests_failed", "warning", "3 requests failed.")
+    assert "Client health" in console.render(a_report(findings=[server]))
+
+
+def test_queueing_is_a_row_of_open_loops(a_report: MakeReport) -> None:
+    """Latency from the schedule is a row where requests may wait, with a label that no other row has."""
+    assert "incl. queueing" not in console.render(a_report())
+    late = replace(SLOW, mean=400.0)
+    text = console.render(a_report(run={"load": {"kind": "poisson"}}, ttft_from_schedule_ms=late))
+    assert "TTFT, incl. queueing" in text
+    assert "Latency, incl. queueing" in text
+
+
+def test_percentiles_of_choice_are_the_columns(a_report: MakeReport) -> None:
+    """`run.percentiles` names them; `verbose` adds the standard deviation and the minimum."""
+    chosen = replace(SLOW, percentiles={"p75": 412.5, "p999": 620.0, "p9999": 690.0})
+    figures = {name: None for name in NO_LATENCY if name != "ttft_ms"}
+    report = a_report(run={"percentiles": ["p75", "p999", "p9999"]}, ttft_ms=chosen, **figures)
+    heading, row = console.render(report, verbose=True).split("milliseconds")[1].splitlines()[:2]
+    assert heading.split() == ["mean", "std", "min", "p75", "p99.9", "p99.99", "max", "n"]
+    assert row.split()[:4] == ["TTFT", "360", "20", "280"]
+    assert "412" in row
+
+
+def test_the_heading_says_how_long_prompts_are(a_report: MakeReport) -> None:
+    """The mean numbers of tokens that were measured."""
+    lengths = {"input_tokens": replace(SLOW, mean=99.6), "output_tokens": replace(SLOW, mean=1234.0)}
+    assert "prompts of gsm8k.jsonl: ~100 tokens in, ~1,234 out," in console.render(a_report(**lengths))
 
 
 def test_markup_is_text(a_report: MakeReport) -> None:

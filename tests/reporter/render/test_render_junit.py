@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.render import junit
-from reporter.render.judged import Judged
+from reporter.render.judged import NamedVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ def require_valid(text: str) -> Element:
 
 def test_every_outcome_is_a_test_case(every_kind: dict[str, Any], golden: Golden) -> None:
     """One a rule, with its figures as properties, and one for what makes the run invalid."""
-    text = junit.render([Judged(every_kind, "", RUN, 12.31)])
+    text = junit.render([NamedVerdict(every_kind, "", RUN, 12.31)])
     suite = require_valid(text)[0]
     assert len(suite.findall("testcase")) == len(every_kind["rows"]) + 1
     golden("verdict_kinds.xml", text)
@@ -91,7 +91,7 @@ def test_the_kinds_of_outcome(
 ) -> None:
     """A miss is a failure, what could not be found out is an error; a warning fails no job."""
     verdict = a_verdict(status, a_rule(status=status, severity=severity, reason="so", remedy="do"))
-    case = require_valid(junit.render([Judged(verdict, "", RUN)])).find("*/testcase")
+    case = require_valid(junit.render([NamedVerdict(verdict, "", RUN)])).find("*/testcase")
     assert case is not None
     assert case.attrib["classname"] == "llama.default"
     outcome = next((child for child in case if child.tag in {"skipped", "error", "failure"}), None)
@@ -106,7 +106,7 @@ def test_the_figures_are_properties(a_rule: MakeRow, a_verdict: MakeRow) -> None
     """To the last digit, for who reads them with a program."""
     row = a_rule(observed=87.07123456789, limit=101.5)
     verdict = a_verdict("PASS", row, model="llama-70b", scenario="server")
-    case = require_valid(junit.render([Judged(verdict, "", RUN)])).find("*/testcase")
+    case = require_valid(junit.render([NamedVerdict(verdict, "", RUN)])).find("*/testcase")
     assert case is not None
     assert case.attrib["classname"] == "llama-70b.server"
     told = {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
@@ -117,7 +117,7 @@ def test_the_figures_are_properties(a_rule: MakeRow, a_verdict: MakeRow) -> None
 
 def test_runs_of_a_series_are_suites(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """Each under its name, and no two cases are called alike."""
-    parts = [Judged(a_verdict("PASS", a_rule()), f"rate-{rate}", RUN) for rate in (1, 2)]
+    parts = [NamedVerdict(a_verdict("PASS", a_rule()), f"rate-{rate}", RUN) for rate in (1, 2)]
     root = require_valid(junit.render(parts))
     assert [suite.attrib["name"] for suite in root] == ["rate-1", "rate-2"]
     assert len({case.attrib["name"] for case in root.iter("testcase")}) == 2
@@ -125,13 +125,13 @@ def test_runs_of_a_series_are_suites(a_rule: MakeRow, a_verdict: MakeRow) -> Non
 
 def test_an_invalid_run_whose_rules_passed_has_an_error(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """Or a CI system would show nothing but passed tests."""
-    root = require_valid(junit.render([Judged(a_verdict("INVALID", a_rule(), reasons=["too late"]))]))
+    root = require_valid(junit.render([NamedVerdict(a_verdict("INVALID", a_rule(), reasons=["too late"]))]))
     assert [one.attrib["message"] for one in root.iter("error")] == ["too late"]
 
 
 def test_a_verdict_of_nothing_has_an_error(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """All rules skipped is no success."""
-    root = require_valid(junit.render([Judged(a_verdict("INCONCLUSIVE", a_rule(status="SKIP")))]))
+    root = require_valid(junit.render([NamedVerdict(a_verdict("INCONCLUSIVE", a_rule(status="SKIP")))]))
     assert len(list(root.iter("error"))) == 1
 
 
@@ -140,4 +140,4 @@ def test_no_text_makes_it_invalid(a_rule: MakeRow, a_verdict: MakeRow, words: st
     """Whatever a rule, a reason or a name holds."""
     row = a_rule(words, id=words, reason=words, remedy=words, method=words, status="FAIL")
     verdict = a_verdict("FAIL", row, reasons=[words], notes=[words], model=words, scenario=words)
-    require_valid(junit.render([Judged(verdict, words, {"model": words})]))
+    require_valid(junit.render([NamedVerdict(verdict, words, {"model": words})]))

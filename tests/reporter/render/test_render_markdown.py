@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.render import markdown
-from reporter.render.judged import Judged
+from reporter.render.judged import NamedVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 def test_every_outcome_is_in_the_summary(every_kind: dict[str, Any], golden: Golden) -> None:
     """A table of the rules, and under it why and what to do."""
-    golden("verdict_kinds.md", markdown.render([Judged(every_kind, "", {"model": "llama"})]))
+    golden("verdict_kinds.md", markdown.render([NamedVerdict(every_kind, "", {"model": "llama"})]))
 
 
 @given(st.text())
 def test_no_text_is_taken_for_markup(a_rule: MakeRow, a_verdict: MakeRow, words: str) -> None:
     """No cell, tag, link or mention of its own, and no second line."""
     row = a_rule(words, id=words, reason=words, remedy=words, method=f"by {words}", status="FAIL")
-    hostile = markdown.render([Judged(a_verdict("FAIL", row, notes=[words]), words)])
-    tame = markdown.render([Judged(a_verdict("FAIL", a_rule("x", reason="x", status="FAIL")), "x")])
+    hostile = markdown.render([NamedVerdict(a_verdict("FAIL", row, notes=[words]), words)])
+    tame = markdown.render([NamedVerdict(a_verdict("FAIL", a_rule("x", reason="x", status="FAIL")), "x")])
     tables = [[line for line in text.split("\n") if line.startswith("|")] for text in (hostile, tame)]
     assert [line.count("|") for line in tables[0]] == [line.count("|") for line in tables[1]]
     told = re.sub(r"<code>[^<>`]*</code>|<br>", " ", hostile)
@@ -40,13 +40,13 @@ def test_no_text_is_taken_for_markup(a_rule: MakeRow, a_verdict: MakeRow, words:
 def test_a_mention_mentions_nobody(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """A comment on a change must not call a team."""
     row = a_rule("a", status="FAIL", reason="ask @team")
-    assert "ask @<!-- -->team" in markdown.render([Judged(a_verdict("FAIL", row))])
+    assert "ask @<!-- -->team" in markdown.render([NamedVerdict(a_verdict("FAIL", row))])
 
 
 def test_it_is_as_long_as_it_may_be(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """What is too long ends with a whole line and says that there is more."""
     rows = [a_rule(f"ttft:p(99)<{number}ms", reason="ü" * 50, status="FAIL") for number in range(99)]
-    parts = [Judged(a_verdict("FAIL", *rows))]
+    parts = [NamedVerdict(a_verdict("FAIL", *rows))]
     whole = markdown.render(parts)
     for most in (500, 501, 502, 5000, len(whole.encode())):
         cut = markdown.render(parts, most_bytes=most)
@@ -61,9 +61,9 @@ def test_it_is_as_long_as_it_may_be(a_rule: MakeRow, a_verdict: MakeRow) -> None
 def test_several_runs_begin_with_a_table_of_them(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """A line each, the rules over all of them first; of one run there is nothing to sum up."""
     runs = [
-        Judged(a_verdict("PASS", a_rule()), "one", {}),
-        Judged(a_verdict("FAIL", a_rule(id="ttft", status="FAIL", reason="no")), "two", {}),
-        Judged(a_verdict("PASS", a_rule()), "all runs"),
+        NamedVerdict(a_verdict("PASS", a_rule()), "one", {}),
+        NamedVerdict(a_verdict("FAIL", a_rule(id="ttft", status="FAIL", reason="no")), "two", {}),
+        NamedVerdict(a_verdict("PASS", a_rule()), "all runs"),
     ]
     assert markdown.render(runs).split("\n")[:6] == [
         "| verdict | run | rules met | did not pass |",

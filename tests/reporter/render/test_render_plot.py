@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reporter.pareto import Spot
+from reporter.planes import INTERACTIVITY, Plane, planes
 from reporter.render.plot import pareto
-from reporter.sweep import Spot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,13 +14,15 @@ if TYPE_CHECKING:
 
 def test_the_plot_names_every_run_and_the_knee(tmp_path: Path) -> None:
     """As SVG, the same each time; with no spots as well."""
-    spots = [Spot("c1", 100, 100), Spot("c8", 700, 90), Spot("c64", 800, 20), Spot("c65", 400, 15)]
+    spots = (Spot("c1", 100, 10), Spot("c8", 700, 11), Spot("c64", 800, 50), Spot("c65", 400, 66))
+    plane = Plane(INTERACTIVITY, "TPOT p50", "user_tps", "1000 / median TPOT", spots)
     for name in ("one.svg", "two.svg"):
-        pareto(spots, tmp_path / name)
+        pareto([plane, planes([])[1]], tmp_path / name)
     drawn = (tmp_path / "one.svg").read_text()
     assert drawn.startswith("<?xml")
     assert drawn == (tmp_path / "two.svg").read_text()
     assert all(f"<!-- {name} -->" in drawn for name in ("c1", "c8 (knee)", "c64", "c65"))
     assert "1000 / median TPOT" in drawn
-    pareto([], tmp_path / "empty.svg")
+    assert "median TTFT in ms" in drawn
+    pareto(planes([]), tmp_path / "empty.svg")
     assert (tmp_path / "empty.svg").stat().st_size > 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.render import verdict
-from reporter.render.judged import Judged
+from reporter.render.judged import NamedVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ def test_a_verdict_that_passes(a_rule: MakeRow, a_verdict: MakeRow, golden: Gold
         a_rule("qps>=100req/s", observed=123.87, bound=100.0, unit="req/s", margin=0.2387),
         a_rule("completed:count>=1000", observed=7435.0, bound=1000.0, unit="", margin=6.435),
     )
-    golden("verdict_pass.txt", verdict.render([Judged(rules)], width=80))
+    golden("verdict_pass.txt", verdict.render([NamedVerdict(rules)], width=80))
 
 
 def test_a_verdict_on_an_invalid_run(a_rule: MakeRow, a_verdict: MakeRow, golden: Golden) -> None:
@@ -39,24 +39,24 @@ def test_a_verdict_on_an_invalid_run(a_rule: MakeRow, a_verdict: MakeRow, golden
             unit="s",
             status="INVALID",
             margin=-0.7948,
-            reason="the window is 12.31 s, and >= 60 s is asked for",
+            reason="the window = 12.31 s; required: >= 60 s",
         ),
         a_rule(),
         reasons=["The client was late: issue lag p99 is 12.5 ms, beside a TTFT p99 of 87.1 ms."],
     )
-    golden("verdict_invalid.txt", verdict.render([Judged(rules)], width=80))
+    golden("verdict_invalid.txt", verdict.render([NamedVerdict(rules)], width=80))
 
 
 @pytest.mark.parametrize("width", [140, 100, 60, 40])
 def test_every_outcome_is_told(every_kind: dict[str, Any], golden: Golden, width: int) -> None:
     """Each rule with its figures; why and what to do where it did not pass; changes, notes, sources."""
-    golden(f"verdict_kinds.{width}.txt", verdict.render([Judged(every_kind)], width=width))
+    golden(f"verdict_kinds.{width}.txt", verdict.render([NamedVerdict(every_kind)], width=width))
 
 
 @pytest.mark.parametrize("width", [140, 100, 60, 40])
 def test_nothing_unsafe_reaches_the_terminal(every_kind: dict[str, Any], width: int) -> None:
     """No control character of a rule's text, and no line that is wider than the page."""
-    page = verdict.render([Judged(every_kind)], width=width)
+    page = verdict.render([NamedVerdict(every_kind)], width=width)
     assert all(line.isprintable() for line in page.splitlines())
     assert max(map(len, page.splitlines())) <= width
 
@@ -64,8 +64,8 @@ def test_nothing_unsafe_reaches_the_terminal(every_kind: dict[str, Any], width: 
 def test_several_runs_have_a_verdict_each(a_rule: MakeRow, a_verdict: MakeRow, golden: Golden) -> None:
     """Each stands under the name of its run."""
     parts = [
-        Judged(a_verdict("PASS", a_rule()), "concurrency-1"),
-        Judged(a_verdict("FAIL", a_rule(status="FAIL", reason="it is not")), "concurrency-2"),
+        NamedVerdict(a_verdict("PASS", a_rule()), "concurrency-1"),
+        NamedVerdict(a_verdict("FAIL", a_rule(status="FAIL", reason="it is not")), "concurrency-2"),
     ]
     golden("verdict_several.txt", verdict.render(parts, width=80))
 
@@ -89,21 +89,22 @@ def test_a_figure_is_told_from_its_bound(
     shown: str,
 ) -> None:
     """A figure beside its bound has as many digits as it takes to see on which side it lies."""
-    text = verdict.render([Judged(a_verdict("PASS", a_rule(observed=observed, bound=bound)))])
+    text = verdict.render([NamedVerdict(a_verdict("PASS", a_rule(observed=observed, bound=bound)))])
     assert f" {shown}  " in text
 
 
-def a_series(a_rule: MakeRow, a_verdict: MakeRow, rules: int) -> list[Judged]:
+def a_series(a_rule: MakeRow, a_verdict: MakeRow, rules: int) -> list[NamedVerdict]:
     """Six runs of so many rules each, of which one missed all of them, and the rules over all runs."""
     passes = [a_rule(id=f"rule-{number}") for number in range(rules)]
     misses = [{**row, "status": "FAIL", "reason": "it is not", "remedy": "do"} for row in passes]
     runs = [
-        Judged(a_verdict("PASS", *passes), f"concurrency-{number}", {"model": "m"}) for number in range(1, 6)
+        NamedVerdict(a_verdict("PASS", *passes), f"concurrency-{number}", {"model": "m"})
+        for number in range(1, 6)
     ]
     return [
         *runs,
-        Judged(a_verdict("FAIL", *misses), "concurrency-6", {"model": "m"}),
-        Judged(a_verdict("PASS", a_rule("points >= 6", id="sweep.points.min")), "all runs"),
+        NamedVerdict(a_verdict("FAIL", *misses), "concurrency-6", {"model": "m"}),
+        NamedVerdict(a_verdict("PASS", a_rule("points >= 6", id="sweep.points.min")), "all runs"),
     ]
 
 
@@ -128,7 +129,7 @@ def test_a_long_series_stays_readable(a_rule: MakeRow, a_verdict: MakeRow) -> No
 def test_one_remedy_for_several_rules_stands_once(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """Under the last of those that stand side by side."""
     rows = [a_rule(id=name, status="FAIL", reason="no", remedy="ask: --extra-body '{}'") for name in "ab"]
-    page = verdict.render([Judged(a_verdict("FAIL", *rows))])
+    page = verdict.render([NamedVerdict(a_verdict("FAIL", *rows))])
     assert page.count("--extra-body") == 1
     assert page.index("--extra-body") > page.index("b\n")
 
@@ -136,5 +137,5 @@ def test_one_remedy_for_several_rules_stands_once(a_rule: MakeRow, a_verdict: Ma
 def test_the_sources_of_rules_are_told_once(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """Those of the ruleset first, then those that only a rule names."""
     rows = [a_rule(id=name, source=f"of {name}") for name in "ab"]
-    page = verdict.render([Judged(a_verdict("PASS", *rows, source=["its own", "of a"]))])
+    page = verdict.render([NamedVerdict(a_verdict("PASS", *rows, source=["its own", "of a"]))])
     assert [page.count(source) for source in ("its own", "of a", "of b")] == [1, 1, 1]

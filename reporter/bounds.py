@@ -1,0 +1,165 @@
+"""How far the figures are in doubt: between which ends each lies, where chunks were read late (docs/log.md).
+
+Every value lies between its own ends, so every percentile and every mean lies between those of the least and
+of the greatest values: a distribution whose values all grow has no smaller percentile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.distribution import summaries, weighted_summary
+from reporter.groups import summaries_by_group
+from reporter.quantile import PERCENTILES
+from reporter.report import MetricBounds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.report import Summary
+    from rulesets.definitions import PercentileMethod
+
+LOWS: Final = (
+    *("ttft", "ttfo", "ttfv", "ttfb", "last_token", "latency"),
+    *(f"{name}_from_schedule" for name in ("ttft", "ttfo", "ttfv", "ttfb", "last_token", "latency")),
+    *("tpot", "decode", "generation_tps"),
+)
+"""Metrics of which `samples` has the least that a value can be: `ttft_low_ms`."""
+
+HIGHS: Final = ("tpot", "decode", "generation_tps", "prompt_tps")
+"""Metrics whose values can also be greater than reported; those of all others cannot."""
+
+SPEEDS: Final = frozenset({"generation_tps", "prompt_tps"})
+"""Metrics that are tokens a second of one request, as their columns are called."""
+
+METRICS: Final = tuple(dict.fromkeys((*LOWS, *HIGHS)))
+
+_IN_DOUBT: Final = """
+    SELECT count(*) FROM requests
+    WHERE measured AND status = 'completed' AND (
+        late_chunks IS NOT NULL OR sent_high_ns > sent_ns OR first_byte_low_ns < first_byte_ns
+    )"""
+
+_GAPS: Final = """
+    SELECT span, {end} AS value, count(*) AS weight
+    FROM gap_bounds JOIN ({requests}) USING (sample_uuid)
+    GROUP BY ALL
+    UNION ALL
+    SELECT span, gap_us / 1e3 AS value, count(*) AS weight
+    FROM (
+        SELECT span, unnest(chunk_gaps_us[2:]) AS gap_us FROM ({requests}) WHERE late_chunks IS NULL
+    )
+    GROUP BY ALL"""
+
+COMPLETED: Final = "SELECT * FROM samples WHERE measured AND status = 'completed'"
+_COUNTED: Final = "SELECT *, 0 AS span FROM counted WHERE measured AND status = 'completed'"
+
+
+def column(metric: str, end: str = "") -> str:
+    """The column of `samples` with a metric's values, or with an end of what they can be.
+
+    Args:
+        metric: A latency or a speed.
+        end: `low` or `high`; empty for the values themselves.
+    """
+    unit = "" if metric in SPEEDS else "_ms"
+    known = {"low": LOWS, "high": HIGHS}.get(end, ())
+    return f"{metric}_{end}{unit}" if metric in known else f"{metric}{unit}"
+
+
+def gaps(end: str, requests: str) -> str:
+    """SQL for one end of the times between chunks, `value` in ms, and its `weight`: how often each occurs.
+
+    Args:
+        end: `low` or `high`.
+        requests: A query of the view `counted`: which requests, and in `span` the part of the run of each.
+    """
+    return _GAPS.format(end=f"{end}_ms", requests=requests)
+
+
+def are_in_doubt(connection: DuckDBPyConnection) -> bool:
+    """Whether any figure of an opened log is."""
+    ((requests,),) = connection.execute(_IN_DOUBT).fetchall()
+    return bool(requests)
+
+
+def bounds(
+    connection: DuckDBPyConnection,
+    method: PercentileMethod,
+    reported: Mapping[str, Summary | None],
+    chosen: Mapping[str, Fraction] = PERCENTILES,
+    *,
+    weighted: bool,
+) -> dict[str, MetricBounds]:
+    """The ends of the figures, by the Report's fields, of those that are in doubt; empty where none is.
+
+    Args:
+        connection: An opened log.
+        method: How percentiles are taken.
+        reported: The summaries that are reported.
+        chosen: Their percentiles.
+        weighted: Whether TPOT is distributed over tokens.
+    """
+    if not are_in_doubt(connection):
+        return {}
+    columns = [*(column(name, "low") for name in LOWS), *(column(name, "high") for name in HIGHS)]
+    ends = {**reported, **summaries(connection, COMPLETED, columns, method, chosen)}
+    late = _late(connection)
+    for end in ("low", "high"):
+        if weighted:
+            by_token = f"SELECT {column('tpot', end)} AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
+            ends[column("tpot", end)] = weighted_summary(connection, by_token, method, chosen)
+    found = {
+        column(name): _bounds(late[name], *(ends[column(name, end)] for end in ("low", "high")))
+        for name in METRICS
+    }
+    found[column("itl")] = _bounds(
+        None,
+        *(weighted_summary(connection, gaps(end, _COUNTED), method, chosen) for end in ("low", "high")),
+    )
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def bounds_by_part(
+    connection: DuckDBPyConnection, values: str, metrics: Sequence[str], method: PercentileMethod
+) -> dict[Any, dict[str, MetricBounds]]:
+    """The ends of the figures that are in doubt, by the part of the requests, then by the Report's fields.
+
+    Args:
+        connection: An opened log.
+        values: A query of `samples` with a column `part`.
+        metrics: Which metrics.
+        method: How percentiles are taken.
+    """
+    if not are_in_doubt(connection):
+        return {}
+    found: dict[Any, dict[str, MetricBounds]] = {}
+    for metric in metrics:
+        low, high = (column(metric, end) for end in ("low", "high"))
+        ends = [
+            summaries_by_group(connection, f"SELECT part, {end} AS value FROM ({values})", method)  # noqa: S608 (ours)
+            for end in (low, high)
+        ]
+        late = connection.execute(f"SELECT part, {_DOUBTED.format(low, high)} FROM ({values}) GROUP BY part")  # noqa: S608 (ours)
+        for part, count in late.fetchall():
+            if one := _bounds(count, *(summary.get(part) for summary in ends)):
+                found.setdefault(part, {})[column(metric)] = one
+    return found
+
+
+def _bounds(late: int | None, low: Summary | None, high: Summary | None) -> MetricBounds | None:
+    """Both ends; None where they do not differ."""
+    return None if low is None or high is None or low == high else MetricBounds(late, low, high)
+
+
+_DOUBTED: Final = "count(*) FILTER ({} < {})"
+
+
+def _late(connection: DuckDBPyConnection) -> dict[str, int]:
+    """How many requests each metric is in doubt of."""
+    counts = [_DOUBTED.format(column(name, "low"), column(name, "high")) for name in METRICS]
+    (row,) = connection.execute(f"SELECT {', '.join(counts)} FROM ({COMPLETED})").fetchall()  # noqa: S608 (this program's own)
+    return dict(zip(METRICS, row, strict=True))

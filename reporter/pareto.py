@@ -1,0 +1,136 @@
+"""The Pareto front of several runs, throughput against a latency, and its knee; both with regard to noise.
+
+Throughput is bought with latency: with the time to the first token, or with the time between tokens, whose
+inverse is the interactivity. Each is a plane of its own, and a run is a spot on it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LEAST_DIFFERENCE: Final = 0.01
+"""Figures that are nearer to each other than this share of them are never distinguished: the same load, run
+twice, differs by about as much."""
+
+_FEWEST: Final = 3
+"""Runs that a knee needs: one before it, and one beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a run lies on a plane.
+
+    Attributes:
+        name: Of the run.
+        output_tps: The throughput in output tokens/s, above 0.
+        cost_ms: The latency that is paid for it, above 0.
+        output_margin: The half width of the 95 % interval of `output_tps`; 0 where it is not known.
+        cost_margin: The same of `cost_ms`.
+    """
+
+    name: str
+    output_tps: float
+    cost_ms: float
+    output_margin: float = 0.0
+    cost_margin: float = 0.0
+
+    @property
+    def power(self) -> float:
+        """Throughput per latency."""
+        return self.output_tps / self.cost_ms
+
+    @property
+    def power_noise(self) -> float:
+        """The half width of the interval of `power`, as a share of it."""
+        return math.hypot(self.output_margin / self.output_tps, self.cost_margin / self.cost_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Knee:
+    """The knee of several runs, or why they have none.
+
+    Attributes:
+        spot: Where it is; None where there is none.
+        reason: Why there is none, of the latency as `it`; empty where there is one.
+    """
+
+    spot: Spot | None
+    reason: str = ""
+
+
+def front(spots: Sequence[Spot]) -> list[Spot]:
+    """The Pareto front, by falling throughput.
+
+    A spot *beats* another one when it is better in one figure by more than the noise, and not worse in the
+    other by more than the noise. The front is the set of spots of which none beats another one, and of which
+    one beats any spot outside: the kernel of that relation (J. von Neumann, O. Morgenstern, Theory of Games
+    and Economic Behavior, 1944), which for exact figures is the usual front. A spot that is beaten only by
+    one outside of the front stays, so that a row of small steps does not hide a large one. Of several spots
+    that noise does not tell apart the first stands for all.
+
+    Args:
+        spots: In the order of the load, the lowest first.
+    """
+    rest = list(spots)
+    kept: list[Spot] = []
+    while rest:
+        chosen = next((one for one in rest if not any(_beats(other, one) for other in rest)), rest[0])
+        rest.remove(chosen)
+        kept.append(chosen)
+        rest = [one for one in rest if not (_beats(chosen, one) or _is_same(chosen, one))]
+    return sorted(kept, key=lambda one: (-one.output_tps, -one.cost_ms))
+
+
+def knee(spots: Sequence[Spot]) -> Knee:
+    """The spot of the front with the most power, if there is less of it on both sides.
+
+    Power is throughput / latency (L. Kleinrock, "Power and deterministic rules of thumb for probabilistic
+    problems in computer communications", ICC 1979; R. Jain, The Art of Computer Systems Performance Analysis,
+    1991, section 3.3, calls its maximum the knee). Up to there throughput grows faster than latency, in
+    proportion; beyond, latency grows faster. It needs no unit, no scale, and no second look at how far a
+    sweep went, as the distance from a chord between its ends would.
+    """
+    line = front(spots)
+    if len(spots) < _FEWEST:
+        return Knee(None, f"it takes {_FEWEST} valid runs")
+    best = max(line, key=lambda one: one.power)
+    weaker = [one for one in spots if _is_clear(one.power, best.power, one.power_noise, best.power_noise)]
+    if not any(_costs_more(one, best) for one in spots):
+        return Knee(None, f"no run has a clearly higher one than {best.name}: try more load")
+    if not any(_costs_more(one, best) for one in weaker):
+        return Knee(None, "throughput grows about as fast, up to the last run: try more load")
+    if not any(_yields_more(best, one) and not _costs_more(one, best) for one in weaker):
+        return Knee(None, "it grows faster than throughput from the first run on: try less load")
+    return Knee(best)
+
+
+def _beats(one: Spot, other: Spot) -> bool:
+    better = _yields_more(one, other) or _costs_more(other, one)
+    worse = _yields_more(other, one) or _costs_more(one, other)
+    return better and not worse
+
+
+def _is_same(one: Spot, other: Spot) -> bool:
+    return not any(
+        (_yields_more(one, other), _yields_more(other, one), _costs_more(one, other), _costs_more(other, one))
+    )
+
+
+def _yields_more(one: Spot, other: Spot) -> bool:
+    noise = (one.output_margin / one.output_tps, other.output_margin / one.output_tps)
+    return _is_clear(other.output_tps, one.output_tps, *noise)
+
+
+def _costs_more(one: Spot, other: Spot) -> bool:
+    noise = (one.cost_margin / one.cost_ms, other.cost_margin / one.cost_ms)
+    return _is_clear(other.cost_ms, one.cost_ms, *noise)
+
+
+def _is_clear(less: float, more: float, *noise: float) -> bool:
+    """Whether one figure is above another by more than the noise of both, a share of the greater one."""
+    return more - less > max(math.hypot(*noise), LEAST_DIFFERENCE) * more

@@ -1,0 +1,78 @@
+"""What the client and the recorder report of themselves: one line, or everything where it needs a look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from reporter.render.figures import figure, percent, reading, size, whole
+from reporter.render.page import block, sentence, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from reporter.report import Report
+
+_NOT_SHOWN: Final = frozenset(
+    {
+        *("readings", "per_worker", "backlog_events_max", "commits", "high_water", "high_water_bytes"),
+        *("cpu_share_sum", "parent_cpu_share_mean", "cpu_wait_share_mean", "cpu_wait_share_max"),
+    },
+)
+"""Readings that are left out, or said in other words."""
+_ONLY_IF_ANY: Final = frozenset({"held_up_ms", "waiting", "waiting_bytes"})
+"""Readings that are left out where they are 0."""
+_ABOUT_THE_CLIENT: Final = frozenset({"cpu_contended", "writer_behind", "recorder_slow", "rate_not_reached"})
+"""Findings about the client whose names do not begin with `client_`."""
+
+
+def needs_a_look(report: Report) -> bool:
+    """Whether anything was found about the client or the recorder that a reader should know."""
+    found = any(
+        finding.severity != "info"
+        and (finding.code.startswith("client_") or finding.code in _ABOUT_THE_CLIENT)
+        for finding in report.findings
+    )
+    return found or bool(report.recorder.get("lost")) or bool(report.client.get("held_up_ms"))
+
+
+def in_short(report: Report) -> Iterator[RenderableType]:
+    """One line: what the client itself added to what was measured."""
+    parts = [*_overhead(report)]
+    if report.issue_lag_ms:
+        parts.append(f"dispatch delay p99 {figure(report.issue_lag_ms.p99)} ms")
+    if (lost := report.recorder.get("lost")) is not None:
+        parts.append(f"{whole(lost)} events lost" if isinstance(lost, int) else "")
+    if parts:
+        yield block("Client health", sentence(Text("OK", "green"), sentence(*parts), separator="   "))
+
+
+def in_full(report: Report) -> Iterator[RenderableType]:
+    """Every reading of the client and of the recorder."""
+    if client := [*_overhead(report), *_readings(report.client)]:
+        yield block("Client", sentence(*client))
+    readings, queue = list(_readings(report.recorder)), list(_peak_queue(report.recorder))
+    if readings or queue:
+        yield block("Recorder", sentence(*readings, *queue))
+
+
+def _overhead(report: Report) -> Sequence[str]:
+    if report.own_ttft_share is None:
+        return []
+    of = "TTFT" if report.ttft_ms else "latency"
+    return [f"client overhead {percent(report.own_ttft_share, 1)} of {of} p99"]
+
+
+def _readings(readings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in readings.items():
+        if name not in _NOT_SHOWN and value is not None and (value or name not in _ONLY_IF_ANY):
+            yield reading(name, value)
+
+
+def _peak_queue(recorder: Mapping[str, Any]) -> Iterator[Text]:
+    events, size_bytes = recorder.get("high_water"), recorder.get("high_water_bytes")
+    if isinstance(events, int):
+        yield text(f"peak queue {whole(events)} events" + (f" / {size(size_bytes)}" if size_bytes else ""))

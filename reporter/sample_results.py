@@ -1,0 +1,253 @@
+"""Per-sample results in one file: each measured request with its texts, latencies, scores and cost."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from reporter.accuracy.asked import asked, passes
+from reporter.accuracy.definitions import defined
+from reporter.errors import OptionError
+from reporter.kinds import document, members
+from reporter.where import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.accuracy.asked import ScorerPass
+    from reporter.costs.prices import PriceTable
+
+TABLES: Final = ("outputs", "prompts", "questions", "question_references", "scores")
+"""What has to be loaded of a log first."""
+
+FORMATS: Final[Mapping[str, str]] = {
+    ".jsonl": "(FORMAT json)",
+    ".ndjson": "(FORMAT json)",
+    ".csv": "(FORMAT csv, HEADER)",
+    ".parquet": "(FORMAT parquet, COMPRESSION zstd)",
+}
+"""By the ending of a file's name, how DuckDB writes it."""
+
+_SHOWN: Final = """
+    CREATE OR REPLACE TEMP TABLE shown_passes (
+        pass BIGINT, task VARCHAR, scorer VARCHAR, place INTEGER, threshold DOUBLE
+    )"""
+
+_RESULTS: Final = """
+    WITH judged AS (
+        SELECT
+            sample_uuid,
+            min_by(
+                {{
+                    'scorer': scorer, 'value': value, 'passed': value >= threshold,
+                    'status': scores.status, 'extracted': extracted, 'reason': reason
+                }},
+                place
+            ) AS first,
+            map_from_entries(list({{
+                'k': scorer,
+                'v': {{
+                    'value': value, 'status': scores.status, 'extracted': extracted,
+                    'reason': reason, 'metrics': metrics, 'details': details
+                }}
+            }} ORDER BY place)) AS scores
+        FROM scores JOIN shown_passes USING (pass, task, scorer)
+        GROUP BY sample_uuid
+    )
+
+    SELECT
+        samples.sample_uuid,
+        samples.prompt_id,
+        questions.task,
+        questions.question_id,
+        asked.attempt,
+        samples.conversation_id,
+        samples.turn,
+        coalesce(to_json(questions.tags), samples.tags::JSON) AS tags,
+        samples.status,
+        samples.error,
+        samples.error_message,
+        samples.http_status,
+        samples.finish_reason,
+        samples.endpoint,
+        wall_time(samples.issued_ns) AS issued_at_utc,
+        {texts}
+        judged.first.scorer AS scorer,
+        judged.first.value AS score,
+        judged.first.passed AS passed,
+        judged.first.status AS score_status,
+        judged.first.extracted AS extracted,
+        judged.first.reason AS reason,
+        judged.scores AS scores,
+        samples.input_tokens,
+        samples.output_tokens,
+        samples.reasoning_tokens,
+        samples.cached_tokens,
+        samples.ttft_ms,
+        samples.tpot_ms,
+        samples.latency_ms,
+        samples.latency_from_schedule_ms,
+        samples.output_tokens / (nullif(samples.latency_ms, 0) / 1e3) AS output_tps,
+        (samples.output_tokens - 1)
+            / (nullif(samples.last_token_ns - samples.first_token_ns, 0) / 1e9) AS generation_tps
+    FROM samples
+    LEFT JOIN questions USING (prompt_id)
+    LEFT JOIN asked USING (sample_uuid)
+    LEFT JOIN judged USING (sample_uuid)
+    {joins}
+    WHERE samples.measured"""
+
+_PRICED: Final = "SELECT *, {cost} AS cost_usd FROM ({rows}) ORDER BY issued_at_utc, sample_uuid"
+
+_TEXTS: Final = """
+        prompts.prompt AS prompt,
+        outputs.output AS output,
+        outputs.reasoning AS reasoning,
+        outputs.tool_calls AS tool_calls,
+        question_references.reference AS reference,"""
+
+_JOINS: Final = """
+    LEFT JOIN prompts ON prompts.prompt_id = samples.prompt_id AND prompts.turn = coalesce(samples.turn, 0)
+    LEFT JOIN outputs USING (sample_uuid)
+    LEFT JOIN question_references ON question_references.prompt_id = samples.prompt_id"""
+
+_NESTED: Final = frozenset({"scores"})
+"""Columns that are no plain values: CSV has them as JSON."""
+
+# The characters are those of OWASP's page on CSV injection; a number stays a number.
+_HARMLESS: Final = r"""
+    CASE WHEN regexp_matches({column}, '^[=+\-@\t\r\n＝＋－＠]')
+        AND NOT regexp_full_match({column}, '[+-]\d+(\.\d+)?([eE][+-]?\d+)?')
+    THEN '''' || {column} ELSE {column} END AS {column}"""  # noqa: RUF001 (full-width forms count too)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOptions:
+    """How results are written.
+
+    Attributes:
+        texts: Whether prompts, outputs and references are in the file.
+        raw: CSV: leave texts as they are that a spreadsheet would take for formulas.
+        scoring_pass: The only scoring pass whose scores are in it; by default the last finished one of each
+            scorer.
+        prices: What tokens cost; without them `cost_usd` is NULL.
+    """
+
+    texts: bool = True
+    raw: bool = False
+    scoring_pass: int | None = None
+    prices: PriceTable | None = None
+
+
+def write_results(connection: DuckDBPyConnection, path: Path, options: ResultOptions) -> int:
+    """Write one row for each measured request, in the order in which they were issued.
+
+    The columns are described in docs/accuracy.md. The file appears whole or not at all.
+
+    Args:
+        connection: An opened log with `TABLES`, its views set to the definitions that are wanted.
+        path: The file; its ending, one of `FORMATS`, is the format.
+        options: What is in it.
+
+    Returns:
+        How many rows were written.
+
+    Raises:
+        OptionError: The ending is of no known format, the pass or price does not exist.
+        OSError: The file cannot be written.
+    """
+    written_as = require_format(path)
+    settings = _settings(connection)
+    _choose_passes(connection, settings, options.scoring_pass)
+    rows = _RESULTS.format(texts=_TEXTS if options.texts else "", joins=_JOINS if options.texts else "")
+    query = _PRICED.format(rows=rows, cost=_cost(options.prices, settings))
+    if path.suffix.lower() == ".csv":
+        query = _flat(connection, query, raw=options.raw)
+    unfinished = path.with_name(f".{uuid4().hex}{path.suffix}")
+    try:
+        unfinished.touch()  # an error of the file system keeps its number
+        (count,) = connection.execute(f"COPY ({query}) TO {quoted(str(unfinished))} {written_as}").fetchall()[
+            0
+        ]
+        unfinished.replace(path)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+    return int(count)
+
+
+def require_format(path: Path) -> str:
+    """How DuckDB writes a file of this name.
+
+    Raises:
+        OptionError: Its ending is of no known format.
+    """
+    written_as = FORMATS.get(path.suffix.lower())
+    if written_as is None:
+        raise OptionError(f"{path}: unknown format; name a file that ends in {', '.join(FORMATS)}")
+    return written_as
+
+
+def _settings(connection: DuckDBPyConnection) -> dict[str, Any]:
+    ((stored,),) = connection.execute("SELECT any_value(settings) FROM session").fetchall()
+    return members(document(stored)) if stored else {}
+
+
+def _choose_passes(
+    connection: DuckDBPyConnection, settings: Mapping[str, Any], scoring_pass: int | None
+) -> None:
+    """Fill `shown_passes`: of each scorer one, the benchmark's own first."""
+    tasks = {task.task: task for task in asked(settings)}
+    chosen = passes(connection, scoring_pass) if tasks or scoring_pass is not None else []
+    rows = []
+    for scored in chosen:
+        task = tasks.get(scored.task)
+        definition = defined(task.name if task else scored.task, scored.scorer)
+        is_share = definition.headlines[0].unit == "share"
+        threshold = task.pass_threshold if task and is_share else None
+        rows.append((not definition.official, scored, threshold))
+    connection.execute(_SHOWN)
+    for place, (_, scored, threshold) in enumerate(_in_order(rows)):
+        values = [scored.number, scored.task, scored.scorer, place, threshold]
+        connection.execute("INSERT INTO shown_passes VALUES (?, ?, ?, ?, ?)", values)
+
+
+def _in_order(
+    rows: Sequence[tuple[bool, ScorerPass, float | None]],
+) -> list[tuple[bool, ScorerPass, float | None]]:
+    return sorted(rows, key=lambda row: (row[0], row[1].number, row[1].scorer))
+
+
+def _cost(prices: PriceTable | None, settings: Mapping[str, Any]) -> str:
+    """SQL for the dollars that a request cost.
+
+    Raises:
+        OptionError: The table has no price for the model of the run.
+    """
+    if prices is None:
+        return "NULL::DOUBLE"
+    model = str(settings.get("model"))
+    price = prices.of(model)
+    if price is None:
+        raise OptionError(f"{prices.file} has no price for the model {model}")
+    from reporter.costs.computing import DOLLARS
+
+    rates = {name: getattr(price, name) for name in ("input", "cached_input", "output", "reasoning")}
+    expression = DOLLARS
+    for name, rate in rates.items():
+        expression = expression.replace(f"${name}", f"{rate!r}::DOUBLE")
+    return expression
+
+
+def _flat(connection: DuckDBPyConnection, query: str, *, raw: bool) -> str:
+    """The same rows with plain values only, and without texts that a spreadsheet would calculate."""
+    columns = connection.execute(f"DESCRIBE {query}").fetchall()
+    replaced = [f"to_json({name}) AS {name}" for name, *_ in columns if name in _NESTED]
+    if not raw:
+        replaced += [_HARMLESS.format(column=name) for name, kind, *_ in columns if kind == "VARCHAR"]
+    return f"SELECT * REPLACE ({', '.join(replaced)}) FROM ({query})"  # noqa: S608 (our own names)

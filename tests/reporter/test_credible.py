@@ -1,0 +1,123 @@
+"""Token counts of a server that cannot be true: refused, reported, and in no figure."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+from reporter.credible import MOST_HIDDEN_TOKENS, MOST_TOKENS, is_count, is_output_count
+from reporter.render import console, json
+from reporter.report import Tokens
+from tests.reporter.conftest import BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reporter import Report
+    from tests.reporter.conftest import Run
+
+    NewRun = Callable[..., Run]
+
+HUGE = 2**53 - 1
+
+
+def found(report: Report) -> dict[str, str]:
+    """What was found about token counts, by its code."""
+    return {one.code: one.message for one in report.findings if "token" in one.code}
+
+
+def test_counts_beyond_the_bytes_of_the_response_are_refused(a_run: NewRun) -> None:
+    """Chunks are counted in their place; the finding names an example, and no figure has them."""
+    run = a_run()
+    for _ in range(3):
+        run.answers(5, 6, 7, usage=(11, HUGE))
+    report = run.ends().report()
+    assert report.tokens == Tokens(33, 9, "chunks")
+    assert found(report)["token_counts_refused"].startswith(
+        f"In 3 responses the server's token counts cannot be true: {HUGE} output_tokens in a response of "
+        f"{BYTES} bytes, in request request 1."
+    )
+    assert found(report)["tokens_from_chunks"].startswith("The counts of 3 requests were refused: each chunk")
+    assert "mixed_token_sources" not in found(report)
+    assert str(HUGE) in json.render(report)
+    assert console.render(report)
+
+
+def test_refused_counts_are_not_counts_that_were_not_sent(a_run: NewRun) -> None:
+    """Each is reported for itself."""
+    report = (
+        a_run().answers(5, 6).answers(5, 6, usage=(HUGE, HUGE)).answers(5, 6, usage=(9, 2)).ends().report()
+    )
+    assert report.tokens == Tokens(9, 6, "mixed")
+    assert found(report)["tokens_from_chunks"].startswith(
+        "The server sent no token counts for 1 requests and the counts of 1 requests were refused: each"
+    )
+    assert found(report)["tokens_unknown"].startswith("1 of 3 requests have no count of input tokens")
+    assert f"{HUGE} output_tokens, {HUGE} input_tokens" in found(report)["token_counts_refused"]
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        {"usage": (1, BYTES)},
+        {"usage": (1, 500), "reasoning_tokens": 400},
+        {"usage": (1, 500), "issue": {"about": {"max_tokens": 500}}},
+        {"usage": (MOST_TOKENS, 2)},
+        {"usage": (1, 500), "bytes": 500},
+    ],
+)
+def test_what_can_be_true_is_believed(a_run: NewRun, allowed: dict[str, Any]) -> None:
+    """A byte for each token, reasoning that is not sent, padding that the request allows."""
+    report = a_run().answers(5, 6, **allowed).ends().report()
+    assert (report.tokens.output, report.tokens.source) == (allowed["usage"][1], "server_usage")
+    assert found(report) == {}
+
+
+def test_the_limit_of_all_requests_allows_as_many(a_run: NewRun) -> None:
+    """Logs of older versions do not have it with each request."""
+    run = a_run().answers(5, 6, usage=(1, 500)).ends()
+    run.settings["max_tokens"] = 500
+    assert run.report().tokens.output == 500
+
+
+def test_each_kind_of_count_is_refused(a_run: NewRun) -> None:
+    """The view `samples` has which; the others of the request are believed."""
+    run = a_run().answers(5, 6, usage=(MOST_TOKENS + 1, 2), reasoning_tokens=HUGE, cached_tokens=HUGE)
+    report = run.ends().report()
+    assert report.tokens == Tokens(None, 2, "server_usage")
+    assert (
+        f"{MOST_TOKENS + 1} input_tokens, {HUGE} reasoning_tokens, {HUGE} cached_tokens"
+        in (found(report)["token_counts_refused"])
+    )
+
+
+def test_the_rules_are_the_same_in_sql() -> None:
+    """For all that lies at a bound, on either side of it, or is not known."""
+    bounds = (100, MOST_HIDDEN_TOKENS + 100, MOST_TOKENS)
+    around = [-1, 0, *(bound + more for bound in bounds for more in (0, 1)), 2**63 - 1]
+    reasoning_tokens = [None, -5, 1, MOST_HIDDEN_TOKENS, 2**63 - 1]
+    cases = product(around, reasoning_tokens, [None, 100, 2**63 - 1], [None, 101])
+    with duckdb.connect() as connection:
+        connection.execute((files("reporter") / "sql" / "credible.sql").read_text())
+        for tokens, reasoning, bytes_, limit in cases:
+            answer = connection.execute(
+                "SELECT is_count($1), is_output_count($1::BIGINT, $2::BIGINT, $3::BIGINT, $4::BIGINT)",
+                [tokens, reasoning, bytes_, limit],
+            ).fetchone()
+            ended = {"reasoning_tokens": reasoning, "bytes": bytes_}
+            assert answer == (is_count(tokens), is_output_count(tokens, ended, limit)), (tokens, ended, limit)
+
+
+def test_totals_beyond_64_bits_are_a_damaged_log(a_run: NewRun) -> None:
+    """What no server counts, but a crafted log has: numbers whose sum has no place in the report."""
+    from recorder.errors import LogError
+
+    run = a_run()
+    for _ in range(3):
+        run.answers(5, 6, usage=(1, 2), coalesced=2**62)
+    with pytest.raises(LogError, match="damaged"):
+        run.ends().report()

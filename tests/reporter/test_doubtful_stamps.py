@@ -1,0 +1,297 @@
+"""Figures whose stamps are in doubt: bounds in the views and the report, and what rules make of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reporter.compare.comparing import compare
+from reporter.compare.comparison import Rules
+from reporter.compare.metric import metric
+from reporter.compare.side import Side, look
+from reporter.defining import define
+from reporter.log import open_log
+from reporter.measured import measured
+from reporter.render.comparison import render
+from reporter.reporter import MetricsReporter
+from rulesets.definitions import Definitions
+from rulesets.evaluation import judge
+from rulesets.of_report import OfReport
+from rulesets.ruleset import of_expressions
+from tests.reporter.conftest import ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reporter.conftest import Run
+
+    NewRun = Callable[..., Run]
+
+
+def late(run: Run, at: float = 0.0, **more: Any) -> Run:
+    """Chunks at 50, 60 and 70 ms, of which the first two were read 20 ms late, with the third."""
+    return run.answers(
+        *(at + 70, at + 70, at + 70),
+        at=at,
+        usage=(1, 3),
+        first_token_low_ns=ns(at + 45),
+        first_output_low_ns=ns(at + 45),
+        late_chunks=[0, 2, 25_000],
+        **more,
+    )
+
+
+def a_doubtful_run(a_run: NewRun) -> Run:
+    """Of ten requests two were read late, the others took 40 ms to their first token."""
+    run = a_run()
+    for number in range(8):
+        run.answers(*(number + one for one in (40, 50, 60)), at=number, usage=(1, 3))
+    return late(late(run, 8.0), 9.0)
+
+
+def test_the_views_have_both_ends(a_run: NewRun) -> None:
+    """A request in doubt has a least figure, and an exact one is its own least."""
+    run = a_doubtful_run(a_run).ends()
+    with open_log(run.write()) as log:
+        define(log, Definitions())
+        rows = log.execute(
+            "SELECT ttft_low_ms, ttft_ms, tpot_low_ms, tpot_ms, tpot_high_ms, latency_low_ms, latency_ms "
+            "FROM samples ORDER BY issued_ns"
+        ).fetchall()
+        chunks = log.execute(
+            "SELECT (at_ns - at_low_ns) / 1e6 FROM chunks "
+            "WHERE sample_uuid = 'request 10' ORDER BY chunk_index"
+        ).fetchall()
+        gaps = log.execute(
+            "SELECT low_ms, high_ms FROM gap_bounds WHERE sample_uuid = 'request 10' ORDER BY high_ms"
+        ).fetchall()
+    assert rows[0] == (40, 40, 10, 10, 10, 60, 60)
+    assert rows[9] == (45, 70, 0, 0, 12.5, 70, 70)
+    assert [early for (early,) in chunks] == [25, 25, 0]
+    assert gaps == [(0, 25), (0, 25)]
+
+
+def test_the_report_has_bounds(a_run: NewRun) -> None:
+    """Those of the figures in doubt alone; a warning says between what they lie."""
+    report = a_doubtful_run(a_run).ends().report()
+    ttft = report.bounds["ttft_ms"]
+    assert (ttft.late, ttft.low.max, ttft.high) == (2, 45, report.ttft_ms)
+    assert "latency_ms" not in report.bounds
+    assert report.bounds["tpot_ms"].high.max == 12.5
+    assert report.bounds["itl_ms"].high.max == 25
+    (finding,) = [one for one in report.findings if one.code == "late_reads"]
+    assert finding.message.startswith("2 of 10 first tokens were read late")
+    assert "TTFT p99 is 70.0 ms and could be 45.0 to 70.0 ms" in finding.message
+    assert report.validity.valid
+
+
+def test_exact_stamps_have_no_bounds(a_run: NewRun) -> None:
+    """Where nothing is in doubt nothing is said, as of a log that was written before doubts were kept."""
+    report = a_run().answers(40, 50, usage=(1, 2)).ends().report()
+    assert report.bounds == {}
+    assert report.own_ttft_share_high is None
+    assert not any(one.code == "late_reads" for one in report.findings)
+
+
+def test_a_request_that_took_long_to_send(a_run: NewRun) -> None:
+    """It may have been sent later than its stamp says, and then it was answered sooner."""
+    run = a_run().answers(40, usage=(1, 1), issue={"sent": 0.0, "sent_high_ns": ns(5)})
+    report = run.ends().report()
+    assert report.bounds["ttft_ms"].low.p50 == 35
+    assert "tpot_ms" not in report.bounds
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [
+        ("ttft:p(99)<80ms", "PASS"),
+        ("ttft:p(99)<60ms", "INCONCLUSIVE"),
+        ("ttft:p(99)<42ms", "FAIL"),
+        ("ttft:p(50)<41ms", "PASS"),
+        ("tpot:max<11ms", "INCONCLUSIVE"),
+        ("tpot:max<13ms", "PASS"),
+        ("itl:max<20ms", "INCONCLUSIVE"),
+        ("latency:max<75ms", "INCONCLUSIVE"),
+        ("good(ttft<60ms):fraction>=95%", "INCONCLUSIVE"),
+        ("good(ttft<80ms):fraction>=95%", "PASS"),
+        ("tps_per_user:max>85", "INCONCLUSIVE"),
+        ("qps>0", "PASS"),
+    ],
+)
+def test_rules_are_decided_by_both_ends(a_run: NewRun, rule: str, status: str) -> None:
+    """Met at both ends is met, missed at both is missed, and between them it is unknown."""
+    run = a_doubtful_run(a_run)
+    if rule.startswith("latency"):
+        run = late(run, 10.0, last_token_low_ns=ns(60), complete=90)
+    folder = run.stops(100).ends().write()
+    with measured(folder, Definitions()) as (_, evidence):
+        (row,) = judge(of_expressions([rule]), evidence).rows
+    assert row.status == status
+    if status == "INCONCLUSIVE":
+        assert row.reason.startswith("the client was too busy to tell: ")
+        assert row.remedy
+        assert "in doubt: " in row.method
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [
+        ("generation_tps:mean>99", "INCONCLUSIVE"),
+        ("generation_tps:p(50)>90", "PASS"),
+        ("generation_tps:min>79", "PASS"),
+        ("generation_tps:min>101", "FAIL"),
+        ("prompt_tps:mean>24", "INCONCLUSIVE"),
+        ("prompt_tps:mean>25", "FAIL"),
+        ("decode:max<24ms", "INCONCLUSIVE"),
+        ("decode:max<26ms", "PASS"),
+    ],
+)
+def test_speeds_and_decode_times_have_both_ends(a_run: NewRun, rule: str, status: str) -> None:
+    """Chunks that share a stamp have no speed by their stamps, and 80 tokens/s at the least."""
+    folder = a_doubtful_run(a_run).stops(100).ends().write()
+    with measured(folder, Definitions()) as (_, evidence):
+        (row,) = judge(of_expressions([rule]), evidence).rows
+    assert row.status == status
+
+
+def test_a_report_alone_has_the_bounds_too(a_run: NewRun) -> None:
+    """What is known of a figure is in the report, and the verdict looks at both ends."""
+    report = a_doubtful_run(a_run).stops(100).ends().report().to_dict()
+    rows = judge(of_expressions(["ttft:max<60ms", "ttft:max<80ms", "ttft:max<42ms"]), OfReport(report)).rows
+    assert [row.status for row in rows] == ["INCONCLUSIVE", "PASS", "FAIL"]
+
+
+def tagged(run: Run, kind: str, first: int) -> Run:
+    """Two requests of a tag: of `late` both were read late, of others none."""
+    for at in (first, first + 1):
+        if kind == "late":
+            late(run, float(at), issue={"about": {"tags": {"kind": kind}}})
+        else:
+            run.answers(at + 40, at + 60, at=at, usage=(1, 2), issue={"about": {"tags": {"kind": kind}}})
+    return run
+
+
+def test_the_parts_of_a_run_have_their_own_bounds(a_run: NewRun) -> None:
+    """A rule about requests that were read in time is decided, by the log and by the report alone."""
+    run = tagged(tagged(a_run(), "late", 0), "prompt", 2).stops(100).ends()
+    rules = of_expressions(
+        ["ttft{kind:late}:max<60ms", "ttft{kind:prompt}:max<60ms", "ttft{kind:late}:max<80ms"]
+    )
+    with measured(run.write(), Definitions()) as (report, evidence):
+        verdicts = [judge(rules, one) for one in (evidence, OfReport(report.to_dict()))]
+    bounds = {part.value: part.bounds for part in report.breakdown["kind"]}
+    assert (bounds["late"]["ttft_ms"].late, bounds["late"]["ttft_ms"].low.max) == (2, 45)
+    assert bounds["prompt"] == {}
+    assert [[row.status for row in verdict.rows] for verdict in verdicts] == [
+        ["INCONCLUSIVE", "PASS", "PASS"]
+    ] * 2
+
+
+def delayed(run: Run, own_ms: float, low_ms: float, every: int = 1) -> Run:
+    """200 requests of 100 ms, some of them sent late; all may have been answered as early as `low_ms`."""
+    for number in range(200):
+        at = 200.0 * number
+        run.answers(
+            at + 100,
+            at=at,
+            usage=(1, 1),
+            issue={"scheduled": at - (0.0 if number % every else own_ms)},
+            first_token_low_ns=ns(at + low_ms),
+            first_output_low_ns=ns(at + low_ms),
+            last_token_low_ns=ns(at + low_ms),
+            late_chunks=[0, 1, round(1000 * (100 - low_ms))],
+        )
+    return run.stops(40_000).ends(41_000)
+
+
+@pytest.mark.parametrize(
+    ("own_ms", "every", "low_ms", "code"),
+    [
+        (8.0, 1, 99.0, "client_late"),
+        (8.0, 1, 60.0, "client_delay_in_doubt"),
+        (20.0, 2, 60.0, "client_delay_in_doubt"),
+        (20.0, 2, 95.0, "client_limited"),
+        (20.0, 1, 60.0, "client_limited"),
+    ],
+)
+def test_validity_is_decided_by_both_ends(
+    a_run: NewRun, own_ms: float, every: int, low_ms: float, code: str
+) -> None:
+    """A run is invalid where too much is the client's own at both ends; between them, rules cannot tell."""
+    folder = delayed(a_run(kind="constant", rate=5.0), own_ms, low_ms, every).write()
+    with MetricsReporter(folder) as reporter:
+        report = reporter.create_report()
+        assert report.ttft_ms is not None
+        near = f"ttft:p(99)<{report.ttft_ms.p99 - 1e-3}ms"
+        rules = of_expressions(["ttft:p(99)<1s", near, "ttft:p(99)<1ms", "error<1%"])
+        judged = reporter.create_report(judged_by=rules)
+        locked = reporter.create_report(judged_by=replace(rules, locked=True))
+    assert [one.code for one in report.findings if one.code.startswith("client_")] == [code]
+    assert report.validity.valid is judged.validity.valid is (code != "client_limited")
+    verdict, whole = (
+        judge(rules, OfReport(judged.to_dict())),
+        judge(replace(rules, locked=True), OfReport(locked.to_dict())),
+    )
+    in_doubt = code == "client_delay_in_doubt"
+    # The delay can be what is a little too much, and nothing else: it lengthens, and by so much at most.
+    expected = ["PASS", "INCONCLUSIVE", "FAIL"]
+    assert [row.status for row in verdict.rows if row.id.startswith("ttft")] == expected
+    assert [row.status for row in verdict.rows if row.id.startswith("error")] == ["PASS"]
+    assert [row.status for row in whole.rows if row.id.startswith("error")] == [
+        "INCONCLUSIVE" if in_doubt else "PASS"
+    ]
+    effect = report.own_effect["ttft_ms"]["p99"]
+    assert effect.in_doubt is in_doubt
+    assert effect.share_low is not None
+    assert effect.share_high is not None
+    assert effect.share_low <= effect.share <= effect.share_high
+    assert effect.share_low == pytest.approx(report.own_ttft_share_low)
+    assert effect.share_high == pytest.approx(report.own_ttft_share_high)
+
+
+def test_a_user_who_accepts_the_clients_delay_accepts_that_it_is_in_doubt(a_run: NewRun) -> None:
+    """As a delay that is too much for sure does not keep rules from being decided then."""
+    rules = of_expressions(["ttft:p(99)<1s"])
+    run = delayed(a_run(kind="constant", rate=5.0), 8.0, 60.0)
+    report = run.report(judged_by=rules, on_invalid="warn")
+    assert [row.status for row in judge(rules, OfReport(report.to_dict())).rows] == ["PASS"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [("ttft:max:delta<0%", "INCONCLUSIVE"), ("ttft:max:delta<200%", "PASS"), ("ttft:max:delta<-60%", "FAIL")],
+)
+def test_a_change_is_decided_by_both_ends(a_run: NewRun, rule: str, status: str) -> None:
+    """Of a run of 45 to 70 ms against one of 60 ms nobody can tell which is faster."""
+    exact = a_run().answers(60, 70, usage=(1, 2)).stops(100).ends().write()
+    doubtful = late(a_run()).stops(100).ends().write()
+    with measured(doubtful, Definitions()) as (_, run), measured(exact, Definitions()) as (_, baseline):
+        (row,) = judge(of_expressions([rule]), run, baseline=[baseline]).rows
+    assert row.status == status
+    if status == "INCONCLUSIVE":
+        assert row.reason == "the client was too busy to tell: ttft:max changed by -25 to +16.67 %"
+
+
+def test_a_difference_that_the_stamps_decide_is_in_doubt(a_run: NewRun) -> None:
+    """Whether a run is faster depends on when its chunks arrived; what is exact is compared as ever."""
+    metrics = [metric(name) for name in ("ttft:mean", "latency:mean", "error")]
+    sides = []
+    for name, doubtful in (("exact", False), ("late", True)):
+        run = a_run()
+        for number in range(60):
+            at, ms = 100.0 * number, 60 + number % 5
+            low = {"first_token_low_ns": ns(at + ms - 20), "late_chunks": [0, 1, 20_000]} if doubtful else {}
+            run.answers(at + ms + 5 * doubtful, at + 90, at=at, usage=(1, 2), **low)
+        with measured(run.stops(6000).ends(7000).write(), Definitions()) as (_, evidence):
+            sides.append(Side(name, (look(name, evidence, ({}, {}), metrics, 0.95),)))
+    compared = compare(sides, metrics, [], Rules())
+    ttft, latency, _ = compared.rows
+    (change,) = ttft.changes
+    assert (compared.status, change.finding, change.fails) == ("INCONCLUSIVE", "in doubt", False)
+    assert (change.least or 0) < 0 < (change.by or 0) == change.most
+    assert latency.changes[0].finding == "no significant difference"
+    assert compared.reasons[0].startswith("the client was too busy to tell how ttft:mean of late differs")
+    assert "in doubt: -" in render(compared)
+    assert compare([sides[0], sides[0]], metrics, [], Rules()).status == "PASS"
