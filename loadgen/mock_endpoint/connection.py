@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 
-class Connection(web.RequestHandler):
+class MockConnection(web.RequestHandler):
     """One client connection.
 
     Attributes:
@@ -36,7 +36,7 @@ class Connection(web.RequestHandler):
         super().data_received(data)
 
 
-class Server(web.Server):
+class LowLevelServer(web.Server):
     """aiohttp's low-level server on such connections; the event loop calls it for each new one.
 
     A handler is cancelled when its client goes away. aiohttp disables Nagle's algorithm on every connection.
@@ -50,8 +50,8 @@ class Server(web.Server):
         # Prompts can be longer than aiohttp's limit of 1 MiB: 0 takes it away.
         request = partial(web.BaseRequest, loop=loop, client_max_size=0)
         super().__init__(handler, request_factory=request, handler_cancellation=True)
-        self._connection = partial(Connection, self, loop=loop, access_log=None)
+        self._connection = partial(MockConnection, self, loop=loop, access_log=None)
 
-    def __call__(self) -> Connection:
+    def __call__(self) -> MockConnection:
         """Make the protocol of a new connection."""
         return self._connection()

@@ -19,7 +19,7 @@ from loadgen.mock_endpoint.token import joined
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.ask import Ask
     from loadgen.mock_endpoint.options import MockOptions
-    from loadgen.mock_endpoint.script import Answer
+    from loadgen.mock_endpoint.script import PlannedResponse
     from loadgen.mock_endpoint.slots import Slots
     from loadgen.mock_endpoint.stall import Stall
     from loadgen.mock_endpoint.truth import Truth
@@ -29,13 +29,13 @@ _EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Con
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ServedRequest:
     """A request with the answer that was decided on, and what is known of both."""
 
     request: web.BaseRequest
-    dialect: wire.Dialect
+    dialect: wire.WireProtocol
     ask: Ask
-    answer: Answer
+    answer: PlannedResponse
     truth: Truth
 
 
@@ -53,7 +53,7 @@ class Delivery:
         self._slots = slots
         self._stall = stall
 
-    async def deliver(self, exchange: Exchange) -> web.StreamResponse:
+    async def deliver(self, exchange: ServedRequest) -> web.StreamResponse:
         """Send an answer.
 
         Raises:
@@ -64,7 +64,7 @@ class Delivery:
             raise exchange.answer.refusal
         return await (self._stream(exchange) if exchange.ask.stream else self._whole(exchange))
 
-    async def _whole(self, exchange: Exchange) -> web.Response:
+    async def _whole(self, exchange: ServedRequest) -> web.Response:
         """Send an answer in one piece, when its last token is due."""
         ask, answer, truth = exchange.ask, exchange.answer, exchange.truth
         async with self._slots.taken(truth.received_ns) as truth.queued_ns:
@@ -77,13 +77,13 @@ class Delivery:
             truth.tokens = len(answer.tokens)
             return response
 
-    async def _stream(self, exchange: Exchange) -> web.StreamResponse:
+    async def _stream(self, exchange: ServedRequest) -> web.StreamResponse:
         """Send an answer as a stream of events. The headers go out at once, as those of vLLM do."""
         answer, truth = exchange.answer, exchange.truth
         response = web.StreamResponse(headers=_EVENTS | _echo(truth))
         await response.prepare(exchange.request)
         truth.status = _OK
-        frames = wire.Frames(exchange.dialect, exchange.ask)
+        frames = wire.StreamFrames(exchange.dialect, exchange.ask)
         lead = b"" if self._options.role_chunk == "none" else frames.role()
         if self._options.role_chunk == "early":
             await response.write(lead)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from aiohttp import web
 
 from loadgen.mock_endpoint.ask import Refusal
-from loadgen.mock_endpoint.delivery import Delivery, Exchange, send, until_over
+from loadgen.mock_endpoint.delivery import Delivery, ServedRequest, send, until_over
 from loadgen.mock_endpoint.metrics import Metrics
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, MODELS, Doorkeeper, model_list
@@ -18,7 +18,7 @@ from loadgen.mock_endpoint.truth import Truth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.mock_endpoint.connection import Connection
+    from loadgen.mock_endpoint.connection import MockConnection
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.script import Script
     from loadgen.mock_endpoint.stall import Stall
@@ -71,7 +71,7 @@ class Handler:
         return response
 
     async def _generate(self, request: web.BaseRequest) -> web.StreamResponse:
-        connection = cast("Connection", request.protocol)
+        connection = cast("MockConnection", request.protocol)
         truth = Truth(request.headers.get("X-Request-Id"), request.path, connection.read_ns)
         self._metrics.began(truth)
         try:
@@ -84,7 +84,7 @@ class Handler:
     async def _answer(
         self,
         request: web.BaseRequest,
-        connection: Connection,
+        connection: MockConnection,
         truth: Truth,
     ) -> web.StreamResponse:
         dialect, read = GENERATION[request.path]
@@ -98,7 +98,7 @@ class Handler:
             truth.learn(ask, in_detail=self._options.truth is not None)
             answer = self._script.answer(ask)
             truth.cached = answer.cached
-            response = await self._delivery.deliver(Exchange(request, dialect, ask, answer, truth))
+            response = await self._delivery.deliver(ServedRequest(request, dialect, ask, answer, truth))
             truth.outcome, truth.finish_reason = "completed", answer.finish_reason
         except Refusal as refusal:
             response = await send(request, refusal.body(), refusal.status, truth)

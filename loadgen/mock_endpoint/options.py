@@ -80,6 +80,10 @@ class MockOptions:
 
     def __post_init__(self) -> None:
         checks = (
+            (
+                _is_host(self.host),
+                f"{self.host!r} is not a host: choose a name or an address of this machine",
+            ),
             (0 <= self.port <= _MAX_PORT, f"port {self.port} does not exist: choose 0 to {_MAX_PORT}"),
             (
                 self.tokens_per_chunk >= 1,
@@ -123,3 +127,12 @@ class MockOptions:
             return cls(**(fields | {"models": tuple(fields.get("models", ()))}))
         except (orjson.JSONDecodeError, AttributeError, TypeError) as error:
             raise MockOptionsError(f"{text!r} is not a JSON object of mock options: {error}") from error
+
+
+def _is_host(name: str) -> bool:
+    """Whether a name has the form of a host's: labels of 1 to 63 characters."""
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        return False
+    return bool(name)

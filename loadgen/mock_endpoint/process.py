@@ -14,11 +14,11 @@ from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.system.signals import deferred
 from loadgen.mock_endpoint.errors import MockSetupError
 from loadgen.mock_endpoint.options import KEY_VARIABLE, LISTENING, MockOptions
 from loadgen.mock_endpoint.punctuality import Punctuality
 from loadgen.mock_endpoint.truth import read
-from loadgen.signals import deferred
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -61,7 +61,7 @@ class MockProcess:
     def __init__(self, options: MockOptions) -> None:
         with deferred():
             folder = Path(tempfile.mkdtemp(prefix="loadgen-mock-"))
-            weakref.finalize(self, _remove, folder)
+            self._tidy = weakref.finalize(self, _remove, folder)
         self._truth = Path(options.truth or folder / "truth.jsonl").absolute()
         self._errors = folder / "errors.txt"
         with self._errors.open("wb") as errors:
@@ -87,7 +87,11 @@ class MockProcess:
             )
         self._last_words = b""
         self.pid = self._process.pid
-        self.url = self._listening()
+        try:
+            self.url = self._listening()
+        except BaseException:
+            self._tidy()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +102,12 @@ class MockProcess:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.stop()
+        try:
+            self.stop()
+        finally:
+            # The truth is read afterwards, except on an error, after which this process may end at once.
+            if error is not None:
+                self._tidy()
 
     def truth(self, requests: int = 0) -> list[Truth]:
         """What the server has told so far; also after it was stopped.

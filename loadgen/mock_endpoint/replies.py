@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.mock_endpoint.errors import RepliesError
-from loadgen.mock_endpoint.token import Beside, Call
+from loadgen.mock_endpoint.token import ExtendedToken, ToolCallPart
 from workloads import distribution
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Reply:
     match: str
     text: str
     reasoning: str
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCallPart, ...]
     finish_reason: str
     ttft: distribution.Sampler | None
     itl: distribution.Sampler | None
@@ -86,12 +86,12 @@ class Reply:
         """The answer in tokens: reasoning, text, and two for each tool call: its head, its arguments."""
         if not (self.reasoning or self.calls):
             return split(self.text)
-        thoughts = (Beside(reasoning=word) for word in split(self.reasoning))
-        heads = ((Call(call.index, call.id, call.name), call) for call in self.calls)
+        thoughts = (ExtendedToken(reasoning=word) for word in split(self.reasoning))
+        heads = ((ToolCallPart(call.index, call.id, call.name), call) for call in self.calls)
         parts = (
-            Beside(calls=(part,))
+            ExtendedToken(calls=(part,))
             for head, call in heads
-            for part in (head, Call(call.index, arguments=call.arguments))
+            for part in (head, ToolCallPart(call.index, arguments=call.arguments))
         )
         return (*thoughts, *split(self.text), *parts)
 
@@ -163,14 +163,14 @@ def _line(text: bytes, where: str) -> Reply:
     )
 
 
-def _call(index: int, told: Any) -> Call:
+def _call(index: int, told: Any) -> ToolCallPart:
     """A tool call, as it stands in a list of them."""
     said = told.get("function", told) if isinstance(told, dict) else None
     if not isinstance(said, dict) or not isinstance(said.get("name"), str) or not said["name"]:
         raise ValueError(f'tool_calls, number {index + 1}, is not {{"name": …, "arguments": …}}')
     arguments = said.get("arguments", {})
     written = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
-    return Call(index, str(told.get("id") or f"call_{index}"), said["name"], written)
+    return ToolCallPart(index, str(told.get("id") or f"call_{index}"), said["name"], written)
 
 
 def _check(fields: dict[str, Any]) -> None:

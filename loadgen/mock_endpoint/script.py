@@ -32,7 +32,7 @@ _WORDS: Final = replies.split(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PlannedResponse:
     """What one request gets.
 
     Attributes:
@@ -114,14 +114,14 @@ class Script:
         self._asked = 0
         self._cache = Cache() if options.cache else None
 
-    def answer(self, ask: Ask) -> Answer:
+    def answer(self, ask: Ask) -> PlannedResponse:
         """Decide what one request gets."""
         answer = self._drawn(ask)
         if self._cache is None or answer.refusal is not None or self._cache.takes(ask):
             return answer
         return replace(answer, ttft_s=0.0, itl=distribution.Constant(0.0), cached=True)
 
-    def _drawn(self, ask: Ask) -> Answer:
+    def _drawn(self, ask: Ask) -> PlannedResponse:
         rng = self._rng()
         reply = self._replies.to(ask.question)
         if reply is None:
@@ -129,7 +129,9 @@ class Script:
             return _cut(_usual(max(length, ask.least_tokens)), ask.max_tokens, ttft_s, self._itl, rng)
         if reply.status is not None:
             refusal = Refusal(reply.status, reply.error, kind="scripted_failure")
-            return Answer((), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal)
+            return PlannedResponse(
+                (), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal
+            )
         ttft_s = (reply.ttft or self._ttft)(rng)
         tokens = reply.tokens() if ask.chat else replies.split(reply.text)
         return _cut(tokens, ask.max_tokens, ttft_s, reply.itl or self._itl, rng, reply.finish_reason)
@@ -154,9 +156,9 @@ def _cut(
     itl: distribution.Sampler,
     rng: Random,
     finish_reason: str = "stop",
-) -> Answer:
+) -> PlannedResponse:
     too_long = limit is not None and len(tokens) > limit
-    return Answer(tokens[:limit], "length" if too_long else finish_reason, ttft_s, itl, rng)
+    return PlannedResponse(tokens[:limit], "length" if too_long else finish_reason, ttft_s, itl, rng)
 
 
 def _named(name: str, parse: Callable[[str], _T], spec: str) -> _T:

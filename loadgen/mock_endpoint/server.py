@@ -9,12 +9,12 @@ import ssl
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Final
 
+from loadgen.driver.system.open_files import allow_many_files
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
 from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.stall import read
 from loadgen.mock_endpoint.truth import TruthFile
-from loadgen.open_files import allow_many_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,11 +66,11 @@ async def _serve(
     tls: ssl.SSLContext | None,
     tell: Callable[[Truth], None],
 ) -> None:
-    from loadgen.mock_endpoint.connection import Server
+    from loadgen.mock_endpoint.connection import LowLevelServer
     from loadgen.mock_endpoint.handler import Handler
 
     loop, told_to_stop = asyncio.get_running_loop(), _heed_stops(options)
-    server = Server(Handler(options, script, stall, tell))
+    server = LowLevelServer(Handler(options, script, stall, tell))
     try:
         listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=BACKLOG)
     except OSError as error:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCallPart:
     """A tool call, or a part of one.
 
     Attributes:
@@ -34,7 +34,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ExtendedToken:
     """Something with more to it than text: a token, or several in one.
 
     Attributes:
@@ -45,7 +45,7 @@ class Beside:
 
     text: str = ""
     reasoning: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCallPart, ...] = ()
 
     def members(self) -> dict[str, Any]:
         """As the members of a chat's delta, or of its message."""
@@ -55,7 +55,7 @@ class Beside:
         return members | ({"tool_calls": [call.member() for call in self.calls]} if self.calls else {})
 
 
-Token = str | Beside
+Token = str | ExtendedToken
 
 
 def joined(tokens: Sequence[Token]) -> Token:
@@ -63,8 +63,8 @@ def joined(tokens: Sequence[Token]) -> Token:
     try:
         return "".join(tokens)  # type: ignore[arg-type]  # nearly always there are texts alone
     except TypeError:
-        whole = [Beside(token) if isinstance(token, str) else token for token in tokens]
-    return Beside(
+        whole = [ExtendedToken(token) if isinstance(token, str) else token for token in tokens]
+    return ExtendedToken(
         "".join(one.text for one in whole),
         "".join(one.reasoning for one in whole),
         tuple(_whole_calls(whole)),
@@ -76,11 +76,11 @@ def text_of(token: Token) -> str:
     return token if isinstance(token, str) else token.text
 
 
-def _whole_calls(parts: Sequence[Beside]) -> Iterator[Call]:
-    found: dict[int, list[Call]] = {}
+def _whole_calls(parts: Sequence[ExtendedToken]) -> Iterator[ToolCallPart]:
+    found: dict[int, list[ToolCallPart]] = {}
     for part in parts:
         for call in part.calls:
             found.setdefault(call.index, []).append(call)
     for index, calls in found.items():
         first = calls[0]
-        yield Call(index, first.id, first.name, "".join(call.arguments for call in calls))
+        yield ToolCallPart(index, first.id, first.name, "".join(call.arguments for call in calls))

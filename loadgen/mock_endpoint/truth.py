@@ -75,6 +75,25 @@ class Truth:
             self.asked_sha256 = digest(ask.said)
 
 
+@dataclass(slots=True, eq=False)
+class PlayedTruth(Truth):
+    """What the server knows of a request for which it played a scenario.
+
+    The times before a write are those of the write that completed an event.
+
+    Attributes:
+        scenario: Its name.
+        expect: What the client must have seen: `completed`, or the name of a failure; several where either
+            is right.
+        unasked_ns: By when a response that no request asked for had left on the connection, before a request
+            that gets no other; 0 for any other request.
+    """
+
+    scenario: str = ""
+    expect: list[str] = field(default_factory=list)
+    unasked_ns: int = 0
+
+
 def digest(said: Any) -> str:
     """What tells messages or a prompt from others.
 
@@ -123,6 +142,4 @@ def read(path: Path) -> list[Truth]:
 def _told(fields: dict[str, Any]) -> Truth:
     if "scenario" not in fields:
         return Truth(**fields)
-    from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
-
     return PlayedTruth(**fields)

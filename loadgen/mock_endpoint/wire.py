@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import orjson
 
-from loadgen.mock_endpoint.token import Beside, text_of
+from loadgen.mock_endpoint.token import ExtendedToken, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class WireProtocol:
     """What differs between the two protocols.
 
     Attributes:
@@ -52,7 +52,7 @@ class Dialect:
     whole: Callable[[Token], Json]
 
 
-CHAT: Final = Dialect(
+CHAT: Final = WireProtocol(
     id_prefix="chatcmpl-",
     chunk_object="chat.completion.chunk",
     whole_object="chat.completion",
@@ -62,7 +62,7 @@ CHAT: Final = Dialect(
     whole=lambda token: {"message": {"role": "assistant", "content": None, **_members(token)}},
 )
 
-COMPLETION: Final = Dialect(
+COMPLETION: Final = WireProtocol(
     id_prefix="cmpl-",
     chunk_object="text_completion",
     whole_object="text_completion",
@@ -82,7 +82,7 @@ def usage(input_tokens: int, output_tokens: int) -> Json:
     }
 
 
-class Frames:
+class StreamFrames:
     """The events of one stream.
 
     Args:
@@ -91,7 +91,7 @@ class Frames:
         serial: What makes the answer's id unique; None makes one up.
     """
 
-    def __init__(self, dialect: Dialect, ask: Ask, serial: str | None = None) -> None:
+    def __init__(self, dialect: WireProtocol, ask: Ask, serial: str | None = None) -> None:
         self._dialect = dialect
         self._common = _common(dialect.id_prefix, dialect.chunk_object, ask.model, serial)
         # With usage, OpenAI's chunks other than the last carry the key too, as null.
@@ -104,7 +104,7 @@ class Frames:
 
     def piece(self, token: Token) -> bytes:
         """The event that carries a token, or several as one."""
-        if isinstance(token, Beside):
+        if isinstance(token, ExtendedToken):
             return self._event(self._dialect.piece(token))
         return self._before + orjson.dumps(token) + self._after
 
@@ -119,7 +119,7 @@ class Frames:
         return _sse({**self._common, "choices": [_choice(choice, finish_reason)], **self._usage})
 
 
-def whole(dialect: Dialect, ask: Ask, answer: Token, finish_reason: str, counts: Json) -> bytes:
+def whole(dialect: WireProtocol, ask: Ask, answer: Token, finish_reason: str, counts: Json) -> bytes:
     """The JSON of an answer in one piece."""
     common = _common(dialect.id_prefix, dialect.whole_object, ask.model, None)
     return orjson.dumps(

@@ -5,20 +5,20 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.mock_endpoint.fast.agenda import Agenda
+from loadgen.mock_endpoint.fast.agenda import TimerQueue
 
 Entry = tuple[int, int]
 DUE = st.integers(0, 10_000_000)
 
 
-def everything(agenda: Agenda[Entry], now_ns: int) -> list[Entry]:
+def everything(agenda: TimerQueue[Entry], now_ns: int) -> list[Entry]:
     """All that an agenda hands out at a moment."""
     return [entry for entries in iter(lambda: agenda.take(now_ns), []) for entry in entries]
 
 
-def filled(due_ns: list[int]) -> Agenda[Entry]:
+def filled(due_ns: list[int]) -> TimerQueue[Entry]:
     """An agenda that holds something for each of these moments."""
-    agenda = Agenda[Entry]()
+    agenda = TimerQueue[Entry]()
     for serial, moment in enumerate(due_ns):
         agenda.add((moment, serial))
     return agenda

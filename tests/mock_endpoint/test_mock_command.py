@@ -14,11 +14,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from cli.mock import mock
+from loadgen.cli.mock import mock
 from loadgen.mock_endpoint import MockOptions, Truth
 
 PAGE = Path(__file__).parents[2] / "docs" / "mock.md"
-RUN = "import typer; from cli.mock import mock; typer.run(mock)"
 
 
 def test_the_defaults_are_those_of_the_options() -> None:
@@ -34,7 +33,7 @@ def test_the_command_serves() -> None:
     """The command passes its options on: the key from the environment, two models, a slot."""
     arguments = ["--port", "0", "--model", "a", "--model", "b", "--role-chunk", "early", "--slots", "1"]
     with subprocess.Popen(
-        [sys.executable, "-c", RUN, *arguments],
+        [sys.executable, "-m", "loadgen", "mock", *arguments],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "LOADGEN_MOCK_API_KEY": "k"},

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.client.arrival import StampingSocket
+from loadgen.driver.client.arrival import StampingSocket
 from loadgen.mock_endpoint import MockOptions, Truth
-from loadgen.mock_endpoint.fast.connection import Connection, Request
+from loadgen.mock_endpoint.fast.connection import FastConnection, FastRequest
 from loadgen.mock_endpoint.fast.service import Service
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
@@ -37,24 +37,24 @@ class Host:
         self.unblocked = 0
         self.writable = False
 
-    def begin(self, connection: Connection, request: Request) -> None:
+    def begin(self, connection: FastConnection, request: FastRequest) -> None:
         """Make the task, and leave it to the test to run it."""
         connection.task = self.service.answer(connection, request)
 
-    def wake(self, connection: Connection) -> None:
+    def wake(self, connection: FastConnection) -> None:
         """Nobody waits for a slot here."""
         raise AssertionError(f"{connection} was woken")
 
-    def unblock(self, _: Connection) -> None:
+    def unblock(self, _: FastConnection) -> None:
         """Count."""
         self.unblocked += 1
 
-    def watch(self, _: Connection, *, writable: bool) -> None:
+    def watch(self, _: FastConnection, *, writable: bool) -> None:
         """Remember."""
         self.writable = writable
 
 
-def connected(host: Host, sent: bytes) -> tuple[Connection, socket.socket]:
+def connected(host: Host, sent: bytes) -> tuple[FastConnection, socket.socket]:
     """A connection that has read what its client sent, and the client."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         client = socket.create_connection(listener.getsockname(), timeout=30)
@@ -64,13 +64,13 @@ def connected(host: Host, sent: bytes) -> tuple[Connection, socket.socket]:
     client.sendall(sent)
     select([served], [], [], 30)
     served.settimeout(0)
-    connection = Connection(served, host)
+    connection = FastConnection(served, host)
     connection.read()
     return connection, client
 
 
 @pytest.fixture
-def pair() -> Iterator[tuple[Connection, socket.socket, Host]]:
+def pair() -> Iterator[tuple[FastConnection, socket.socket, Host]]:
     """A connection that is asked for 20,000 tokens, its client, and its host."""
     host = Host(MockOptions(ttft="0", itl="1ns", tokens="20000"))
     connection, client = connected(host, ANSWERED)
@@ -87,7 +87,7 @@ def what_is_there(client: socket.socket) -> bytes:
         return b""
 
 
-def run(connection: Connection, blocked: Callable[[], None]) -> None:
+def run(connection: FastConnection, blocked: Callable[[], None]) -> None:
     """Send all that a connection's task wants sent, when it is due or not; without room call `blocked`."""
     assert connection.task is not None
     sent_ns = None
@@ -103,7 +103,7 @@ def run(connection: Connection, blocked: Callable[[], None]) -> None:
 
 
 def test_a_task_waits_for_a_client_that_does_not_read(
-    pair: tuple[Connection, socket.socket, Host],
+    pair: tuple[FastConnection, socket.socket, Host],
 ) -> None:
     """It goes on when all is sent, and what was due meanwhile is not the server's lateness."""
     connection, client, host = pair
@@ -132,7 +132,7 @@ def test_a_task_waits_for_a_client_that_does_not_read(
 
 
 def test_a_task_that_is_cut_off_tells_what_was_sent(
-    pair: tuple[Connection, socket.socket, Host],
+    pair: tuple[FastConnection, socket.socket, Host],
 ) -> None:
     """Closing a task in the middle tells the truth up to there, once."""
     connection, _, host = pair
@@ -149,7 +149,7 @@ def test_a_task_that_is_cut_off_tells_what_was_sent(
     assert truth.done_ns > now_ns
 
 
-def test_a_client_that_has_gone_is_an_error(pair: tuple[Connection, socket.socket, Host]) -> None:
+def test_a_client_that_has_gone_is_an_error(pair: tuple[FastConnection, socket.socket, Host]) -> None:
     """Writing to a client that has reset the connection is an OSError, and so is reading from it."""
     connection, client, _ = pair
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")

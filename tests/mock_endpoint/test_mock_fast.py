@@ -253,8 +253,7 @@ def test_many_tokens_a_chunk_are_counted(connect: Callable[[MockProcess], Wire])
 
 @pytest.mark.skipif(
     sys.platform != "linux",
-    reason="the arrival is told by the kernel's stamp, which only Linux has; elsewhere it is documented to "
-    "be the time of the read",
+    reason="received_ns is the kernel's stamp, which only Linux has; elsewhere it is the time of the read",
 )
 def test_a_request_is_received_when_it_arrives(connect: Callable[[MockProcess], Wire]) -> None:
     """A request that waits because the server is held up was received before, and its answer is late."""
@@ -345,7 +344,13 @@ def test_the_command_says_whether_it_kept_up() -> None:
     """`loadgen mock --fast` ends with a sentence on standard error."""
     arguments = ["--port", "0", "--fast", "--ttft", "1ms", "--tokens", "1"]
     with subprocess.Popen(
-        [sys.executable, "-c", "import typer; from cli.mock import mock; typer.run(mock)", *arguments],
+        [
+            sys.executable,
+            "-m",
+            "loadgen",
+            "mock",
+            *arguments,
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as server:

@@ -114,6 +114,8 @@ def test_the_childs_complaint_is_passed_on() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
+        ({"host": "a..b"}, "'a..b' is not a host: choose a name or an address"),
+        ({"host": "\udcff"}, "is not a host"),
         ({"port": 70000}, "port 70000 does not exist"),
         ({"slots": -1}, "-1 slots cannot be"),
         ({"tokens_per_chunk": 0}, "0 tokens a chunk is no chunk"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from loadgen.mock_endpoint.errors import RepliesError
 from loadgen.mock_endpoint.replies import Replies, Reply, load, split
-from loadgen.mock_endpoint.token import Beside, Call, joined, text_of
+from loadgen.mock_endpoint.token import ExtendedToken, ToolCallPart, joined, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,9 +105,9 @@ def test_calls_are_taken_as_people_write_them(tmp_path: Path) -> None:
     file.write_bytes(orjson.dumps({"tool_calls": [plain, whole, {"name": "none"}]}))
     (reply,) = load(file)
     assert reply.calls == (
-        Call(0, "call_0", "add", '{"a":[1,2]}'),
-        Call(1, "x", "now", "not JSON"),
-        Call(2, "call_2", "none", "{}"),
+        ToolCallPart(0, "call_0", "add", '{"a":[1,2]}'),
+        ToolCallPart(1, "x", "now", "not JSON"),
+        ToolCallPart(2, "call_2", "none", "{}"),
     )
     assert reply.finish_reason == "tool_calls"
 
@@ -117,14 +117,14 @@ def test_however_they_are_put_together_tokens_are_the_answer(
     text: str, reasoning: str, arguments: list[str], size: int
 ) -> None:
     """Tokens, one by one or several as one, join to the reasoning, the text and the calls of a reply."""
-    calls = tuple(Call(index, f"call_{index}", "f", one) for index, one in enumerate(arguments))
+    calls = tuple(ToolCallPart(index, f"call_{index}", "f", one) for index, one in enumerate(arguments))
     reply = Reply(None, "", text, reasoning, calls, "stop", None, None, None, "")
     tokens = reply.tokens()
     pieces = [joined(tokens[begin : begin + size]) for begin in range(0, len(tokens), size)]
     for whole in (joined(tokens), joined(pieces)):
         assert text_of(whole) == text
         assert isinstance(whole, str) or (whole.reasoning, whole.calls) == (reasoning, calls)
-        assert isinstance(whole, Beside) == bool(reasoning or calls)
+        assert isinstance(whole, ExtendedToken) == bool(reasoning or calls)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

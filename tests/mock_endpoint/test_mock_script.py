@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loadgen.mock_endpoint import MockOptions, MockOptionsError
 from loadgen.mock_endpoint.ask import Ask, read_completion
-from loadgen.mock_endpoint.script import Answer, Script
+from loadgen.mock_endpoint.script import PlannedResponse, Script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def ask(question: str = "", max_tokens: int | None = None) -> Ask:
     return Ask("mock", question, 1, max_tokens, stream=True, include_usage=False)
 
 
-def answer(options: MockOptions, request: Ask | None = None) -> Answer:
+def answer(options: MockOptions, request: Ask | None = None) -> PlannedResponse:
     """Make the first answer of a script."""
     return Script(options).answer(request or ask())
 

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 
-from loadgen.client.failure import Failure
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.workers.parts import PROTOCOLS
 from loadgen.mock_endpoint import MockOptionsError, MockSetupError, start_mock
 from loadgen.mock_endpoint.scenarios.catalog import CHAOS, DIALECTS, SCENARIOS
-from loadgen.mock_endpoint.scenarios.chaos import FAULTS, SHORT, Chaos
+from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, FAULTS, SHORT, Chaos
 from loadgen.mock_endpoint.scenarios.expectation import expectation
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.steps import Close, Send
-from loadgen.workers.parts import PROTOCOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,6 +206,22 @@ def test_a_client_that_leaves_is_noted(server: MockProcess) -> None:
     assert (gone.request_id, gone.tokens, gone.finish_reason) == ("gone", 8, None)
 
 
+@pytest.mark.parametrize("name", ["answered_twice", "answered_twice_late"])
+def test_a_second_response_is_the_last_on_its_connection(server: MockProcess, name: str) -> None:
+    """The next request on it is noted, gets no other, and the connection closes."""
+    known = len(server.truth())
+    path = f"/{name}/v1/chat/completions"
+    answer = raw(server, post(path, X_Request_Id="a") + post(path, X_Request_Id="b"))
+    assert answer.count(b"HTTP/1.1 200 OK") == 2
+    assert b" w15" in answer.partition(b"Connection: close")[0]
+    assert b" w16" in answer.partition(b"Connection: close")[2]
+    one, two = server.truth(known + 2)[known:]
+    assert (one.request_id, one.scenario, one.tokens, one.unasked_ns) == ("a", name, 16, 0)
+    assert (two.request_id, two.scenario) == ("b", AFTER_UNASKED)
+    assert two.expect == ["unasked_response", "completed"]
+    assert one.done_ns < two.unasked_ns
+
+
 def test_why_nothing_is_played(server: MockProcess) -> None:
     """A name that is none, a place that is another, a protocol that the scenario is not for."""
     paths = ("/clrf/v1/chat/completions", "/tls_plain/v1/chat/completions", "/tool_calls/v1/completions")
@@ -260,7 +276,11 @@ def test_chaos_is_drawn_from_a_seed() -> None:
     faults = [scenario for scenario in drawn if scenario is not SHORT]
     assert 0.25 < len(faults) / len(drawn) < 0.35
     assert set(faults) == {scenario for scenario in FAULTS if "chat" in scenario.protocols}
-    assert not {name for fault in faults for name in fault.sees if "timeout" in name or name == COMPLETED}
+    assert not {name for fault in faults for name in fault.sees if "timeout" in name}
+    assert {fault.name for fault in faults if COMPLETED in fault.sees} == {
+        "answered_twice",
+        "answered_twice_late",
+    }
     assert Chaos(0, 1).draw("sse") is SHORT
     always = Chaos(1, 1)
     assert SHORT not in {always.draw("json") for _ in range(9)}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
 from loadgen.mock_endpoint.scenarios.scenario import ALL, STREAMED
+from loadgen.mock_endpoint.truth import PlayedTruth
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"
@@ -31,7 +31,7 @@ def row(name: str) -> str:
 
 
 def test_the_table_is_that_of_the_catalog() -> None:
-    """UPDATE_GOLDEN=1 writes it anew."""
+    """UPDATE_GOLDEN=1 writes it again."""
     page = DOCS / "conformance.md"
     head = "| scenario | what the server does | must see | because | protocols |\n|---|---|---|---|---|"
     table = "\n".join([head, *map(row, SCENARIOS)]) + "\n"

@@ -17,7 +17,7 @@ _SLOT: Final = 16
 """The width of a slot: 2**16 ns."""
 
 
-class Agenda(Generic[_E]):
+class TimerQueue(Generic[_E]):
     """Keeps entries until they are due."""
 
     def __init__(self) -> None:

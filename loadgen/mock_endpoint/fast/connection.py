@@ -14,7 +14,7 @@ import httptools
 from loadgen.mock_endpoint.ask import Refusal
 
 if TYPE_CHECKING:
-    from loadgen.client.arrival import StampingSocket
+    from loadgen.driver.client.arrival import StampingSocket
 
 Task = Generator[tuple[int, bytes], int, None]
 """Answers one request. It yields when something is due, in ns of CLOCK_MONOTONIC, and what is to be sent
@@ -33,7 +33,7 @@ _HEEDED: Final = frozenset((b"authorization", b"content-encoding", b"expect", b"
 _buffer: Final = memoryview(bytearray(65536))
 
 
-class Request(NamedTuple):
+class FastRequest(NamedTuple):
     """What a client sent.
 
     Attributes:
@@ -63,20 +63,20 @@ class Request(NamedTuple):
 class Host(Protocol):
     """What a connection lives in."""
 
-    def begin(self, connection: Connection, request: Request) -> None:
+    def begin(self, connection: FastConnection, request: FastRequest) -> None:
         """Answer a request, by a task that becomes the connection's until it ends."""
 
-    def wake(self, connection: Connection) -> None:
+    def wake(self, connection: FastConnection) -> None:
         """Resume the connection's parked task soon."""
 
-    def unblock(self, connection: Connection) -> None:
+    def unblock(self, connection: FastConnection) -> None:
         """Go on with the connection's task: there is room to write again."""
 
-    def watch(self, connection: Connection, *, writable: bool) -> None:
+    def watch(self, connection: FastConnection, *, writable: bool) -> None:
         """Tell the connection when it is readable; with `writable`, when it is writable too."""
 
 
-class Connection:
+class FastConnection:
     """One client's connection. What reads or writes raises OSError when the client has gone.
 
     Args:
@@ -117,7 +117,7 @@ class Connection:
         self._send = client.send
         self._host = host
         self._parser: Any = httptools.HttpRequestParser(self)
-        self._requests: deque[Request] = deque()
+        self._requests: deque[FastRequest] = deque()
         self._unsent = bytearray()
         self.blocked = False
         self.room_ns = 0
@@ -176,7 +176,7 @@ class Connection:
         """Resume the parked task soon."""
         self._host.wake(self)
 
-    def close(self) -> Request | None:
+    def close(self) -> FastRequest | None:
         """Close the socket.
 
         Returns:
@@ -238,7 +238,7 @@ class Connection:
         self._head_size = 0
         self._head_complete = False
 
-    def _request(self) -> Request:
+    def _request(self) -> FastRequest:
         """The request as far as it is known."""
         parser, refusal = self._parser, None
         understood = parser.get_http_version() == "1.1"
@@ -246,7 +246,7 @@ class Connection:
             refusal = Refusal(505, "This server speaks HTTP/1.1 only")
         elif self._headers.get(b"content-encoding", b"identity") != b"identity":
             refusal = Refusal(415, "This server takes no compressed bodies")
-        return Request(
+        return FastRequest(
             parser.get_method().decode(),
             self._url.partition(b"?")[0].decode("latin-1"),
             self._headers,
@@ -260,5 +260,5 @@ class Connection:
         if not self._closing:
             self._closing = True
             self._requests.append(
-                Request("", "", {}, b"", self._socket.arrival_ns, keep_alive=False, refusal=refusal)
+                FastRequest("", "", {}, b"", self._socket.arrival_ns, keep_alive=False, refusal=refusal)
             )

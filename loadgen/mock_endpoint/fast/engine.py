@@ -14,21 +14,21 @@ from itertools import count
 from select import select
 from typing import TYPE_CHECKING, Final
 
-from loadgen.client.arrival import StampingSocket
-from loadgen.mock_endpoint.fast.agenda import Agenda
-from loadgen.mock_endpoint.fast.connection import NOW, PARKED, Connection, Task
+from loadgen.driver.client.arrival import StampingSocket
+from loadgen.mock_endpoint.fast.agenda import TimerQueue
+from loadgen.mock_endpoint.fast.connection import NOW, PARKED, FastConnection, Task
 from loadgen.mock_endpoint.fast.poller import WRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from loadgen.mock_endpoint.fast.connection import Request
+    from loadgen.mock_endpoint.fast.connection import FastRequest
     from loadgen.mock_endpoint.fast.ledger import Ledger
     from loadgen.mock_endpoint.fast.poller import Poller
     from loadgen.mock_endpoint.fast.service import Service
     from loadgen.mock_endpoint.stall import Stall
 
-_Due = tuple[int, int, Connection, Task, bytes]
+_Due = tuple[int, int, FastConnection, Task, bytes]
 """When something is due, a number to tell it from others, for whom, by which task, and what is to be sent."""
 
 _IDLE_NS: Final = 200_000
@@ -61,9 +61,9 @@ class Engine:
         self._service = service
         self._ledger = ledger
         self._stall = stall
-        self._connections: dict[int, Connection] = {}
-        self._agenda: Agenda[_Due] = Agenda()
-        self._blocked: dict[Connection, tuple[Task, int]] = {}
+        self._connections: dict[int, FastConnection] = {}
+        self._agenda: TimerQueue[_Due] = TimerQueue()
+        self._blocked: dict[FastConnection, tuple[Task, int]] = {}
         self._serials = count()
         self._out_of_files = False
         self._moving_since_ns = 0
@@ -91,7 +91,7 @@ class Engine:
 
     # What a connection calls
 
-    def begin(self, connection: Connection, request: Request) -> None:
+    def begin(self, connection: FastConnection, request: FastRequest) -> None:
         """Answer a request, by a task that becomes the connection's until it ends."""
         connection.task = task = self._service.answer(connection, request)
         due_ns, data = next(task)
@@ -102,18 +102,18 @@ class Engine:
         elif due_ns != PARKED:
             self._agenda.add((due_ns, next(self._serials), connection, task, data))
 
-    def wake(self, connection: Connection) -> None:
+    def wake(self, connection: FastConnection) -> None:
         """Resume the connection's parked task soon."""
         if connection.task is not None:
             now_ns = time.monotonic_ns()
             self._agenda.add((now_ns, next(self._serials), connection, connection.task, b""))
 
-    def unblock(self, connection: Connection) -> None:
+    def unblock(self, connection: FastConnection) -> None:
         """Go on with the connection's task: there is room to write again."""
         task, sent_ns = self._blocked.pop(connection)
         self._resume(connection, task, next(self._serials), sent_ns)
 
-    def watch(self, connection: Connection, *, writable: bool) -> None:
+    def watch(self, connection: FastConnection, *, writable: bool) -> None:
         """Tell the connection when it is readable; with `writable`, when it is writable too."""
         self._poller.watch(connection.fd, writable=writable)
 
@@ -149,7 +149,7 @@ class Engine:
                 except OSError:
                     self._lose(connection)
 
-    def _resume(self, connection: Connection, task: Task, serial: int, sent_ns: int) -> None:
+    def _resume(self, connection: FastConnection, task: Task, serial: int, sent_ns: int) -> None:
         """Tell a task when its bytes were sent, and take what it wants to send next."""
         if connection.blocked:
             self._blocked[connection] = task, sent_ns
@@ -162,13 +162,13 @@ class Engine:
             if due_ns != PARKED:
                 self._agenda.add((due_ns, serial, connection, task, data))
 
-    def _heed(self, connection: Connection, event: int) -> None:
+    def _heed(self, connection: FastConnection, event: int) -> None:
         if event & WRITABLE:
             self._guard(connection, connection.flush)
         if event & ~WRITABLE:
             self._guard(connection, connection.read)
 
-    def _guard(self, connection: Connection, action: Callable[[], None]) -> None:
+    def _guard(self, connection: FastConnection, action: Callable[[], None]) -> None:
         """Let a connection do something, and part with it if its client has gone."""
         try:
             action()
@@ -198,12 +198,12 @@ class Engine:
             client.settimeout(0)
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client.stamp_arrivals()
-            connection = Connection(client, self)
+            connection = FastConnection(client, self)
             connection.room_ns = self._moving_since_ns
             self._connections[connection.fd] = connection
             self._poller.watch(connection.fd)
 
-    def _lose(self, connection: Connection) -> None:
+    def _lose(self, connection: FastConnection) -> None:
         """Part with a connection; what it was at is not completed."""
         if self._connections.pop(connection.fd, None) is None:
             return

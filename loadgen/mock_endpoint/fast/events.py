@@ -44,9 +44,9 @@ class Events(dict["Token", Cut]):
         role: The event that holds only the role; empty in a protocol without roles.
     """
 
-    def __init__(self, dialect: wire.Dialect, ask: Ask) -> None:
+    def __init__(self, dialect: wire.WireProtocol, ask: Ask) -> None:
         super().__init__()
-        self._frames = wire.Frames(dialect, ask, _STAND_IN)
+        self._frames = wire.StreamFrames(dialect, ask, _STAND_IN)
         self._counted = ask.include_usage
         self._together: dict[tuple[Token, ...], Cut] = {}
         self._ends: dict[tuple[str, int, int], Cut] = {}
@@ -86,7 +86,7 @@ class EventShelf:
         self._kinds: dict[tuple[str, str, bool], Events] = {}
         self._second = 0
 
-    def of(self, dialect: wire.Dialect, ask: Ask) -> Events:
+    def of(self, dialect: wire.WireProtocol, ask: Ask) -> Events:
         """The events that a request gets."""
         # An event says the second in which its answer was made.
         second = int(time.time())

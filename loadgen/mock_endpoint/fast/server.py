@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.fast.engine import Engine
 from loadgen.mock_endpoint.fast.ledger import Ledger
 from loadgen.mock_endpoint.fast.poller import system_poller
 from loadgen.mock_endpoint.fast.service import Service
-from loadgen.mock_endpoint.fast.slots import Slots
+from loadgen.mock_endpoint.fast.slots import FastSlots
 from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
 from loadgen.mock_endpoint.punctuality import Lateness
 
@@ -45,7 +45,7 @@ def serve_fast(
         MockSetupError: The port cannot be listened on.
     """
     lateness, ledger = Lateness(), Ledger(file)
-    slots = Slots(options.slots) if options.slots else None
+    slots = FastSlots(options.slots) if options.slots else None
     service = Service(options, script, stall, slots, ledger.enter, lateness)
     with ExitStack() as opened:
         stop, told_to_stop = _stop_signals(opened)

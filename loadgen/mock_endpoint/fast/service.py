@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.ask import Ask
-    from loadgen.mock_endpoint.fast.connection import Connection, Request, Task
+    from loadgen.mock_endpoint.fast.connection import FastConnection, FastRequest, Task
     from loadgen.mock_endpoint.fast.events import Events
-    from loadgen.mock_endpoint.fast.slots import Slots
+    from loadgen.mock_endpoint.fast.slots import FastSlots
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.punctuality import Lateness
-    from loadgen.mock_endpoint.script import Answer, Script
+    from loadgen.mock_endpoint.script import PlannedResponse, Script
     from loadgen.mock_endpoint.stall import Stall
 
 _OK: Final = 200
@@ -39,14 +39,14 @@ _EVENT_STREAM: Final = (
 )
 
 
-class Exchange(NamedTuple):
+class FastServedRequest(NamedTuple):
     """A request with the answer that was decided on, and what is known of both."""
 
-    connection: Connection
-    request: Request
-    dialect: wire.Dialect
+    connection: FastConnection
+    request: FastRequest
+    dialect: wire.WireProtocol
     ask: Ask
-    answer: Answer
+    answer: PlannedResponse
     truth: Truth
 
 
@@ -67,7 +67,7 @@ class Service:
         options: MockOptions,
         script: Script,
         stall: Stall,
-        slots: Slots | None,
+        slots: FastSlots | None,
         tell: Callable[[Truth], None],
         lateness: Lateness,
     ) -> None:
@@ -82,20 +82,20 @@ class Service:
         self._shelf = EventShelf()
         self._serials = count(uuid4().int >> 64 << 64)
 
-    def answer(self, connection: Connection, request: Request) -> Task:
+    def answer(self, connection: FastConnection, request: FastRequest) -> Task:
         """Make the task that answers a request."""
         if request.path in GENERATION and request.method == "POST":
             return self._generate(connection, request)
         return self._read(request)
 
-    def abandoned(self, request: Request) -> None:
+    def abandoned(self, request: FastRequest) -> None:
         """Take note of a request whose client left before it was complete."""
         if request.path in GENERATION and request.method == "POST":
             truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
             truth.done_ns = time.monotonic_ns()
             self._tell(truth)
 
-    def _read(self, request: Request) -> Task:
+    def _read(self, request: FastRequest) -> Task:
         """Answer a request that reads a page, or none that there is."""
         refusal = request.refusal
         body = b""
@@ -108,7 +108,7 @@ class Service:
                 refusal = reason.with_traceback(None)
         yield NOW, _json(request, _OK, body) if refusal is None else _refused(request, refusal)
 
-    def _generate(self, connection: Connection, request: Request) -> Task:
+    def _generate(self, connection: FastConnection, request: FastRequest) -> Task:
         """Answer a completion request, and tell the truth about it, whatever becomes of it."""
         truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
         self._stall.heard(request.received_ns)
@@ -122,7 +122,7 @@ class Service:
             truth.done_ns = time.monotonic_ns()
             self._tell(truth)
 
-    def _decide(self, connection: Connection, request: Request, truth: Truth) -> tuple[bytes, Task]:
+    def _decide(self, connection: FastConnection, request: FastRequest, truth: Truth) -> tuple[bytes, Task]:
         """Decide what is answered; return what is sent of it at once, and what sends the rest."""
         if request.refusal:
             return b"", _fail(request, truth, request.refusal, NOW)
@@ -138,11 +138,11 @@ class Service:
         truth.cached = answer.cached
         if answer.refusal:
             return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
-        exchange = Exchange(connection, request, dialect, ask, answer, truth)
+        exchange = FastServedRequest(connection, request, dialect, ask, answer, truth)
         opening, task = self._stream(exchange) if ask.stream else (b"", self._whole(exchange))
         return opening, task if self._slots is None else self._slots.served(connection, truth, task)
 
-    def _whole(self, exchange: Exchange) -> Task:
+    def _whole(self, exchange: FastServedRequest) -> Task:
         """Send an answer in one piece, when its last token is due."""
         _, request, dialect, ask, answer, truth = exchange
         counts = wire.usage(ask.input_tokens, len(answer.tokens))
@@ -155,7 +155,7 @@ class Service:
         truth.tokens = len(answer.tokens)
         _completed(exchange)
 
-    def _stream(self, exchange: Exchange) -> tuple[bytes, Task]:
+    def _stream(self, exchange: FastServedRequest) -> tuple[bytes, Task]:
         """Make a stream of events. If any has to wait, the headers do not, as those of vLLM do not."""
         _, request, dialect, ask, answer, _ = exchange
         answer_id = serial(next(self._serials))
@@ -170,7 +170,7 @@ class Service:
             return b"", send(exchange, events, answer_id, opening + first)
         return opening, send(exchange, events, answer_id, first)
 
-    def _together(self, exchange: Exchange, events: Events, answer_id: bytes, first: bytes) -> Task:
+    def _together(self, exchange: FastServedRequest, events: Events, answer_id: bytes, first: bytes) -> Task:
         """Send all events at once, when they are due; very many in several goes, for the sake of others."""
         _, _, _, ask, answer, truth = exchange
         size = self._options.tokens_per_chunk
@@ -191,7 +191,9 @@ class Service:
             truth.tokens = min(sent * size, len(answer.tokens))
         _completed(exchange)
 
-    def _one_by_one(self, exchange: Exchange, events: Events, answer_id: bytes, first: bytes) -> Task:
+    def _one_by_one(
+        self, exchange: FastServedRequest, events: Events, answer_id: bytes, first: bytes
+    ) -> Task:
         """Send each event when it is due; with the last goes what ends the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
@@ -221,7 +223,7 @@ class Service:
             yield _due_ns(truth, answer.ttft_s), first + end
         _completed(exchange)
 
-    def _note(self, exchange: Exchange, due_ns: int, sent_ns: int) -> None:
+    def _note(self, exchange: FastServedRequest, due_ns: int, sent_ns: int) -> None:
         exchange.truth.late_ns = sent_ns - due_ns
         if exchange.connection.room_ns < due_ns:
             self._lateness.note(sent_ns - due_ns)
@@ -232,22 +234,22 @@ def _due_ns(truth: Truth, after_s: float) -> int:
     return truth.received_ns + truth.queued_ns + int(after_s * _SECOND)
 
 
-def _completed(exchange: Exchange) -> None:
+def _completed(exchange: FastServedRequest) -> None:
     truth = exchange.truth
     truth.status, truth.outcome, truth.finish_reason = _OK, "completed", exchange.answer.finish_reason
 
 
-def _fail(request: Request, truth: Truth, refusal: Refusal, due_ns: int) -> Task:
+def _fail(request: FastRequest, truth: Truth, refusal: Refusal, due_ns: int) -> Task:
     """Refuse a request."""
     yield due_ns, _refused(request, refusal)
     truth.status, truth.outcome = refusal.status, "failed"
 
 
-def _refused(request: Request, refusal: Refusal) -> bytes:
+def _refused(request: FastRequest, refusal: Refusal) -> bytes:
     return _json(request, refusal.status, refusal.body())
 
 
-def _json(request: Request, status: int, body: bytes) -> bytes:
+def _json(request: FastRequest, status: int, body: bytes) -> bytes:
     """A response in one piece."""
     head = (
         f"HTTP/1.1 {status} {_REASONS.get(status, '')}\r\n"
@@ -256,7 +258,7 @@ def _json(request: Request, status: int, body: bytes) -> bytes:
     return head.encode() + _rest_of_head(request) + (b"" if request.method == "HEAD" else body)
 
 
-def _rest_of_head(request: Request) -> bytes:
+def _rest_of_head(request: FastRequest) -> bytes:
     """The headers that depend on the request, and the empty line."""
     request_id = request.headers.get(b"x-request-id")
     rest = b"\r\n" if request_id is None else b"X-Request-Id: %b\r\n\r\n" % request_id

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from loadgen.mock_endpoint.fast.connection import PARKED
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.fast.connection import Connection, Task
+    from loadgen.mock_endpoint.fast.connection import FastConnection, Task
     from loadgen.mock_endpoint.truth import Truth
 
 
-class Slots:
+class FastSlots:
     """The places at which requests are served.
 
     Args:
@@ -22,9 +22,9 @@ class Slots:
 
     def __init__(self, number: int) -> None:
         self._free = number
-        self._waiting: deque[Connection] = deque()
+        self._waiting: deque[FastConnection] = deque()
 
-    def served(self, connection: Connection, truth: Truth, task: Task) -> Task:
+    def served(self, connection: FastConnection, truth: Truth, task: Task) -> Task:
         """Run a task when there is a slot for it.
 
         Args:
@@ -54,7 +54,7 @@ class Slots:
         else:
             self._free += 1
 
-    def _leave(self, connection: Connection) -> None:
+    def _leave(self, connection: FastConnection) -> None:
         if connection in self._waiting:
             self._waiting.remove(connection)
         else:

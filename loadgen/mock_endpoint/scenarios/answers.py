@@ -11,7 +11,7 @@ import orjson
 from loadgen.mock_endpoint.scenarios import shapes
 from loadgen.mock_endpoint.scenarios.http import JSON, head, whole
 from loadgen.mock_endpoint.scenarios.scenario import ALL, COMPLETED, OPENAI, Scenario
-from loadgen.mock_endpoint.scenarios.steps import Close, Script, Send
+from loadgen.mock_endpoint.scenarios.steps import Close, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, words
 
 if TYPE_CHECKING:
@@ -24,38 +24,40 @@ _A_LONG_TIME_S: Final = 86_400.0
 _FAR: Final = "Fri, 31 Dec 2049 23:59:59 GMT"
 
 
-def in_one_piece(dialect: Dialect) -> Script:
+def in_one_piece(dialect: Dialect) -> ScenarioScript:
     """The whole answer as one JSON text."""
     said = words()
-    return Script((replace(whole(END_MS, dialect.whole(said)), said=said),), streamed=False)
+    return ScenarioScript((replace(whole(END_MS, dialect.whole(said)), said=said),), streamed=False)
 
 
-def in_one_piece_until_close(dialect: Dialect) -> Script:
+def in_one_piece_until_close(dialect: Dialect) -> ScenarioScript:
     """The same, of no announced length: the end of the connection ends it."""
     said = words()
     start = head(JSON, "Connection: close", version="1.0")
-    return Script(
+    return ScenarioScript(
         (Send(END_MS, start + dialect.whole(said), said), Close(END_MS)),
         streamed=False,
     )
 
 
-def cut_short(dialect: Dialect) -> Script:
+def cut_short(dialect: Dialect) -> ScenarioScript:
     """The first half of it, of which more was announced."""
     body = dialect.whole(words())
-    return Script((whole(END_MS, body[: len(body) // 2], length=len(body)), Close(END_MS)), counted=False)
+    return ScenarioScript(
+        (whole(END_MS, body[: len(body) // 2], length=len(body)), Close(END_MS)), counted=False
+    )
 
 
-def refuse(status: int, message: str, field: str, _: Dialect) -> Script:
+def refuse(status: int, message: str, field: str, _: Dialect) -> ScenarioScript:
     """An HTTP error in OpenAI's form."""
     body = orjson.dumps({"error": {"message": message, "type": "error", "code": status}})
-    return Script((whole(FIRST_MS, body, *filter(None, [field]), status=status),), counted=False)
+    return ScenarioScript((whole(FIRST_MS, body, *filter(None, [field]), status=status),), counted=False)
 
 
-def html_500(_: Dialect) -> Script:
+def html_500(_: Dialect) -> ScenarioScript:
     """A proxy's error page."""
     page = b"<html><h1>500 Internal Server Error</h1></html>"
-    return Script((whole(FIRST_MS, page, status=500, content_type="text/html"),), counted=False)
+    return ScenarioScript((whole(FIRST_MS, page, status=500, content_type="text/html"),), counted=False)
 
 
 def _refused(

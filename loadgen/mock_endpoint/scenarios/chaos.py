@@ -9,7 +9,7 @@ from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.http import chunked
 from loadgen.mock_endpoint.scenarios.scenario import ALL, COMPLETED, Scenario
-from loadgen.mock_endpoint.scenarios.steps import Script
+from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 from loadgen.mock_endpoint.scenarios.timetable import words
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ _FIRST_MS: Final = 2.0
 _GAP_MS: Final = 1.0
 
 
-def short(dialect: Dialect) -> Script:
+def short(dialect: Dialect) -> ScenarioScript:
     """Four tokens within 5 ms."""
     said = words(_TOKENS)
     end_ms = _FIRST_MS + _GAP_MS * (_TOKENS - 1)
-    return Script(
+    return ScenarioScript(
         tuple(
             chunked(
                 [
@@ -39,10 +39,13 @@ def short(dialect: Dialect) -> Script:
 
 SHORT: Final = Scenario(name="short", about="four tokens within 5 ms", script=short, protocols=ALL)
 
+AFTER_UNASKED: Final = "after_unasked"
+"""What the truth calls a request that was sent on a connection with an unasked response, and has no other."""
+
 FAULTS: Final = tuple(
     scenario
     for scenario in SCENARIOS.values()
-    if scenario.fast and scenario.place == "http" and COMPLETED not in scenario.sees
+    if scenario.fast and scenario.place == "http" and (COMPLETED not in scenario.sees or scenario.unasked)
 )
 """What is drawn from: faults that are over within a fraction of a second, whatever the client's timeouts."""
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from loadgen.client.timeouts import Timeouts
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import http, timetable
 from loadgen.mock_endpoint.scenarios.faults import said_first
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended
 from loadgen.mock_endpoint.scenarios.scenario import ALL, COMPLETED, OPENAI, PATIENT, STREAMED, Scenario
-from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, Script, Send, Stall
-from loadgen.mock_endpoint.scenarios.timetable import END_MS, words
+from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, ScenarioScript, Send, StallStep
+from loadgen.mock_endpoint.scenarios.timetable import END_MS, TOKENS, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,81 +26,81 @@ _GARBAGE: Final = b"\x00garbage\r\n\r\n"
 _EARLY: Final = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 
 
-def _cut(*end: Step) -> Callable[[Dialect], Script]:
+def _cut(*end: Step) -> Callable[[Dialect], ScenarioScript]:
     """Eight tokens, and then an end that is none."""
-    return lambda dialect: Script((*unended(said_first(dialect)), *end), counted=False)
+    return lambda dialect: ScenarioScript((*unended(said_first(dialect)), *end), counted=False)
 
 
-def _answered(*end: Step) -> Callable[[Dialect], Script]:
+def _answered(*end: Step) -> Callable[[Dialect], ScenarioScript]:
     """The whole answer, `[DONE]` included, and then something else than the end of the body."""
-    return lambda dialect: Script((*unended(timetable.body(dialect)), *end))
+    return lambda dialect: ScenarioScript((*unended(timetable.body(dialect)), *end))
 
 
-def _complete(*end: Step) -> Callable[[Dialect], Script]:
+def _complete(*end: Step) -> Callable[[Dialect], ScenarioScript]:
     """A complete response, and then something."""
-    return lambda dialect: Script((*chunked(timetable.body(dialect)), *end))
+    return lambda dialect: ScenarioScript((*chunked(timetable.body(dialect)), *end))
 
 
-def _never(*steps: Step) -> Callable[[Dialect], Script]:
+def _never(*steps: Step) -> Callable[[Dialect], ScenarioScript]:
     """No answer at all."""
-    return lambda _: Script(steps, counted=False)
+    return lambda _: ScenarioScript(steps, counted=False)
 
 
-def _before(data: bytes) -> Callable[[Dialect], Script]:
+def _before(data: bytes) -> Callable[[Dialect], ScenarioScript]:
     """Something before the response."""
-    return lambda dialect: Script((Send(0, data), *chunked(timetable.body(dialect))))
+    return lambda dialect: ScenarioScript((Send(0, data), *chunked(timetable.body(dialect))))
 
 
-def until_close(dialect: Dialect) -> Script:
+def until_close(dialect: Dialect) -> ScenarioScript:
     """A body without a length: the end of the connection ends it."""
-    return Script(tuple(http.until_close(timetable.body(dialect))))
+    return ScenarioScript(tuple(http.until_close(timetable.body(dialect))))
 
 
-def text_alone(dialect: Dialect) -> Script:
+def text_alone(dialect: Dialect) -> ScenarioScript:
     """Tokens, and then the end of the connection."""
-    return Script(tuple(http.until_close(timetable.paced(dialect, words()))), counted=False)
+    return ScenarioScript(tuple(http.until_close(timetable.paced(dialect, words()))), counted=False)
 
 
-def http10(dialect: Dialect) -> Script:
+def http10(dialect: Dialect) -> ScenarioScript:
     """HTTP/1.0."""
-    return Script(tuple(http.until_close(timetable.body(dialect), version="1.0")))
+    return ScenarioScript(tuple(http.until_close(timetable.body(dialect), version="1.0")))
 
 
-def until_close_early(dialect: Dialect) -> Script:
+def until_close_early(dialect: Dialect) -> ScenarioScript:
     """A body without a length that ends in the middle of the answer."""
-    return Script(tuple(http.until_close(said_first(dialect))), counted=False)
+    return ScenarioScript(tuple(http.until_close(said_first(dialect))), counted=False)
 
 
-def sized(dialect: Dialect) -> Script:
+def sized(dialect: Dialect) -> ScenarioScript:
     """A stream whose length is known beforehand."""
     pieces = timetable.body(dialect)
     length = sum(len(piece.data) for piece in pieces)
-    return Script((Send(0, head(EVENTS, f"Content-Length: {length}")), *pieces))
+    return ScenarioScript((Send(0, head(EVENTS, f"Content-Length: {length}")), *pieces))
 
 
-def length_too_long(dialect: Dialect) -> Script:
+def length_too_long(dialect: Dialect) -> ScenarioScript:
     """More bytes are announced than come."""
     pieces = said_first(dialect)
-    return Script(
+    return ScenarioScript(
         (Send(0, head(EVENTS, "Content-Length: 99999")), *pieces, Close(pieces[-1].at_ms)),
         counted=False,
     )
 
 
-def length_too_short(dialect: Dialect) -> Script:
+def length_too_short(dialect: Dialect) -> ScenarioScript:
     """Fewer bytes are announced than come."""
     *pieces, last = said_first(dialect)
     announced, more = _announced([*pieces, last]), _rest(dialect)
-    return Script(
+    return ScenarioScript(
         (announced, *pieces, replace(last, data=last.data + more), Close(_CUT_MS)),
         counted=False,
     )
 
 
-def length_too_short_late(dialect: Dialect) -> Script:
+def length_too_short_late(dialect: Dialect) -> ScenarioScript:
     """The same, and what follows comes when the connection may have been given to another request."""
     pieces = said_first(dialect)
-    return Script(
+    return ScenarioScript(
         (_announced(pieces), *pieces, Send(_CUT_MS, _rest(dialect)), Close(_CUT_MS)),
         counted=False,
     )
@@ -115,10 +117,19 @@ def _rest(dialect: Dialect) -> bytes:
     return b"".join(piece.data for piece in timetable.ending(dialect, words(1)))
 
 
-def garbage_after(dialect: Dialect) -> Script:
+def garbage_after(dialect: Dialect) -> ScenarioScript:
     """Bytes that belong to nothing, in the segment in which the response ends."""
     *rest, last, end = (step for step in chunked(timetable.body(dialect)) if isinstance(step, Send))
-    return Script((*rest, Send(END_MS, last.data + end.data + _GARBAGE), Close(END_MS)))
+    return ScenarioScript((*rest, Send(END_MS, last.data + end.data + _GARBAGE), Close(END_MS)))
+
+
+def answered_twice(dialect: Dialect, after_ms: float) -> ScenarioScript:
+    """A complete response, and then one that no request asked for. It says that the connection closes."""
+    pieces = timetable.body(dialect, words(2, start=TOKENS))
+    _, *rest = chunked(pieces)
+    second = head(EVENTS, "Transfer-Encoding: chunked", "Connection: close")
+    unasked = second + b"".join(step.data for step in rest if isinstance(step, Send))
+    return ScenarioScript((*chunked(timetable.body(dialect)), Send(END_MS + after_ms, unasked, after=True)))
 
 
 _NO_FIRST_BYTE: Final = Timeouts(total_s=20.0, connect_s=5.0, first_byte_s=0.3)
@@ -133,11 +144,12 @@ def _broken(
     name: str,
     about: str,
     sees: str | tuple[str, ...],
-    script: Callable[[Dialect], Script],
+    script: Callable[[Dialect], ScenarioScript],
     *,
     right: str = "",
     protocols: tuple[str, ...] = STREAMED,
     timeouts: Timeouts | None = None,
+    spoils: bool = False,
 ) -> Scenario:
     return Scenario(
         name=name,
@@ -149,6 +161,7 @@ def _broken(
         requests=2,
         fast=timeouts is None,
         timeouts=timeouts or PATIENT,
+        spoils=spoils,
     )
 
 
@@ -184,6 +197,7 @@ CONNECTIONS: Final = (
         "a chunk's length is no number, after 8 tokens",
         "malformed_frame",
         _cut(_BROKEN_CHUNK, Close(_CUT_MS)),
+        spoils=True,
     ),
     _broken(
         "length_too_long",
@@ -202,9 +216,10 @@ CONNECTIONS: Final = (
     _broken(
         "length_too_short_late",
         "the same, and what follows comes 20 ms later",
-        "truncated",
+        ("truncated", "malformed_frame"),
         length_too_short_late,
-        right="the connection is not used again: the next request on it would get the rest",
+        right="the connection is not used again: the next request on it would get the rest; a client that is "
+        "20 ms late reads everything at once, as above",
         protocols=(*OPENAI, "responses", "messages"),
     ),
     _broken(
@@ -225,7 +240,7 @@ CONNECTIONS: Final = (
         "no_answer",
         "not a byte, ever",
         "first_byte_timeout",
-        _never(Stall()),
+        _never(StallStep()),
         right="ends after --first-byte-timeout",
         protocols=ALL,
         timeouts=_NO_FIRST_BYTE,
@@ -234,7 +249,7 @@ CONNECTIONS: Final = (
         "no_answer_total",
         "not a byte, ever, and no limit but the whole's",
         "total_timeout",
-        _never(Stall()),
+        _never(StallStep()),
         protocols=ALL,
         timeouts=_TOTAL,
     ),
@@ -242,7 +257,7 @@ CONNECTIONS: Final = (
         "stall_first",
         "headers, and then nothing, for ever",
         "idle_timeout",
-        _never(_HEAD, Stall()),
+        _never(_HEAD, StallStep()),
         right="ends after --idle-timeout",
         timeouts=_IDLE,
     ),
@@ -250,7 +265,7 @@ CONNECTIONS: Final = (
         "stall",
         "8 tokens, and then nothing, for ever",
         "idle_timeout",
-        _cut(Stall()),
+        _cut(StallStep()),
         right="ends after --idle-timeout, with the 8 tokens kept",
         timeouts=_IDLE,
     ),
@@ -258,14 +273,14 @@ CONNECTIONS: Final = (
         "stall_total",
         "8 tokens, and then nothing, and no limit but the whole's",
         "total_timeout",
-        _cut(Stall()),
+        _cut(StallStep()),
         timeouts=_TOTAL,
     ),
     Scenario(
         name="stall_after_done",
         about="all of it, `[DONE]` included, but the body never ends",
         right="a success that was complete with its last byte",
-        script=_answered(Stall()),
+        script=_answered(StallStep()),
         protocols=OPENAI,
         timeouts=_A_WHILE,
         requests=2,
@@ -322,6 +337,23 @@ CONNECTIONS: Final = (
         script=_complete(Send(END_MS + 5, _GARBAGE, after=True)),
         protocols=OPENAI,
         pause_ms=60,
+    ),
+    *(
+        Scenario(
+            name=name,
+            about=f"a second response that no request asked for, {when} the first",
+            right="the connection is not used again; who has sent a request before the second response came "
+            "cannot distinguish it from the right one",
+            script=partial(answered_twice, after_ms=after_ms),
+            protocols=OPENAI,
+            sees=(COMPLETED, Failure.UNASKED_RESPONSE),
+            pause_ms=60,
+            unasked=True,
+        )
+        for name, after_ms, when in (
+            ("answered_twice", 0.0, "right after"),
+            ("answered_twice_late", 0.3, "0.3 ms after"),
+        )
     ),
     Scenario(
         name="garbage_after",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
     from loadgen.mock_endpoint.scenarios.scenario import Scenario
-    from loadgen.mock_endpoint.scenarios.steps import Said
+    from loadgen.mock_endpoint.scenarios.steps import EventContent
 
 _THINKING = frozenset({"reasoning", "reasoning_content"})
 
@@ -34,7 +34,8 @@ class Expectation:
         silent_chunks: How many events had a text member with nothing in it.
         first_output: Which of the events with tokens is the first that is not reasoning; None for none.
         first_visible: Which is the first with a text to see; None for none.
-        depends: Whether it is a matter of time how much is read: a reset discards what lies unread.
+        depends: Whether it is a matter of time how much is read: a reset discards what lies unread, and a
+            client may discard what it reads together with bytes that are not HTTP.
     """
 
     sees: tuple[str, ...]
@@ -72,11 +73,11 @@ def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
         first_visible=_place(one.kind == "content" and one.text != "" for one in carried)
         if script.streamed
         else None,
-        depends=any(isinstance(step, Reset) for step in script.steps),
+        depends=scenario.spoils or any(isinstance(step, Reset) for step in script.steps),
     )
 
 
-def _text(said: Sequence[Said], *kinds: str) -> str | None:
+def _text(said: Sequence[EventContent], *kinds: str) -> str | None:
     """The text of these kinds."""
     return "".join(one.text for one in said if one.kind in kinds) or None
 

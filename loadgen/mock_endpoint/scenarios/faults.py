@@ -6,12 +6,12 @@ import gzip
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from loadgen.client.timeouts import Timeouts
+from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, whole
 from loadgen.mock_endpoint.scenarios.scenario import ALL, OPENAI, STREAMED, Scenario
-from loadgen.mock_endpoint.scenarios.steps import Flood, Script, Send
+from loadgen.mock_endpoint.scenarios.steps import Flood, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, words
 
 if TYPE_CHECKING:
@@ -33,89 +33,91 @@ def said_first(dialect: Dialect) -> list[Send]:
     return [*timetable.opening(dialect), *timetable.paced(dialect, words(AFTER))]
 
 
-def then(data: bytes, dialect: Dialect) -> Script:
+def then(data: bytes, dialect: Dialect) -> ScenarioScript:
     """Eight tokens, and then something wrong, in a response that is complete."""
-    return Script(tuple(chunked([*said_first(dialect), Send(WRONG_MS, data)])), counted=False)
+    return ScenarioScript(tuple(chunked([*said_first(dialect), Send(WRONG_MS, data)])), counted=False)
 
 
-def error_frame(dialect: Dialect) -> Script:
+def error_frame(dialect: Dialect) -> ScenarioScript:
     """The protocol's own error, then its end."""
     wrong = dialect.error(MESSAGE)
     return then(wrong + chat.DONE if dialect.path in (chat.path, completions.path) else wrong, dialect)
 
 
-def error_first(dialect: Dialect) -> Script:
+def error_first(dialect: Dialect) -> ScenarioScript:
     """An error before any token."""
-    return Script(tuple(chunked([Send(FIRST_MS, dialect.error(MESSAGE))])), counted=False)
+    return ScenarioScript(tuple(chunked([Send(FIRST_MS, dialect.error(MESSAGE))])), counted=False)
 
 
-def json_error(dialect: Dialect) -> Script:
+def json_error(dialect: Dialect) -> ScenarioScript:
     """A status of 200, and an error for a body."""
     error = dialect.error(MESSAGE)
     payload = error[error.index(b"data: ") + len(b"data: ") :].strip()
-    return Script((whole(FIRST_MS, payload),), counted=False)
+    return ScenarioScript((whole(FIRST_MS, payload),), counted=False)
 
 
-def nothing_said(dialect: Dialect) -> Script:
+def nothing_said(dialect: Dialect) -> ScenarioScript:
     """A stream that ends in order without a token."""
     pieces = [*timetable.opening(dialect), *timetable.ending(dialect, ())]
-    return Script(tuple(chunked(pieces)))
+    return ScenarioScript(tuple(chunked(pieces)))
 
 
-def only_done(_: Dialect) -> Script:
+def only_done(_: Dialect) -> ScenarioScript:
     """A stream of `[DONE]`."""
-    return Script(tuple(chunked([Send(FIRST_MS, chat.DONE)])), counted=False)
+    return ScenarioScript(tuple(chunked([Send(FIRST_MS, chat.DONE)])), counted=False)
 
 
-def no_body(_: Dialect) -> Script:
+def no_body(_: Dialect) -> ScenarioScript:
     """A stream of nothing."""
-    return Script((Send(FIRST_MS, head(EVENTS, "Content-Length: 0")),), counted=False)
+    return ScenarioScript((Send(FIRST_MS, head(EVENTS, "Content-Length: 0")),), counted=False)
 
 
-def ends_early(dialect: Dialect) -> Script:
+def ends_early(dialect: Dialect) -> ScenarioScript:
     """The body is complete, the answer is not: no finish reason, no end."""
-    return Script(tuple(chunked(said_first(dialect))), counted=False)
+    return ScenarioScript(tuple(chunked(said_first(dialect))), counted=False)
 
 
-def compressed(dialect: Dialect) -> Script:
+def compressed(dialect: Dialect) -> ScenarioScript:
     """A stream in gzip, which nobody asked for."""
     packed = gzip.compress(b"".join(piece.data for piece in timetable.body(dialect)), mtime=0)
-    return Script(
+    return ScenarioScript(
         (whole(FIRST_MS, packed, "Content-Encoding: gzip", content_type=EVENTS),),
         counted=False,
     )
 
 
-def html(_: Dialect) -> Script:
+def html(_: Dialect) -> ScenarioScript:
     """A page, with a status of 200."""
     page = b"<!doctype html><title>Sign in</title>"
-    return Script((whole(FIRST_MS, page, content_type="text/html"),), counted=False)
+    return ScenarioScript((whole(FIRST_MS, page, content_type="text/html"),), counted=False)
 
 
-def huge_line(_: Dialect) -> Script:
+def huge_line(_: Dialect) -> ScenarioScript:
     """A line of 17 MiB."""
     pieces = [b"data: ", *(b"x" * _MEGABYTE for _ in range(_LINE // _MEGABYTE))]
     steps = [Send(0, head(EVENTS, "Connection: close")), *(Send(FIRST_MS, piece) for piece in pieces)]
-    return Script((*steps, Flood(FIRST_MS, b"x", 10)), counted=False)
+    return ScenarioScript((*steps, Flood(FIRST_MS, b"x", 10)), counted=False)
 
 
-def endless_body(_: Dialect) -> Script:
+def endless_body(_: Dialect) -> ScenarioScript:
     """Comments for ever, as fast as they go."""
     comment = b": " + b"x" * (_MEGABYTE - 4) + b"\n\n"
-    return Script((Send(0, head(EVENTS, "Connection: close")), Flood(FIRST_MS, comment)), counted=False)
+    return ScenarioScript(
+        (Send(0, head(EVENTS, "Connection: close")), Flood(FIRST_MS, comment)), counted=False
+    )
 
 
-def endless_pings(dialect: Dialect) -> Script:
+def endless_pings(dialect: Dialect) -> ScenarioScript:
     """Comments for ever, one every 20 ms, after eight tokens."""
     body = [Send(0, head(EVENTS, "Connection: close")), *said_first(dialect)]
-    return Script((*body, Flood(WRONG_MS, b": ping\n\n", 20)), counted=False)
+    return ScenarioScript((*body, Flood(WRONG_MS, b": ping\n\n", 20)), counted=False)
 
 
 def _wrong(
     name: str,
     about: str,
     sees: str,
-    script: Callable[[Dialect], Script],
+    script: Callable[[Dialect], ScenarioScript],
     protocols: tuple[str, ...] = STREAMED,
     right: str = "",
     message: str = "",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from loadgen.client.timeouts import Timeouts
+from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios.scenario import ALL, OPENAI, Scenario
-from loadgen.mock_endpoint.scenarios.steps import Script
+from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
@@ -16,9 +16,9 @@ _CONNECT: Final = Timeouts(total_s=20.0, connect_s=0.3)
 _VERIFIED: Final = "verified unless --insecure"
 
 
-def _nobody(_: Dialect) -> Script:
+def _nobody(_: Dialect) -> ScenarioScript:
     """No request ever comes."""
-    return Script((), counted=False)
+    return ScenarioScript((), counted=False)
 
 
 _unmet: Final = partial(Scenario, script=_nobody, protocols=OPENAI, requests=2, fast=False)

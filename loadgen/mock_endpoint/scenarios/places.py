@@ -21,7 +21,7 @@ _FILLERS: Final = 4
 """So many connections fill a queue of none: Linux takes one more than it is told, some systems a few more."""
 
 
-class Places:
+class Listeners:
     """Everything that is listened on, and what is not.
 
     Args:

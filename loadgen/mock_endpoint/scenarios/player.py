@@ -9,13 +9,13 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from loadgen.mock_endpoint.scenarios.dialects.dialect import count
-from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, Send, Stall
+from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, Send, StallStep
 
 if TYPE_CHECKING:
-    from loadgen.client.arrival import StampingSocket
-    from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
+    from loadgen.driver.client.arrival import StampingSocket
     from loadgen.mock_endpoint.scenarios.request import RequestReader
-    from loadgen.mock_endpoint.scenarios.steps import Script, Step
+    from loadgen.mock_endpoint.scenarios.steps import ScenarioScript, Step
+    from loadgen.mock_endpoint.truth import PlayedTruth
 
 _MS: Final = 1_000_000
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
@@ -34,7 +34,7 @@ class Player:
         self._sock = sock
         self._reader = reader
 
-    async def play(self, script: Script, truth: PlayedTruth) -> bool:
+    async def play(self, script: ScenarioScript, truth: PlayedTruth) -> bool:
         """Do what a script says, and note it.
 
         Returns:
@@ -48,15 +48,15 @@ class Player:
                 return False
         return True
 
-    async def _do(self, step: Step, script: Script, truth: PlayedTruth) -> bool:
-        if not isinstance(step, Stall):
+    async def _do(self, step: Step, script: ScenarioScript, truth: PlayedTruth) -> bool:
+        if not isinstance(step, StallStep):
             await _until(truth.received_ns + round(step.at_ms * _MS))
         match step:
             case Send():
                 await self._send(step, truth, stamped=script.streamed)
             case Flood():
                 await self._flood(step)
-            case Stall():
+            case StallStep():
                 await self._reader.hung_up()
             case Reset():
                 self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
@@ -86,4 +86,5 @@ class Player:
 async def _until(at_ns: int) -> None:
     """Return at a moment or right after; at once when it has passed."""
     while (left_ns := at_ns - time.monotonic_ns()) > 0:  # noqa: ASYNC110 (it is the moment that is awaited)
-        await asyncio.sleep(left_ns / 1e9)
+        # The event loop sleeps for whole milliseconds.
+        await asyncio.sleep(left_ns / 1e9 if left_ns >= _MS else 0)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.client.arrival import StampingSocket
+    from loadgen.driver.client.arrival import StampingSocket
 
 _READ: Final = 64 * 1024
 _MOST_HEAD: Final = 64 * 1024
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """One request.
 
     Attributes:
@@ -47,7 +47,7 @@ class RequestReader:
         self._unread = bytearray()
         self._arrival_ns = 0
 
-    async def next(self) -> Asked | None:
+    async def next(self) -> ReceivedRequest | None:
         """The next request, body and all; None when there will be none.
 
         Raises:
@@ -67,7 +67,7 @@ class RequestReader:
         if headers.get("expect", "").lower() == "100-continue":
             await asyncio.get_running_loop().sock_sendall(self._sock, _CONTINUE)
         whole = await self._skip_chunks() if "transfer-encoding" in headers else await self._exactly(length)
-        return Asked(method, path, headers, self._arrival_ns) if whole is not None else None
+        return ReceivedRequest(method, path, headers, self._arrival_ns) if whole is not None else None
 
     async def hung_up(self) -> None:
         """Return when the client has closed the connection, or broken it; what it sends is lost."""

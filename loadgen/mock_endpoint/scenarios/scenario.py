@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from loadgen.client.timeouts import Timeouts
+from loadgen.driver.client.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
-    from loadgen.mock_endpoint.scenarios.steps import Script
+    from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 
 COMPLETED: Final = "completed"
 """What a client sees where it sees no failure."""
@@ -48,12 +48,14 @@ class Scenario:
         message: What the failure's message must have in it.
         retry_after_s: From and to, where the server says when to come back.
         models: The status of `GET /v1/models`.
+        spoils: What breaks the response may take with it what arrived in the same read.
+        unasked: A second response follows. The next request on the connection gets no other answer.
     """
 
     name: str
     about: str
     right: str = ""
-    script: Callable[[Dialect], Script]
+    script: Callable[[Dialect], ScenarioScript]
     protocols: tuple[str, ...] = STREAMED
     sees: tuple[str, ...] = (COMPLETED,)
     timeouts: Timeouts = PATIENT
@@ -65,6 +67,8 @@ class Scenario:
     message: str = ""
     retry_after_s: tuple[float, float] | None = None
     models: int = 200
+    spoils: bool = False
+    unasked: bool = False
 
     @property
     def races(self) -> bool:

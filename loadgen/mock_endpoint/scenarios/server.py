@@ -9,24 +9,25 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from loadgen.client.arrival import StampingSocket
+from loadgen.driver.client.arrival import StampingSocket
+from loadgen.driver.client.failure import Failure
 from loadgen.mock_endpoint.listening import BACKLOG, announce_url, cannot_listen
 from loadgen.mock_endpoint.scenarios.catalog import CHAOS, DIALECTS, SCENARIOS
-from loadgen.mock_endpoint.scenarios.chaos import Chaos
+from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, Chaos
 from loadgen.mock_endpoint.scenarios.http import whole
 from loadgen.mock_endpoint.scenarios.pages import model_list, not_found, protocol_of, table
-from loadgen.mock_endpoint.scenarios.places import Places
-from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
+from loadgen.mock_endpoint.scenarios.places import Listeners
 from loadgen.mock_endpoint.scenarios.player import Player
 from loadgen.mock_endpoint.scenarios.request import NotHTTPError, RequestReader
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
+from loadgen.mock_endpoint.truth import PlayedTruth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from loadgen.mock_endpoint.options import MockOptions
-    from loadgen.mock_endpoint.scenarios.request import Asked
+    from loadgen.mock_endpoint.scenarios.request import ReceivedRequest
     from loadgen.mock_endpoint.scenarios.scenario import Place, Scenario
     from loadgen.mock_endpoint.truth import Truth
 
@@ -51,10 +52,10 @@ async def serve_scenarios(
         raise cannot_listen(options, error) from error
     with listener:
         port = listener.getsockname()[1]
-        places = Places(options.host, port)
+        places = Listeners(options.host, port)
         try:
             bases = await places.open()
-            server = _Server(options, tell, bases)
+            server = _ScenarioServer(options, tell, bases)
             accepting = asyncio.create_task(server.accept(listener))
             announce_url(server.url)
             await told_to_stop.wait()
@@ -80,7 +81,7 @@ def _listen(options: MockOptions) -> socket.socket:
     return listener
 
 
-class _Server:
+class _ScenarioServer:
     """Plays scenarios to whoever connects.
 
     Attributes:
@@ -130,7 +131,7 @@ class _Server:
             except NotHTTPError:
                 await asyncio.get_running_loop().sock_sendall(sock, _NOT_HTTP)
 
-    async def _answer(self, sock: StampingSocket, reader: RequestReader, asked: Asked) -> bool:
+    async def _answer(self, sock: StampingSocket, reader: RequestReader, asked: ReceivedRequest) -> bool:
         """Answer one request; tell whether the connection lives on."""
         name, path = _addressed(asked.path, self._name)
         if (
@@ -154,7 +155,12 @@ class _Server:
         return not_found(f"nothing at {path}")
 
     async def _play(
-        self, sock: StampingSocket, reader: RequestReader, asked: Asked, scenario: Scenario, protocol: str
+        self,
+        sock: StampingSocket,
+        reader: RequestReader,
+        asked: ReceivedRequest,
+        scenario: Scenario,
+        protocol: str,
     ) -> bool:
         script = scenario.script(DIALECTS[protocol])
         truth = PlayedTruth(
@@ -171,7 +177,19 @@ class _Server:
         finally:
             truth.done_ns = truth.done_ns or time.monotonic_ns()
             self._tell(truth)
+        if alive and scenario.unasked:
+            await self._hear_next(reader, time.monotonic_ns())
+            return False
         return alive
+
+    async def _hear_next(self, reader: RequestReader, unasked_ns: int) -> None:
+        """Note the next request on a connection on which an unasked response has left by then."""
+        if (asked := await reader.next()) is not None:
+            request_id = asked.headers.get("x-request-id")
+            truth = PlayedTruth(request_id, asked.path, asked.received_ns, done_ns=time.monotonic_ns())
+            truth.scenario, truth.unasked_ns = AFTER_UNASKED, unasked_ns
+            truth.expect = [Failure.UNASKED_RESPONSE, COMPLETED]
+            self._tell(truth)
 
 
 def _judge(truth: PlayedTruth, scenario: Scenario) -> None:

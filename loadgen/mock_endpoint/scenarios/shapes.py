@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
 from loadgen.mock_endpoint.scenarios.http import chunked
 from loadgen.mock_endpoint.scenarios.scenario import OPENAI, Scenario
-from loadgen.mock_endpoint.scenarios.steps import Said, Script, Send
+from loadgen.mock_endpoint.scenarios.steps import EventContent, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, GAP_MS, TOKENS, words
 
 if TYPE_CHECKING:
@@ -23,113 +23,121 @@ LATE_MS: Final = END_MS + 50
 _NO_CHARACTER: Final = "\ufffd".encode()
 
 
-def plain(dialect: Dialect) -> Script:
+def plain(dialect: Dialect) -> ScenarioScript:
     """A stream as it should be."""
-    return Script(tuple(chunked(timetable.body(dialect))))
+    return ScenarioScript(tuple(chunked(timetable.body(dialect))))
 
 
-def role_early(dialect: Dialect) -> Script:
+def role_early(dialect: Dialect) -> ScenarioScript:
     """The stream begins at once, and its first token comes when it comes."""
     said = words()
     later = timetable.paced(dialect, said) + timetable.ending(dialect, said)
-    return Script(tuple(chunked([*timetable.opening(dialect, 0), *later])))
+    return ScenarioScript(tuple(chunked([*timetable.opening(dialect, 0), *later])))
 
 
-def _thinking(kind: str) -> tuple[Said, ...]:
+def _thinking(kind: str) -> tuple[EventContent, ...]:
     return (*words(8, kind), *words(8, start=8))  # type: ignore[arg-type]  # ours are Kinds
 
 
-def reasoning(dialect: Dialect) -> Script:
+def reasoning(dialect: Dialect) -> ScenarioScript:
     """The first eight tokens are reasoning."""
-    return Script(tuple(chunked(timetable.body(dialect, _thinking("reasoning")))))
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, _thinking("reasoning")))))
 
 
-def reasoning_content(dialect: Dialect) -> Script:
+def reasoning_content(dialect: Dialect) -> ScenarioScript:
     """Likewise, under the other name."""
-    return Script(tuple(chunked(timetable.body(dialect, _thinking("reasoning_content")))))
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, _thinking("reasoning_content")))))
 
 
-def tool_calls(dialect: Dialect) -> Script:
+def tool_calls(dialect: Dialect) -> ScenarioScript:
     """Nothing but parts of one tool call."""
     parts = ("", '{"q": "', *(f"w{number} " for number in range(2, TOKENS - 1)), '"}')
-    return Script(tuple(chunked(timetable.body(dialect, [Said(part, "tool") for part in parts]))))
+    return ScenarioScript(
+        tuple(chunked(timetable.body(dialect, [EventContent(part, "tool") for part in parts])))
+    )
 
 
-def silent_tokens(dialect: Dialect) -> Script:
+def silent_tokens(dialect: Dialect) -> ScenarioScript:
     """The first four tokens have no text yet; the server counts them."""
-    said = (Said(""),) * 4 + words(TOKENS - 4, start=4)
-    return Script(tuple(chunked(timetable.body(dialect, said))))
+    said = (EventContent(""),) * 4 + words(TOKENS - 4, start=4)
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, said))))
 
 
-def empty_chunks(dialect: Dialect) -> Script:
+def empty_chunks(dialect: Dialect) -> ScenarioScript:
     """A thousand chunks with an empty text, which the server does not count, and then a stream."""
-    nothings = timetable.paced(dialect, [Said("", tokens=0)] * 1000, first_ms=1, gap_ms=0)
+    nothings = timetable.paced(dialect, [EventContent("", tokens=0)] * 1000, first_ms=1, gap_ms=0)
     pieces = [*timetable.together(nothings), *timetable.body(dialect, first_ms=_LATER_MS)]
-    return Script(tuple(chunked(pieces)))
+    return ScenarioScript(tuple(chunked(pieces)))
 
 
-def four_tokens_a_chunk(dialect: Dialect) -> Script:
+def four_tokens_a_chunk(dialect: Dialect) -> ScenarioScript:
     """Four events of four tokens, each when its first token is due."""
-    said = [Said(f" a{number} b c d", tokens=4) for number in range(TOKENS // 4)]
+    said = [EventContent(f" a{number} b c d", tokens=4) for number in range(TOKENS // 4)]
     pieces = timetable.paced(dialect, said, gap_ms=4 * GAP_MS)
     end_ms = FIRST_MS + 3 * 4 * GAP_MS
     end = timetable.ending(dialect, said, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms)
-    return Script(tuple(chunked([*timetable.opening(dialect), *pieces, *end])))
+    return ScenarioScript(tuple(chunked([*timetable.opening(dialect), *pieces, *end])))
 
 
-def usage_late(dialect: Dialect) -> Script:
+def usage_late(dialect: Dialect) -> ScenarioScript:
     """Usage, and what follows it, 50 ms after the last token."""
     said = words()
     end = timetable.ending(dialect, said, usage_ms=LATE_MS, done_ms=LATE_MS)
-    return Script(tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *end])))
+    return ScenarioScript(
+        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *end]))
+    )
 
 
-def done_late(dialect: Dialect) -> Script:
+def done_late(dialect: Dialect) -> ScenarioScript:
     """The end of the protocol 50 ms after the last token."""
     said = words()
     end = timetable.ending(dialect, said, done_ms=LATE_MS)
-    return Script(tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *end])))
+    return ScenarioScript(
+        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *end]))
+    )
 
 
-def no_usage(dialect: Dialect) -> Script:
+def no_usage(dialect: Dialect) -> ScenarioScript:
     """No token counts at all."""
-    return Script(tuple(chunked(timetable.body(dialect, usage=False))), counted=False)
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, usage=False))), counted=False)
 
 
-def no_done(dialect: Dialect) -> Script:
+def no_done(dialect: Dialect) -> ScenarioScript:
     """The stream is over after the finish reason and the usage."""
     said = words()
     end = timetable.ending(dialect, said)
     kept = [piece for piece in end if piece.data != chat.DONE]
-    return Script(tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *kept])))
+    return ScenarioScript(
+        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *kept]))
+    )
 
 
-def _openai(dialect: Dialect, reason: str | None, said: Said | None, **more: Any) -> bytes:
+def _openai(dialect: Dialect, reason: str | None, said: EventContent | None, **more: Any) -> bytes:
     """A chunk of either OpenAI protocol, with further members."""
     if dialect.path == completions.path:
         return completions.chunk(said.text if said else "", reason, **more)
     return chat.delta({"content": said.text} if said else {}, reason, **more)
 
 
-def usage_on_finish(dialect: Dialect) -> Script:
+def usage_on_finish(dialect: Dialect) -> ScenarioScript:
     """The usage rides on the chunk with the finish reason."""
     said = words()
     finish = Send(END_MS, _openai(dialect, "stop", None, usage=chat.usage(said)))
     pieces = [*timetable.paced(dialect, said), finish, Send(END_MS, chat.DONE)]
-    return Script(tuple(chunked([*timetable.opening(dialect), *pieces])))
+    return ScenarioScript(tuple(chunked([*timetable.opening(dialect), *pieces])))
 
 
-def usage_null(dialect: Dialect) -> Script:
+def usage_null(dialect: Dialect) -> ScenarioScript:
     """`usage: null` on every chunk but the last."""
     said = words()
     pieces = [
         Send(FIRST_MS + GAP_MS * place, _openai(dialect, None, one, usage=None), (one,))
         for place, one in enumerate(said)
     ]
-    return Script(tuple(chunked([*pieces, *timetable.ending(dialect, said)])))
+    return ScenarioScript(tuple(chunked([*pieces, *timetable.ending(dialect, said)])))
 
 
-def usage_growing(dialect: Dialect) -> Script:
+def usage_growing(dialect: Dialect) -> ScenarioScript:
     """Every chunk says how many tokens there were so far."""
     said = words()
     pieces = [
@@ -140,19 +148,19 @@ def usage_growing(dialect: Dialect) -> Script:
         )
         for place, one in enumerate(said)
     ]
-    return Script(tuple(chunked([*pieces, *timetable.ending(dialect, said)])))
+    return ScenarioScript(tuple(chunked([*pieces, *timetable.ending(dialect, said)])))
 
 
-def unsafe_text(dialect: Dialect) -> Script:
+def unsafe_text(dialect: Dialect) -> ScenarioScript:
     """The output has terminal escapes, HTML, a formula and a NUL in it."""
     texts = ("\x1b[2J\x1b]0;owned\x07", "<script>alert(1)</script>", "=cmd|' /C calc'!A0", '\u202e\x00\r\n,"')
-    said = tuple(Said(text) for text in texts * (TOKENS // 4))
-    return Script(tuple(chunked(timetable.body(dialect, said))))
+    said = tuple(EventContent(text) for text in texts * (TOKENS // 4))
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, said))))
 
 
-def half_characters(dialect: Dialect) -> Script:
+def half_characters(dialect: Dialect) -> ScenarioScript:
     """One character in two tokens, cut as UTF-16 has it: each half is a lone surrogate."""
-    said = (*words(8), Said("\ufffd"), Said("\ufffd"), *words(6, start=10))
+    said = (*words(8), EventContent("\ufffd"), EventContent("\ufffd"), *words(6, start=10))
     halves = iter((b"\\ud83d", b"\\ude00"))
     pieces = [
         replace(piece, data=piece.data.replace(_NO_CHARACTER, next(halves)))
@@ -160,13 +168,13 @@ def half_characters(dialect: Dialect) -> Script:
         else piece
         for piece in timetable.body(dialect, said)
     ]
-    return Script(tuple(chunked(pieces)))
+    return ScenarioScript(tuple(chunked(pieces)))
 
 
-def two_choices(dialect: Dialect) -> Script:
+def two_choices(dialect: Dialect) -> ScenarioScript:
     """Two answers to one question, a token of each in turn."""
-    said = [Said(one.text, choice=number % 2) for number, one in enumerate(words())]
-    return Script(tuple(chunked(timetable.body(dialect, said))))
+    said = [EventContent(one.text, choice=number % 2) for number, one in enumerate(words())]
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, said))))
 
 
 _CHAT: Final = ("chat",)

@@ -9,7 +9,7 @@ Kind = Literal["content", "reasoning", "reasoning_content", "tool"]
 """What a token belongs to; chat servers have two names for reasoning."""
 
 
-class Said(NamedTuple):
+class EventContent(NamedTuple):
     """What one event of a stream carries.
 
     Attributes:
@@ -38,7 +38,7 @@ class Send:
 
     at_ms: float
     data: bytes
-    said: tuple[Said, ...] = ()
+    said: tuple[EventContent, ...] = ()
     after: bool = False
 
 
@@ -66,15 +66,15 @@ class Reset:
 
 
 @dataclass(frozen=True, slots=True)
-class Stall:
+class StallStep:
     """Say no more until the client hangs up."""
 
 
-Step = Send | Flood | Close | Reset | Stall
+Step = Send | Flood | Close | Reset | StallStep
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ScenarioScript:
     """What is done for one request. After the last step the next request is read, unless that step ended it.
 
     Attributes:
@@ -88,6 +88,6 @@ class Script:
     streamed: bool = True
 
     @property
-    def said(self) -> tuple[Said, ...]:
+    def said(self) -> tuple[EventContent, ...]:
         """What the events carry, in their order."""
         return tuple(said for step in self.steps if isinstance(step, Send) for said in step.said)

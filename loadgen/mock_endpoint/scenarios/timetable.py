@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from loadgen.mock_endpoint.scenarios.steps import Said, Send
+from loadgen.mock_endpoint.scenarios.steps import EventContent, Send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,14 +26,14 @@ INPUT_TOKENS: Final = 3
 """What the server says of the prompt, whatever it is."""
 
 
-def words(count: int = TOKENS, kind: Kind = "content", start: int = 0) -> tuple[Said, ...]:
+def words(count: int = TOKENS, kind: Kind = "content", start: int = 0) -> tuple[EventContent, ...]:
     """Tokens with a text each."""
-    return tuple(Said(f" w{number}", kind) for number in range(start, start + count))
+    return tuple(EventContent(f" w{number}", kind) for number in range(start, start + count))
 
 
 def paced(
     dialect: Dialect,
-    said: Sequence[Said],
+    said: Sequence[EventContent],
     *,
     first_ms: float = FIRST_MS,
     gap_ms: float = GAP_MS,
@@ -48,7 +48,7 @@ def paced(
 
 def ending(
     dialect: Dialect,
-    said: Sequence[Said],
+    said: Sequence[EventContent],
     *,
     usage: bool = True,
     finish_ms: float = END_MS,
@@ -68,7 +68,7 @@ def opening(dialect: Dialect, at_ms: float = FIRST_MS) -> list[Send]:
 
 def body(
     dialect: Dialect,
-    said: Sequence[Said] = words(),
+    said: Sequence[EventContent] = words(),
     *,
     usage: bool = True,
     first_ms: float = FIRST_MS,

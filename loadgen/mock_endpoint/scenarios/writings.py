@@ -11,7 +11,7 @@ from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat
 from loadgen.mock_endpoint.scenarios.http import chunked
 from loadgen.mock_endpoint.scenarios.scenario import Scenario
-from loadgen.mock_endpoint.scenarios.steps import Said, Script, Send
+from loadgen.mock_endpoint.scenarios.steps import EventContent, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, GAP_MS, TOKENS, words
 
 if TYPE_CHECKING:
@@ -21,111 +21,113 @@ _BOM: Final = b"\xef\xbb\xbf"
 _LONG: Final = 256 * 1024
 
 
-def comments(dialect: Dialect) -> Script:
+def comments(dialect: Dialect) -> ScenarioScript:
     """Comments before the first token and between others."""
     pings = [Send(at_ms, b": ping\n\n") for at_ms in (1, 11, 42)]
     pieces = sorted([*pings, *timetable.body(dialect)], key=lambda piece: piece.at_ms)
-    return Script(tuple(chunked(pieces)))
+    return ScenarioScript(tuple(chunked(pieces)))
 
 
-def empty_data(dialect: Dialect) -> Script:
+def empty_data(dialect: Dialect) -> ScenarioScript:
     """Empty events that keep the connection alive."""
-    return Script(tuple(chunked([Send(1, b"data:\n\n"), Send(11, b"data: \n\n"), *timetable.body(dialect)])))
+    return ScenarioScript(
+        tuple(chunked([Send(1, b"data:\n\n"), Send(11, b"data: \n\n"), *timetable.body(dialect)]))
+    )
 
 
-def crlf(dialect: Dialect) -> Script:
+def crlf(dialect: Dialect) -> ScenarioScript:
     """Lines end in CR LF."""
     change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"\n", b"\r\n"))
-    return Script(tuple(chunked(change)))
+    return ScenarioScript(tuple(chunked(change)))
 
 
-def cr(dialect: Dialect) -> Script:
+def cr(dialect: Dialect) -> ScenarioScript:
     """Lines end in CR."""
     change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"\n", b"\r"))
-    return Script(tuple(chunked(change)))
+    return ScenarioScript(tuple(chunked(change)))
 
 
-def bom(dialect: Dialect) -> Script:
+def bom(dialect: Dialect) -> ScenarioScript:
     """A byte order mark before the first event."""
     first, *rest = timetable.body(dialect)
-    return Script(tuple(chunked([*timetable.mapped([first], lambda data: _BOM + data), *rest])))
+    return ScenarioScript(tuple(chunked([*timetable.mapped([first], lambda data: _BOM + data), *rest])))
 
 
-def no_space(dialect: Dialect) -> Script:
+def no_space(dialect: Dialect) -> ScenarioScript:
     """No space after `data:`."""
     change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"data: ", b"data:"))
-    return Script(tuple(chunked(change)))
+    return ScenarioScript(tuple(chunked(change)))
 
 
-def fields(dialect: Dialect) -> Script:
+def fields(dialect: Dialect) -> ScenarioScript:
     """`event`, `id`, `retry`, unknown fields and comments before the data."""
     extra = b"event: chunk\nid: 7\nretry: 100\nx-trace: 1\n: a comment\ndata: "
     change = timetable.mapped(timetable.body(dialect), lambda data: data.replace(b"data: ", extra))
-    return Script(tuple(chunked(change)))
+    return ScenarioScript(tuple(chunked(change)))
 
 
-def data_lines(dialect: Dialect) -> Script:
+def data_lines(dialect: Dialect) -> ScenarioScript:
     """Every JSON text in two `data` lines, cut where JSON allows white space."""
 
     def cut(data: bytes) -> bytes:
         return data if data == chat.DONE else data.replace(b"data: {", b"data: {\ndata: ")
 
-    return Script(tuple(chunked(timetable.mapped(timetable.body(dialect), cut))))
+    return ScenarioScript(tuple(chunked(timetable.mapped(timetable.body(dialect), cut))))
 
 
-def no_blank_line(dialect: Dialect) -> Script:
+def no_blank_line(dialect: Dialect) -> ScenarioScript:
     """The last event lacks its blank line."""
     *rest, last = timetable.body(dialect)
-    return Script(tuple(chunked([*rest, *timetable.mapped([last], lambda data: data[:-2])])))
+    return ScenarioScript(tuple(chunked([*rest, *timetable.mapped([last], lambda data: data[:-2])])))
 
 
 def unicode_text(dialect: Dialect, tokens: int) -> list[Send]:
     """A stream whose texts are of many bytes a character."""
-    said = tuple(Said(text) for text in (" ä", " €", " 😀", " 語") * (tokens // 4))
+    said = tuple(EventContent(text) for text in (" ä", " €", " 😀", " 語") * (tokens // 4))
     return timetable.body(dialect, said)
 
 
-def bytewise(dialect: Dialect) -> Script:
+def bytewise(dialect: Dialect) -> ScenarioScript:
     """Every byte in a write of its own, in the middle of characters and of chunk headers too."""
     steps = [step for step in chunked(unicode_text(dialect, 4)) if isinstance(step, Send)]
-    return Script(tuple(timetable.byte_by_byte(steps)))
+    return ScenarioScript(tuple(timetable.byte_by_byte(steps)))
 
 
-def split_events(dialect: Dialect) -> Script:
+def split_events(dialect: Dialect) -> ScenarioScript:
     """Every write in two, each time cut at another place, 2 ms apart."""
     head, *steps = (step for step in chunked(unicode_text(dialect, TOKENS)) if isinstance(step, Send))
     # A token and the end are cut apart: what completes an event must stand in the half that says so.
     pieces = timetable.together(steps, lambda piece: (piece.at_ms, bool(piece.said)))
-    return Script((head, *timetable.cut_in_two(pieces)))
+    return ScenarioScript((head, *timetable.cut_in_two(pieces)))
 
 
-def two_a_segment(dialect: Dialect) -> Script:
+def two_a_segment(dialect: Dialect) -> ScenarioScript:
     """Tokens come in pairs, in one write; the last pair with the usage and the end."""
     pairs = timetable.body(dialect)
     merged = timetable.together(pairs, lambda piece: int((piece.at_ms - FIRST_MS) // (2 * GAP_MS)))
-    return Script(tuple(chunked(merged)))
+    return ScenarioScript(tuple(chunked(merged)))
 
 
-def buffered(dialect: Dialect) -> Script:
+def buffered(dialect: Dialect) -> ScenarioScript:
     """A proxy holds everything back, and lets it go in one write."""
     everything = timetable.together(timetable.body(dialect), lambda _: None)
-    return Script(tuple(chunked(everything)))
+    return ScenarioScript(tuple(chunked(everything)))
 
 
-def late_headers(dialect: Dialect) -> Script:
+def late_headers(dialect: Dialect) -> ScenarioScript:
     """The head of the response leaves with the first token."""
-    return Script(tuple(chunked(timetable.body(dialect), head_at_ms=FIRST_MS)))
+    return ScenarioScript(tuple(chunked(timetable.body(dialect), head_at_ms=FIRST_MS)))
 
 
-def long_chunk(dialect: Dialect) -> Script:
+def long_chunk(dialect: Dialect) -> ScenarioScript:
     """The first chunk has 256 KiB of text."""
-    said = (Said("x" * _LONG), *words(TOKENS - 1, start=1))
+    said = (EventContent("x" * _LONG), *words(TOKENS - 1, start=1))
     pieces = timetable.body(dialect, said)
     *start, first = pieces[: next(place for place, piece in enumerate(pieces) if piece.said) + 1]
     # So much takes its time on the way: only its last byte, which completes the event, leaves when it is due.
     early = Send(1, b"".join(piece.data for piece in start) + first.data[:-1])
     last = Send(FIRST_MS, first.data[-1:], first.said)
-    return Script(tuple(chunked([early, last, *pieces[len(start) + 1 :]])))
+    return ScenarioScript(tuple(chunked([early, last, *pieces[len(start) + 1 :]])))
 
 
 WRITINGS: Final = (

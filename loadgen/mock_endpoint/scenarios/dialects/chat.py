@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.mock_endpoint.scenarios.steps import Said
+    from loadgen.mock_endpoint.scenarios.steps import EventContent
 
 path: Final = "/chat/completions"
 
@@ -27,13 +27,13 @@ def opening() -> bytes:
     return delta({"role": "assistant", "content": ""})
 
 
-def events(said: Sequence[Said]) -> list[bytes]:
+def events(said: Sequence[EventContent]) -> list[bytes]:
     """A delta for each."""
     calls = [one for one in said if one.kind == "tool"]
     return [delta(_said(one, first=calls[:1] == [one]), choice=one.choice) for one in said]
 
 
-def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
     """The finish reason, the usage, `[DONE]`."""
     reason = "tool_calls" if any(one.kind == "tool" for one in said) else "stop"
     finish = b"".join(delta({}, reason, choice) for choice in sorted({one.choice for one in said} or {0}))
@@ -45,7 +45,7 @@ def error(message: str) -> bytes:
     return event({"error": {"message": message, "type": "server_error", "code": 500}})
 
 
-def whole(said: Sequence[Said]) -> bytes:
+def whole(said: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
     message: dict[str, Any] = {"role": "assistant", "content": text_of(said, "content")}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
@@ -58,7 +58,7 @@ def delta(said: dict[str, Any], reason: str | None = None, choice: int = 0, **mo
     return event({**_HEAD, "choices": [{"index": choice, "delta": said, "finish_reason": reason}], **more})
 
 
-def usage(said: Sequence[Said]) -> dict[str, Any]:
+def usage(said: Sequence[EventContent]) -> dict[str, Any]:
     """The server's own counts."""
     output = count(said)
     return {
@@ -70,7 +70,7 @@ def usage(said: Sequence[Said]) -> dict[str, Any]:
     }
 
 
-def _said(one: Said, *, first: bool) -> dict[str, Any]:
+def _said(one: EventContent, *, first: bool) -> dict[str, Any]:
     if one.kind != "tool":
         return {one.kind: one.text}
     function = {"name": "search", "arguments": one.text} if first else {"arguments": one.text}

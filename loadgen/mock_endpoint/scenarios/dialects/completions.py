@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, event, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.mock_endpoint.scenarios.steps import Said
+    from loadgen.mock_endpoint.scenarios.steps import EventContent
 
 path: Final = "/completions"
 
@@ -24,12 +24,12 @@ def opening() -> bytes:
     return b""
 
 
-def events(said: Sequence[Said]) -> list[bytes]:
+def events(said: Sequence[EventContent]) -> list[bytes]:
     """A chunk for each."""
     return [chunk(one.text, choice=one.choice) for one in said]
 
 
-def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
     """The finish reason, the usage, `[DONE]`."""
     choices = sorted({one.choice for one in said} or {0})
     counts = event({**_HEAD, "choices": [], "usage": chat.usage(said)}) if counted else b""
@@ -39,7 +39,7 @@ def ending(said: Sequence[Said], *, counted: bool) -> Ending:
 error = chat.error
 
 
-def whole(said: Sequence[Said]) -> bytes:
+def whole(said: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
     choice = {"index": 0, "text": text_of(said, "content"), "finish_reason": "stop"}
     return orjson.dumps({**_HEAD, "choices": [choice], "usage": chat.usage(said)})

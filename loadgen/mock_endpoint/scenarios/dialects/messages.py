@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from loadgen.mock_endpoint.scenarios.steps import Said
+    from loadgen.mock_endpoint.scenarios.steps import EventContent
 
 path: Final = "/messages"
 
@@ -40,12 +40,12 @@ def opening() -> bytes:
     return _typed("message_start", message=begun) + _typed("ping")
 
 
-def events(said: Sequence[Said]) -> list[bytes]:
+def events(said: Sequence[EventContent]) -> list[bytes]:
     """A delta for each, behind the start of its block; a call's start has a token itself, its name."""
     return list(_events(said))
 
 
-def _events(said: Sequence[Said]) -> Iterator[bytes]:
+def _events(said: Sequence[EventContent]) -> Iterator[bytes]:
     before, index = None, -1
     for one in said:
         start = b""
@@ -60,7 +60,7 @@ def _events(said: Sequence[Said]) -> Iterator[bytes]:
         yield start + _typed("content_block_delta", index=index, delta={"type": kind, member: one.text})
 
 
-def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
     """The end of the last block; the reason and the usage; the end of the message."""
     stop = _typed("content_block_stop", index=0) if said else b""
     reason = {"stop_reason": "end_turn", "stop_sequence": None}
@@ -73,7 +73,7 @@ def error(message: str) -> bytes:
     return _typed("error", error={"type": "overloaded_error", "message": message})
 
 
-def whole(said: Sequence[Said]) -> bytes:
+def whole(said: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
     content = [{"type": "text", "text": text_of(said, "content")}]
     usage = {**_INPUT, "output_tokens": count(said)}

@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, count, even
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.mock_endpoint.scenarios.steps import Said
+    from loadgen.mock_endpoint.scenarios.steps import EventContent
 
 path: Final = "/sse"
 
@@ -25,12 +25,12 @@ def opening() -> bytes:
     return b""
 
 
-def events(said: Sequence[Said]) -> list[bytes]:
+def events(said: Sequence[EventContent]) -> list[bytes]:
     """An event for each."""
     return [event({"text": one.text}) for one in said]
 
 
-def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
     """The finish reason, the number of tokens, `[DONE]`."""
     counts = event({"tokens": count(said)}) if counted else b""
     return Ending(event({"text": "", "finish": "stop"}), counts, chat.DONE)
@@ -39,6 +39,6 @@ def ending(said: Sequence[Said], *, counted: bool) -> Ending:
 error = chat.error
 
 
-def whole(said: Sequence[Said]) -> bytes:
+def whole(said: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
     return orjson.dumps({"text": text_of(said, "content"), "tokens": count(said), "finish": "stop"})

@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from loadgen.mock_endpoint.scenarios.steps import Said
+    from loadgen.mock_endpoint.scenarios.steps import EventContent
 
 path: Final = "/responses"
 
@@ -35,12 +35,12 @@ def opening() -> bytes:
     return b"".join(_typed(f"response.{name}", response=begun) for name in ("created", "in_progress"))
 
 
-def events(said: Sequence[Said]) -> list[bytes]:
+def events(said: Sequence[EventContent]) -> list[bytes]:
     """A delta for each, behind the start of its item; a call's start has a token itself, its name."""
     return list(_events(said))
 
 
-def _events(said: Sequence[Said]) -> Iterator[bytes]:
+def _events(said: Sequence[EventContent]) -> Iterator[bytes]:
     before, index = None, -1
     for one in said:
         begins = one.kind != before
@@ -52,7 +52,7 @@ def _events(said: Sequence[Said]) -> Iterator[bytes]:
         yield (start if begins else b"") + _typed(_DELTAS[one.kind], output_index=index, delta=one.text)
 
 
-def ending(said: Sequence[Said], *, counted: bool) -> Ending:
+def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
     """The end of the last item, and the whole response once more, with its usage."""
     finish = _typed("response.output_item.done", output_index=0, item=_ITEMS[said[-1].kind]) if said else b""
     return Ending(finish, b"", _typed("response.completed", response=_response(said, counted=counted)))
@@ -63,12 +63,12 @@ def error(message: str) -> bytes:
     return _typed("error", code="server_error", message=message)
 
 
-def whole(said: Sequence[Said]) -> bytes:
+def whole(said: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
     return orjson.dumps(_response(said, counted=True))
 
 
-def _response(said: Sequence[Said], *, counted: bool) -> dict[str, Any]:
+def _response(said: Sequence[EventContent], *, counted: bool) -> dict[str, Any]:
     part = {"type": "output_text", "text": text_of(said, "content"), "annotations": []}
     output = [{**_ITEMS["content"], "content": [part]}] if part["text"] else []
     usage = {

@@ -1,0 +1,70 @@
+"""When requests are meant to leave: pure, seeded sequences. No clock, no sleep.
+
+A schedule yields offsets from the start of the phase in integer nanoseconds, never decreasing. It is a spread
+(`spread.py`) on a rate (`rate_profile.py`): arrival k is at Λ⁻¹(S_k), where S_k is the position of the k-th
+arrival of the spread, and Λ the cumulative rate. So every spread goes with every rate, and Λ maps the
+distances between arrivals back to those of the spread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import repeat
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from loadgen.driver.arrivals.rate_profile import Profile
+
+_SECOND: Final = 1_000_000_000
+
+
+def at_rate(positions: Iterable[float], rate: float) -> Iterator[int]:
+    """A rate that does not change. Computed from the position each time, so that nothing adds up.
+
+    Args:
+        positions: Of a spread.
+        rate: Requests a second.
+    """
+    return (round(position * _SECOND / rate) for position in positions)
+
+
+def along(positions: Iterable[float], profile: Profile) -> Iterator[int]:
+    """A rate that changes; ends where no request comes any more.
+
+    Args:
+        positions: Of a spread.
+        profile: The rate over time.
+    """
+    latest = 0
+    for position in positions:
+        at_s = profile.inverse(position)
+        if at_s == math.inf:
+            return
+        # The last digit of a time may be off, and must not put one request ahead of another.
+        latest = max(latest, round(at_s * _SECOND))
+        yield latest
+
+
+def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterator[int]:
+    """The times of a trace; ends with it.
+
+    Args:
+        offsets_ns: When its requests came, never decreasing, on any clock.
+        speed: So many times as fast.
+        first: The request that comes at the start; those ahead of it are left out.
+    """
+    start_ns = offsets_ns[first] if first < len(offsets_ns) else 0
+    return (round((offsets_ns[k] - start_ns) / speed) for k in range(first, len(offsets_ns)))
+
+
+def busiest_rate(offsets_ns: Iterable[int], speed: float) -> float:
+    """The highest rate of a trace that is replayed, in requests a second: of its busiest second."""
+    return max(Counter(int(at / speed // _SECOND) for at in offsets_ns).values(), default=0)
+
+
+def all_at_once() -> Iterator[int]:
+    """Everything at the start (MLPerf's offline scenario)."""
+    return repeat(0)

@@ -1,0 +1,184 @@
+"""One request while aiohttp has it: what passes through its socket, and what aiohttp keeps to itself."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from aiohttp.http import HttpProcessingError
+
+from loadgen.driver.client.aiohttp_failure import malformed
+from loadgen.driver.client.exchange import Setup
+from loadgen.driver.client.failure import RequestFailedError
+from loadgen.driver.client.late import Late
+from loadgen.driver.client.observed_socket import ObservedSocket, Passage
+
+if TYPE_CHECKING:
+    import aiohttp
+    from aiohttp.client_proto import ResponseHandler
+
+    from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.patience import Silence
+
+
+class Errand(Passage):
+    """What is known of one request while aiohttp has it.
+
+    Args:
+        exchange: The request's.
+        limit: How long it may take.
+
+    Attributes:
+        silence: Why its time was cut short, if it was.
+        sock: What carries it; None before there is a connection.
+    """
+
+    def __init__(self, exchange: Exchange, limit: asyncio.Timeout) -> None:
+        super().__init__()
+        self.exchange = exchange
+        self.limit = limit
+        self.silence: Silence | None = None
+        self.dns_ms: float | None = None
+        self.sock: ObservedSocket | None = None
+        self._protocol: ResponseHandler | None = None
+        self._transport: asyncio.Transport | None = None
+        self._content: aiohttp.StreamReader | None = None
+        self._framed = False
+        self._taken_ns = 0
+        self._reads = 0
+        self._body_bytes = 0
+        self._body_ns = 0
+
+    def take(
+        self, sock: ObservedSocket, protocol: ResponseHandler, transport: asyncio.Transport, unasked: int
+    ) -> None:
+        """Have a connection: what passes through it is this request's from now on.
+
+        Args:
+            sock: Its socket.
+            protocol: Has what was received.
+            transport: Of the event loop.
+            unasked: See `Setup`.
+        """
+        self.exchange.setup = self._setup(sock, unasked)
+        self.sock, self._protocol, self._transport = sock, protocol, transport
+        sock.carry(self)
+        self._reads = sock.counted.reads if sock.counted is not None else 0
+
+    def leave(self) -> None:
+        """Have it no more; unless it is fit for another request it is closed, without a farewell over TLS."""
+        if self.sock is None:
+            return
+        if self.sock.passage is self:
+            self.sock.passage = None
+        whole = self.exchange.ended_ns is not None and self.exchange.failure is None and self.sent
+        if self._protocol is None or self._transport is None:
+            # Given up while it was being opened: asyncio may have begun a farewell, which this ends.
+            with suppress(OSError):
+                self.sock.shutdown(socket.SHUT_RDWR)
+        elif whole and self._protocol.is_connected():
+            self.exchange.forsake = self._close_if_idle
+        else:
+            abort(self._transport)
+
+    def _close_if_idle(self) -> None:
+        if self.sock is not None and self.sock.passage is None and self._transport is not None:
+            abort(self._transport)
+
+    def answered(self, content: aiohttp.StreamReader, *, framed: bool) -> None:
+        """Know that the head of the response is complete, who has its body, and whether that says its end."""
+        self.head, self._content, self._framed = True, content, framed
+        self.bare_bytes, self._body_bytes, self._body_ns = 0, content.total_bytes, self.heard_ns
+        if self.sock is not None and not content.total_bytes:
+            self._note_taken(self.sock)
+
+    def read_on(self) -> None:
+        """Nothing: asyncio reads before it looks at the time."""
+
+    def catch_up(self) -> None:
+        """Take what had arrived before a body broke: aiohttp keeps it to itself from then on."""
+        content, sock = self._content, self.sock
+        if content is not None and sock is not None:
+            content._exception = None  # noqa: SLF001 (nothing public hands out what was read)
+            with suppress(RequestFailedError):
+                if data := content.read_nowait():
+                    self.pass_on(data, sock)
+
+    def pass_on(self, data: bytes, sock: ObservedSocket) -> None:
+        """Pass on what was received of the body; all of it has the stamp of the last read.
+
+        It arrived after what was taken before it. Where it ends in its last read is not known.
+        """
+        before, since_ns, at_ns = self._reads, self._taken_ns, sock.arrival_ns
+        self._note_taken(sock)
+        exact = self._reads - before == 1 and sock.counted is not None and not sock.counted.together()
+        self.exchange.body((data,), (at_ns,), {} if exact else {0: Late(since_ns, whole=True)})
+
+    def _note_taken(self, sock: ObservedSocket) -> None:
+        """Know that what has been read by now was taken."""
+        self._reads = sock.counted.reads if sock.counted is not None else 0
+        self._taken_ns = sock.arrival_ns
+
+    def give_up(self, silence: Silence) -> None:
+        """End the request, whose time is over; what had arrived counts, and may be a whole response."""
+        exchange, content, sock = self.exchange, self._content, self.sock
+        failure, message, due_ns = self.silence or silence
+        exchange.deadline_ns = due_ns
+        if content is not None and sock is not None and content.exception() is None:
+            self.catch_up()
+            if content.is_eof() and self._framed:
+                exchange.ended(sock.arrival_ns, framed=True)
+        exchange.failed(failure, message, due_ns)
+
+    def on_sent(self, at_ns: int, by_ns: int) -> None:
+        """Pass it on."""
+        self.exchange.sent(at_ns, by_ns)
+
+    def on_body(self) -> None:
+        """Look at what came of it when aiohttp has seen it."""
+        asyncio.get_running_loop().call_soon(self._look_at_read)
+
+    def _look_at_read(self) -> None:
+        """See whether the last read brought something of the body; end a body whose framing is broken.
+
+        What is no part of the body, a trailer say, is no sign of life. Of broken framing aiohttp tells the
+        connection, but not who reads the body.
+        """
+        protocol, content = self._protocol, self._content
+        if content is not None:
+            if content.total_bytes > self._body_bytes:
+                self.bare_bytes = 0
+                self._body_bytes, self._body_ns = content.total_bytes, self.heard_ns
+            self.heard_ns = self._body_ns
+        if protocol is None or content is None or content.is_eof() or content.exception() is not None:
+            return
+        if isinstance(error := protocol.exception(), HttpProcessingError):
+            content.set_exception(malformed(error.message))
+
+    def _setup(self, sock: ObservedSocket, unasked: int) -> Setup:
+        if sock.used:
+            return Setup(reused=True, unasked=unasked)
+        now_ns = time.monotonic_ns()
+        speaking_ns = sock.speaking_ns or now_ns
+        return Setup(
+            reused=False,
+            dns_ms=self.dns_ms,
+            connect_ms=(speaking_ns - sock.connecting_ns) / 1e6,
+            tls_ms=(now_ns - speaking_ns) / 1e6 if sock.speaking_ns else None,
+            unasked=unasked,
+        )
+
+
+CURRENT: ContextVar[Errand] = ContextVar("errand")
+"""Whose request the running code of aiohttp is about."""
+
+
+def abort(transport: asyncio.Transport) -> None:
+    """Close a connection at once, without a farewell over TLS."""
+    # The TLS transport of older Pythons (3.11.2) cannot be told so any more once it is lost.
+    with suppress(AttributeError):
+        transport.abort()

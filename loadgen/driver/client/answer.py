@@ -1,0 +1,315 @@
+"""What a response said, and when."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from itertools import chain, compress
+from operator import eq, sub
+from sys import getsizeof
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.codec import Delta, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loadgen.driver.client.template import Channel
+
+_MAX_GAP_US: Final = 2**32 - 1
+_UNTOLD: Final = Usage()
+
+_STAMP_BYTES: Final = 40
+"""The stamp of a chunk, and its place in a list."""
+
+
+@dataclass(slots=True)
+class ParsedResponse:
+    """What a response said, and when.
+
+    Attributes:
+        token_ns: Arrival of every chunk that carried something, ns of CLOCK_MONOTONIC.
+        silent_ns: Arrival of every silent chunk: one that names the content and has none. See `arrivals`.
+        first_visible_ns: Arrival of the first content: no reasoning, no tool call; None without any.
+        token_low_ns: When chunks had not arrived that may be earlier than their stamps, by their place in
+            `token_ns`.
+        silent_low_ns: Likewise of silent ones.
+        done: Whether the stream said that it is over.
+        error: An error that the server reported inside the body.
+    """
+
+    token_ns: list[int] = field(default_factory=list)
+    silent_ns: list[int] = field(default_factory=list)
+    token_low_ns: dict[int, int] = field(default_factory=dict)
+    silent_low_ns: dict[int, int] = field(default_factory=dict)
+    first_visible_ns: int | None = None
+    content: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    finish_reason: str | None = None
+    usage: Usage = _UNTOLD
+    done: bool = False
+    error: str | None = None
+    _first: Delta | None = None
+    _calls: dict[int | None, dict[str, Any]] = field(default_factory=dict)
+    _opened: bool = False
+    _first_output_ns: int | None = None
+    _first_hush_ns: int | None = None
+    _compacted: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the model generated nothing."""
+        return not (self.content or self.reasoning or self.tool_calls)
+
+    @property
+    def silent_tokens(self) -> bool:
+        """Whether the silent chunks are tokens whose text came later, or never: the server's count tells.
+
+        It does where each chunk was one token, but perhaps for the one that ends the text.
+        """
+        if not self.silent_ns or (output_tokens := self.usage.output_tokens) is None:
+            return False
+        return output_tokens - len(self.token_ns) - len(self.silent_ns) in (0, 1)
+
+    @property
+    def arrivals(self) -> list[int]:
+        """Arrival of every token, as far as chunks tell them apart, the silent ones among them."""
+        return sorted(self.token_ns + self.silent_ns) if self.silent_tokens else self.token_ns
+
+    @property
+    def lows(self) -> dict[int, int]:
+        """When those of `arrivals` had not arrived for sure that may be earlier than their stamps, by place.
+
+        The bytes of a connection arrive in order: none came before one that stands before it.
+        """
+        lows = self._merged_lows() if self.silent_tokens else self.token_low_ns
+        if not lows:
+            return {}
+        arrivals = self.arrivals
+        ordered: dict[int, int] = {}
+        for place, low_ns in sorted(lows.items()):
+            before = bisect_left(arrivals, arrivals[place]) - 1
+            earliest_ns = ordered.get(before, arrivals[before]) if before >= 0 else 0
+            ordered[place] = max(low_ns, earliest_ns)
+        return ordered
+
+    @property
+    def first_chunk(self) -> dict[str, int] | None:
+        """How long the text of the first chunk that carried something is, in characters of each category.
+
+        Of a part of a tool call it is its arguments that count. None where nothing was streamed.
+        """
+        first = self._first
+        if first is None:
+            return None
+        lengths = {}
+        if first.reasoning:
+            lengths["reasoning"] = len(first.reasoning)
+        if first.content:
+            lengths["content"] = len(first.content)
+        if first.tool_calls:
+            # A call begins with its name, which may be all that its first part has.
+            lengths["tool_call"] = sum(map(_arguments, first.tool_calls))
+        return lengths
+
+    @property
+    def first_output_ns(self) -> int | None:
+        """Arrival of the first token that is not reasoning; None without one."""
+        hushed = self._first_hush_ns is not None and self.silent_tokens
+        return self._first_hush_ns if hushed else self._first_output_ns
+
+    def message(self) -> dict[str, Any]:
+        """What was said, as the assistant's message that the next turn of a conversation has before it.
+
+        Reasoning is no part of it, for servers leave that of earlier turns out.
+        """
+        said: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
+        if self.tool_calls:
+            # The index is of the stream, and no member of a message.
+            calls = [{name: call[name] for name in call if name != "index"} for call in self.tool_calls]
+            said |= {"content": said["content"] or None, "tool_calls": calls}
+        return said
+
+    def add(self, delta: Delta, at_ns: int | None, low_ns: int | None = None) -> None:
+        """Take in what one piece adds.
+
+        Args:
+            delta: What that is.
+            at_ns: When it arrived; None for a piece that is not of a stream.
+            low_ns: When it had not arrived, where it may have arrived before `at_ns`.
+        """
+        self._note_low(delta, low_ns)
+        if at_ns is not None and delta.carries_token:
+            if self._first_output_ns is None and (delta.content or delta.tool_calls):
+                self._note_output(at_ns)
+            if delta.content and self.first_visible_ns is None:
+                self.first_visible_ns = at_ns
+            self._first = self._first or delta
+            self.token_ns.append(at_ns)
+        elif at_ns is not None and delta.silent:
+            if self._opened or self.token_ns or not delta.opens:
+                self.silent_ns.append(at_ns)
+            self._opened = self._opened or delta.opens
+        if delta.content:
+            self.content.append(delta.content)
+        if delta.reasoning:
+            self.reasoning.append(delta.reasoning)
+        for part in delta.tool_calls:
+            self._merge(part)
+        if delta.finish_reason or delta.usage is not None or delta.error is not None or delta.done:
+            self._note_end(delta)
+
+    def add_texts(
+        self, channel: Channel, texts: list[str], moments: list[int], lows: Mapping[int, int]
+    ) -> None:
+        """Take in texts, none of them empty, with which nothing else came.
+
+        Args:
+            channel: What they are.
+            texts: They.
+            moments: When each arrived.
+            lows: When those had not arrived that may have arrived before, by their place.
+        """
+        if lows:
+            kept = len(self.token_ns)
+            self.token_low_ns.update((kept + place, low_ns) for place, low_ns in lows.items())
+        if channel == "reasoning":
+            self.token_ns += moments
+            self.reasoning += texts
+            return
+        if self._first_output_ns is None:
+            self._note_output(moments[0])
+        self.token_ns += moments
+        self.content += texts
+        if self.first_visible_ns is None:
+            self.first_visible_ns = moments[0]
+
+    def forget_content(self, content: str) -> bool:
+        """Make room for the whole content so far; tell whether it is more, or another, than before."""
+        if not content or self.content == [content]:
+            return False
+        self.content.clear()
+        return True
+
+    def compact(self) -> int:
+        """Join the texts that were added since the last call.
+
+        Returns:
+            Bytes of memory for all that was added since: texts, tool calls and stamps.
+        """
+        contents, thoughts, calls, stamps = self._compacted
+        size = sum(map(_call_size, self.tool_calls[calls:]))
+        for texts, start in ((self.content, contents), (self.reasoning, thoughts)):
+            texts[start:] = ["".join(texts[start:])]
+            size += getsizeof(texts[-1])
+        received = len(self.token_ns) + len(self.silent_ns)
+        self._compacted = len(self.content), len(self.reasoning), len(self.tool_calls), received
+        return size + _STAMP_BYTES * (received - stamps)
+
+    def _note_end(self, delta: Delta) -> None:
+        """Take in what mostly comes once, at the end."""
+        self.finish_reason = delta.finish_reason or self.finish_reason
+        if delta.usage is not None:
+            before = self.usage
+            self.usage = delta.usage if before is _UNTOLD else Usage(*map(_later, before, delta.usage))
+        if self.error is None:
+            self.error = delta.error
+        self.done = self.done or delta.done
+
+    def _note_low(self, delta: Delta, low_ns: int | None) -> None:
+        """Note when a chunk had not arrived that is about to be taken in, where its stamp may be too late."""
+        if low_ns is None:
+            return
+        if delta.carries_token:
+            self.token_low_ns[len(self.token_ns)] = low_ns
+        elif delta.silent:
+            self.silent_low_ns[len(self.silent_ns)] = low_ns
+
+    def _merged_lows(self) -> dict[int, int]:
+        """The lows of tokens and silent tokens, by the places of their stamps among both."""
+        tokens = [(at_ns, self.token_low_ns.get(place)) for place, at_ns in enumerate(self.token_ns)]
+        silent = [(at_ns, self.silent_low_ns.get(place)) for place, at_ns in enumerate(self.silent_ns)]
+        merged = sorted(tokens + silent, key=lambda one: (one[0], one[1] or one[0]))
+        return {place: low_ns for place, (_, low_ns) in enumerate(merged) if low_ns is not None}
+
+    def _note_output(self, at_ns: int) -> None:
+        """Note the first output, and the first silent chunk before it that no reasoning followed.
+
+        A token without text belongs to the text that comes next.
+        """
+        self._first_output_ns = at_ns
+        thought_ns = self.token_ns[-1] if self.token_ns else 0
+        self._first_hush_ns = next((one for one in self.silent_ns if one >= thought_ns), None)
+
+    def gaps_us(self, sent_ns: int) -> bytes:
+        """The arrivals in the log's form (see `recorder.schema`)."""
+        offsets_us = [(at_ns - sent_ns + 500) // 1000 for at_ns in self.arrivals]
+        gaps_us: Iterator[int] = map(sub, offsets_us, chain((0,), offsets_us))
+        if offsets_us and offsets_us[-1] > _MAX_GAP_US:
+            gaps_us = (min(gap_us, _MAX_GAP_US) for gap_us in gaps_us)
+        return array("I", gaps_us).tobytes()
+
+    def late_chunks(self, lows: Mapping[int, int]) -> list[int]:
+        """Chunks that may be earlier than their stamps, in the log's form.
+
+        Args:
+            lows: When they had not arrived, by their place in `arrivals`, ascending.
+
+        Returns:
+            Three numbers for neighbours of one read: the place of the first, how many they are, and by how
+            many microseconds at most they are earlier than their stamp.
+        """
+        arrivals = self.arrivals
+        late: list[list[int]] = []
+        for place, low_ns in lows.items():
+            early_us = (arrivals[place] - low_ns + 999) // 1000
+            if late and late[-1][0] + late[-1][1] == place and late[-1][2] == early_us:
+                late[-1][1] += 1
+            else:
+                late.append([place, 1, early_us])
+        return [number for triple in late for number in triple]
+
+    def coalesced(self) -> int:
+        """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
+        arrivals = self.arrivals
+        later = arrivals[1:]
+        return len(set(compress(later, map(eq, arrivals, later))))
+
+    def _merge(self, part: Mapping[str, Any]) -> None:
+        """Add a part of a tool call to the call of its index; a part without one is a call of its own."""
+        index = part.get("index")
+        if index is None or index not in self._calls:
+            begun = self._calls[index] = dict(part)
+            if begun.get("function"):
+                # The part stays what it was: `first_chunk` looks at it.
+                begun["function"] = dict(begun["function"])
+            self.tool_calls.append(begun)
+            return
+        call = self._calls[index]
+        function = call["function"] = call.get("function") or {}
+        for key, value in (part.get("function") or {}).items():
+            old = function.get(key)
+            if isinstance(old, str) and isinstance(value, str):
+                function[key] = old + value
+            elif value is not None:
+                function[key] = value
+
+
+def _call_size(call: Mapping[str, Any]) -> int:
+    """Bytes of memory for a tool call."""
+    function = call.get("function") or {}
+    members = sum(map(getsizeof, chain(call.values(), function.values())))
+    return getsizeof(call) + getsizeof(function) + members
+
+
+def _arguments(call: Mapping[str, Any]) -> int:
+    """How long the arguments are that a part of a tool call has."""
+    arguments = (call.get("function") or {}).get("arguments")
+    return len(arguments) if isinstance(arguments, str) else 0
+
+
+def _later(old: int | None, new: int | None) -> int | None:
+    """Of two counts the later, unless it says nothing: a protocol may tell them apart from each other."""
+    return old if new is None else new

@@ -1,0 +1,88 @@
+"""How much a server can make this program keep, whatever it sends: everything else is `too_large`.
+
+Time has bounds of its own (`timeouts.py`): what sends little for ever ends with its request's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.client.failure import Failure, RequestFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_HEAD_BYTES: Final = 64 * 1024
+"""Of all before the body, informational responses included: many servers stop at 8 KiB themselves."""
+
+MAX_ERROR_BYTES: Final = 64 * 1024
+"""So much of the body of an HTTP error is read: a message needs no more."""
+
+MAX_FRAME_BYTES: Final = 16 * 2**20
+"""A frame, or a line of it: it is put together before it is decoded. Long tool calls take a hundredth."""
+
+MAX_BODY_BYTES: Final = 64 * 2**20
+"""One response; `--max-response` sets another bound. At 200 bytes a token, 300,000 tokens."""
+
+MAX_TOGETHER_BYTES: Final = 2**30
+"""All responses in a worker process, open or on their way to the log: 8 of the largest, 2,500 of 200 kB."""
+
+SMALL_BYTES: Final = 2**20
+"""A response of no more than this is never given up for what others take."""
+
+SHIP_BYTES: Final = 2**16
+"""The end of a larger response is sent to the log at once: none of it stays in memory twice."""
+
+PIECE_BYTES: Final = 128
+"""What keeping a piece takes beside its own bytes: a server that sends only the smallest is bounded too."""
+
+
+class Allowance:
+    """What responses may take to keep: one of them, and all together that are open.
+
+    Args:
+        each: Bytes for one.
+        together: Bytes for all, and for what waits to be sent to the log.
+        queued: Returns how many bytes wait to be sent to the log.
+
+    Attributes:
+        held: What the open ones take at present.
+    """
+
+    __slots__ = ("_each", "_queued", "_together", "held")
+
+    def __init__(
+        self,
+        each: int = MAX_BODY_BYTES,
+        together: int = MAX_TOGETHER_BYTES,
+        queued: Callable[[], int] = int,
+    ) -> None:
+        self._each = each
+        self._together = together
+        self._queued = queued
+        self.held = 0
+
+    def take(self, more: int, whole: int) -> None:
+        """Have a response take more; with it, it takes so much as a whole.
+
+        Raises:
+            RequestFailedError: `too_large`. What was taken is to be given back all the same.
+        """
+        self.held += more
+        if whole > self._each:
+            raise RequestFailedError(
+                Failure.TOO_LARGE,
+                f"a response that takes more than {self._each} bytes to keep (--max-response)",
+            )
+        # When a response ends it is copied on its way to the log: what is held is needed twice.
+        if whole > SMALL_BYTES and 2 * self.held + self._queued() > self._together:
+            raise RequestFailedError(
+                Failure.TOO_LARGE,
+                "all open responses together, and those on their way to the log, take more than "
+                f"{self._together} bytes to keep; of those that take more than {SMALL_BYTES}, this one went "
+                "on. Put on less load, or give more --workers",
+            )
+
+    def give_back(self, bytes_: int) -> None:
+        """Have a response that is over take nothing any more."""
+        self.held -= bytes_

@@ -1,0 +1,119 @@
+"""OpenAI chat completions: `POST /v1/chat/completions`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.codec import (
+    Delta,
+    Generation,
+    MalformedResponseError,
+    bearer,
+    read_error,
+    require_texts,
+    told,
+)
+from loadgen.driver.client.json_shape import objects, text, written
+from loadgen.driver.client.openai import first_choice, read_usage, request_body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from workloads.sample import Sample
+
+path: Final = "/chat/completions"
+models: Final = "/models"
+announces_end: Final = True
+cumulative: Final = False
+headers = bearer
+
+
+def request(sample: Sample, generation: Generation) -> dict[str, Any]:
+    """The request body that asks a sample."""
+    require_texts(sample, "chat")
+    body = request_body(sample, generation, messages=sample.messages())
+    return {"tools": list(sample.tools), **body} if sample.tools else body
+
+
+def asked(sample: Sample) -> dict[str, Any]:
+    """The sample's texts as the log keeps them."""
+    return told(sample)
+
+
+def chunk(payload: Any) -> Delta:
+    """Read one frame of a stream."""
+    choice = first_choice(payload)
+    delta = _read(payload, choice, "delta")
+    if delta.content or choice is None or delta.finish_reason or delta.error or delta.carries_token:
+        return delta
+    said = choice.get("delta") or {}
+    if said.get("content") != "" or any(said[name] for name in said if name != "role"):
+        return delta
+    return Delta(usage=delta.usage, silent=True, opens=bool(said.get("role")))
+
+
+def whole(payload: Any) -> Delta:
+    """Read a complete response that is not a stream."""
+    return _read(payload, first_choice(payload), "message")
+
+
+def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: str) -> Delta:
+    usage = read_usage(payload) if payload.get("usage") else None
+    error = read_error(payload)
+    if choice is None:
+        return Delta(usage=usage, error=error)
+    said = choice.get(member) or {}
+    if not isinstance(said, dict):
+        raise MalformedResponseError(f"`{member}` is not an object")
+    finish_reason = text(choice.get("finish_reason")) or None
+    content = said.get("content")
+    if len(said) <= 1 and (type(content) is str or not said):
+        # Nearly all frames of a stream.
+        return Delta(content or "", "", (), finish_reason, usage, error)
+    thought = ""
+    if isinstance(content, list):
+        thought = "".join(_joined(part.get("thinking")) for part in objects(content, "`content`"))
+        content = _joined(content)
+    return Delta(
+        text(content) or text(said.get("refusal")),
+        # DeepSeek, SGLang and older vLLM call it reasoning_content, OpenRouter and newer vLLM reasoning.
+        text(said.get("reasoning_content")) or text(said.get("reasoning")) or thought,
+        _tool_calls(said),
+        finish_reason,
+        usage,
+        error,
+    )
+
+
+def _joined(value: Any) -> str:
+    """A text, or a list of parts that have one each, as some gateways send it."""
+    if isinstance(value, list):
+        return "".join(text(part.get("text")) for part in objects(value, "`content`"))
+    return text(value)
+
+
+def _tool_calls(said: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    calls = said.get("tool_calls")
+    if not calls:
+        return ()
+    if not isinstance(calls, list) or not all(map(_is_call, calls)):
+        raise MalformedResponseError("`tool_calls` is not a list of calls or parts of them")
+    return [_plain_call(call) for call in calls]
+
+
+def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call of plain values, whatever a server nests in it: the log has one form of calls."""
+    plain = _plain({name: value for name, value in call.items() if name != "function"})
+    return plain if call.get("function") is None else plain | {"function": _plain(call["function"])}
+
+
+def _plain(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: written(value) if isinstance(value, dict | list) else value for name, value in part.items()}
+
+
+def _is_call(call: Any) -> bool:
+    return (
+        isinstance(call, dict)
+        and isinstance(call.get("index"), int | None)
+        and isinstance(call.get("function"), dict | None)
+    )

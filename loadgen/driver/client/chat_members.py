@@ -1,0 +1,46 @@
+"""What the messages and tools of OpenAI's chat format have that other protocols can say too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.codec import CannotAskError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workloads.sample import Message
+
+_KNOWN: Final = frozenset({"role", "content", "refusal", "tool_calls", "tool_call_id"})
+_LEFT_OUT: Final = frozenset({"reasoning", "reasoning_content", "annotations"})
+"""What a model has said beside its answer: nobody is sent it again."""
+
+
+def only_known(message: Message, protocol: str) -> None:
+    """Make sure that nothing of a message would be lost in silence.
+
+    Raises:
+        CannotAskError: It has a member that other protocols do not know.
+    """
+    other = message.keys() - _KNOWN - _LEFT_OUT
+    if message["role"] == "tool":
+        other -= {"name"}  # of the function: the call that it answers has it
+    if other:
+        raise CannotAskError(
+            f"a message of {message['role']} has `{min(other)}`, which --protocol {protocol} has no place for"
+        )
+
+
+def function_of(tool: Mapping[str, Any], protocol: str) -> Mapping[str, Any]:
+    """The function that a tool is: its name, and what is known of it.
+
+    Raises:
+        CannotAskError: The tool is none.
+    """
+    function = tool.get("function")
+    if tool.get("type") != "function" or not isinstance(function, dict) or not function.get("name"):
+        raise CannotAskError(
+            'a tool that is not {"type": "function", "function": {"name": …}}, the only kind that '
+            f"--protocol {protocol} is given here"
+        )
+    return function

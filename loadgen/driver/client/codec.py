@@ -1,0 +1,172 @@
+"""What a protocol has to say: how to ask, and what a piece of an answer means. Sans-IO."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from workloads.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How an answer is to be generated; what is None is left to the server.
+
+    Attributes:
+        model: The model's name, as the endpoint knows it.
+        max_tokens: The most output tokens.
+        temperature: Sampling temperature.
+        stream: Whether the answer is to come as a stream.
+        ignore_eos: Whether it is to go on until it has all the tokens that it may have.
+        seed: Of the server's sampling.
+        extra_body: Further members of the request body; they win over ours.
+    """
+
+    model: str
+    max_tokens: int | None = None
+    temperature: float | None = None
+    stream: bool = True
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    ignore_eos: bool = False
+    seed: int | None = None
+
+    def sampled_at(self, sample: Sample) -> float | None:
+        """The sampling temperature for a sample: what its dataset says wins."""
+        return self.temperature if sample.temperature is None else sample.temperature
+
+    def most_tokens(self, sample: Sample) -> int | None:
+        """The most output tokens for a sample: what its dataset says wins."""
+        return self.max_tokens if sample.max_tokens is None else sample.max_tokens
+
+
+class Usage(NamedTuple):
+    """The server's own token counts; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+class Delta(NamedTuple):
+    """What one piece of a response adds to the answer.
+
+    Attributes:
+        done: It is the end: what comes after it is no part of the answer.
+        silent: It names the content and has none, and nothing else but the role: perhaps a token without text
+            so far.
+        opens: It is silent and names the role: the first such frame, unless a token came before it, is none.
+    """
+
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: Sequence[Mapping[str, Any]] = ()
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    error: str | None = None
+    done: bool = False
+    silent: bool = False
+    opens: bool = False
+
+    @property
+    def carries_token(self) -> bool:
+        """Whether it has something that the model generated: text, reasoning or a part of a tool call."""
+        return bool(self.content or self.reasoning or self.tool_calls)
+
+
+class Codec(Protocol):
+    """One protocol: one file. `[DONE]` is understood for all of them, by who reads the stream."""
+
+    @property
+    def path(self) -> str:
+        """Where requests go, below the base URL."""
+
+    @property
+    def models(self) -> str | None:
+        """Where the models are listed, below the base URL; None where the protocol has no such list."""
+
+    @property
+    def announces_end(self) -> bool:
+        """Whether a stream says itself that it is over; else the end of the HTTP message does."""
+
+    @property
+    def cumulative(self) -> bool:
+        """Whether each frame has the whole text so far, not what is new of it."""
+
+    def headers(self, api_key: str | None) -> dict[str, str]:
+        """The headers of its own that the protocol asks for, those with the key among them."""
+
+    def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
+        """The request body that asks a sample.
+
+        Raises:
+            CannotAskError: The protocol has no way to ask it.
+        """
+
+    def asked(self, sample: Sample) -> dict[str, Any]:
+        """The sample's texts as the log keeps them: of a later turn, what is new."""
+
+    def chunk(self, payload: Any) -> Delta:
+        """Read one frame of a stream, decoded from JSON.
+
+        Raises:
+            MalformedError: It is not what the protocol sends.
+        """
+
+    def whole(self, payload: Any) -> Delta:
+        """Read a complete response that is not a stream, decoded from JSON.
+
+        Raises:
+            MalformedError: It is not what the protocol sends.
+        """
+
+
+class CannotAskError(ValueError):
+    """A sample that a protocol has no way to ask; the message says why, and what to do."""
+
+
+class MalformedResponseError(ValueError):
+    """JSON, but not of the protocol's shape."""
+
+
+def bearer(api_key: str | None) -> dict[str, str]:
+    """The key as OpenAI's protocols, and most servers, take it."""
+    return {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+
+
+def joined_prompt(sample: Sample) -> str:
+    """The texts of a sample as one, for protocols that know no system prompt."""
+    return sample.prompt if sample.system is None else f"{sample.system}\n\n{sample.prompt}"
+
+
+def require_texts(sample: Sample, protocol: str) -> None:
+    """Make sure that a sample is no list of tokens.
+
+    Raises:
+        CannotAskError: It is.
+    """
+    if sample.token_ids is not None:
+        raise CannotAskError(
+            f"prompts that are tokens already go with --protocol completions, not with {protocol}"
+        )
+
+
+def told(sample: Sample) -> dict[str, Any]:
+    """The new messages of a sample as the log keeps them, and the tools that its conversation begins with."""
+    messages: dict[str, Any] = {"messages": sample.new_messages()}
+    return messages | {"tools": list(sample.tools)} if sample.tools and not sample.turn else messages
+
+
+def read_error(payload: Mapping[str, Any]) -> str | None:
+    """Read an error in one of the shapes in which servers send it inside a body."""
+    error = payload.get("error")
+    if not error:
+        if payload.get("object") != "error" and payload.get("type") != "error":
+            return None
+        error = payload
+    if isinstance(error, dict):
+        return str(error.get("message") or error.get("code") or error)
+    return str(error)

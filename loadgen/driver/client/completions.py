@@ -1,0 +1,60 @@
+"""OpenAI completions: `POST /v1/completions`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.codec import CannotAskError, Delta, Generation, bearer, joined_prompt, read_error
+from loadgen.driver.client.json_shape import text
+from loadgen.driver.client.openai import first_choice, read_usage, request_body
+
+if TYPE_CHECKING:
+    from workloads.sample import Sample
+
+path: Final = "/completions"
+models: Final = "/models"
+announces_end: Final = True
+cumulative: Final = False
+headers = bearer
+
+
+def request(sample: Sample, generation: Generation) -> dict[str, Any]:
+    """The request body that asks a sample.
+
+    Raises:
+        CannotAskError: It is a conversation, or has tools.
+    """
+    if sample.chat is not None or sample.tools:
+        raise CannotAskError(
+            "a conversation, or a question with tools, goes with --protocol chat; --protocol completions "
+            "knows neither"
+        )
+    if sample.token_ids is not None:
+        return request_body(sample, generation, prompt=list(sample.token_ids))
+    return request_body(sample, generation, prompt=joined_prompt(sample))
+
+
+def asked(sample: Sample) -> dict[str, Any]:
+    """The sample's texts as the log keeps them."""
+    if sample.token_ids is not None:
+        return {"token_ids": list(sample.token_ids)}
+    return {"prompt": joined_prompt(sample)}
+
+
+def chunk(payload: Any) -> Delta:
+    """Read one frame of a stream, or a complete response: they have the same shape."""
+    choice = first_choice(payload)
+    usage, error = read_usage(payload), read_error(payload)
+    if choice is None:
+        return Delta(usage=usage, error=error)
+    finish_reason = text(choice.get("finish_reason")) or None
+    return Delta(
+        content=text(choice.get("text")),
+        finish_reason=finish_reason,
+        usage=usage,
+        error=error,
+        silent=choice.get("text") == "" and finish_reason is None and error is None,
+    )
+
+
+whole = chunk

@@ -1,0 +1,162 @@
+"""Opening connections: looking the host up, the TCP handshake, the TLS handshake, each measured apart."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.arrival import StampingSocket
+from loadgen.driver.client.exchange import Setup
+from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.tls import TLSLayer, explained, tls_context
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.client.timeouts import Timeouts
+
+_OUT_OF: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS})
+_HANDSHAKE_BYTES: Final = 16 * 1024
+
+Address = tuple[int, Any]
+"""Socket family and address."""
+
+Dialed = tuple[StampingSocket, TLSLayer | None, Setup]
+"""A connected socket, its TLS where it has one, and what it took."""
+
+
+class Dialer:
+    """Opens connections to one endpoint. The host is looked up once, by the first connection.
+
+    Args:
+        endpoint: Where to.
+        timeouts: Of these the one for looking the host up and both handshakes together.
+    """
+
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
+        self._endpoint = endpoint
+        self._timeouts = timeouts
+        self._where = f"{endpoint.host}:{endpoint.port}"
+        self._addresses: list[Address] = []
+        self._resolving = asyncio.Lock()
+        self._tls = tls_context(endpoint)
+
+    async def dial(self) -> Dialed:
+        """Open a connection.
+
+        Raises:
+            RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.
+        """
+        try:
+            async with asyncio.timeout(self._timeouts.connect_s):
+                return await self._dial()
+        except TimeoutError as error:
+            message = self._timeouts.unconnected(self._where)
+            raise RequestFailedError(Failure.CONNECT_TIMEOUT, message) from error
+
+    async def _dial(self) -> Dialed:
+        dns_ms = None
+        async with self._resolving:
+            if not self._addresses:
+                self._addresses = self._literal()
+            if not self._addresses:
+                started = time.monotonic()
+                self._addresses = await self._resolve()
+                dns_ms = _since_ms(started)
+        refusal: OSError | None = None
+        for number, (family, address) in enumerate(list(self._addresses)):
+            sock = self._socket(family)
+            try:
+                started = time.monotonic()
+                await asyncio.get_running_loop().sock_connect(sock, address)
+                connect_ms = _since_ms(started)
+                tls, tls_ms = await self._secure(sock)
+            except OSError as error:
+                sock.close()
+                refusal = error
+                continue
+            except BaseException:
+                sock.close()
+                raise
+            if number:
+                # The next connection need not try in vain what this one did.
+                self._addresses = [(family, address)]
+            return sock, tls, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
+        self._addresses = []
+        raise refused(refusal, self._where)
+
+    def _literal(self) -> list[Address]:
+        """The address that the host is, if it is one and no name: nobody has to be asked for that."""
+        try:
+            found = socket.getaddrinfo(
+                *(self._endpoint.host, self._endpoint.port),
+                type=socket.SOCK_STREAM,
+                flags=socket.AI_NUMERICHOST,
+            )
+        except (socket.gaierror, UnicodeError):
+            return []
+        return [(family, address) for family, _, _, _, address in found]
+
+    async def _resolve(self) -> list[Address]:
+        host = self._endpoint.host
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(
+                host, self._endpoint.port, type=socket.SOCK_STREAM
+            )
+        except (socket.gaierror, UnicodeError) as error:
+            raise RequestFailedError(Failure.DNS, no_address(host, error)) from error
+        return [(family, address) for family, _, _, _, address in found]
+
+    async def _secure(self, sock: StampingSocket) -> tuple[TLSLayer | None, float | None]:
+        """Shake hands over TLS, where it is asked for."""
+        if self._tls is None:
+            return None, None
+        started = time.monotonic()
+        loop = asyncio.get_running_loop()
+        try:
+            tls = TLSLayer(self._tls, self._endpoint.host)
+            reply, complete = tls.handshake()
+            while True:
+                await loop.sock_sendall(sock, reply)
+                if complete:
+                    return tls, _since_ms(started)
+                received = await loop.sock_recv(sock, _HANDSHAKE_BYTES)
+                reply, complete = tls.handshake(received)
+        except (ssl.SSLError, ValueError, ConnectionError) as error:
+            raise RequestFailedError(Failure.TLS, f"no TLS with {self._where}: {explained(error)}") from error
+
+    def _socket(self, family: int) -> StampingSocket:
+        try:
+            sock = StampingSocket(family, socket.SOCK_STREAM)
+        except OSError as error:
+            raise refused(error, self._where) from error
+        sock.settimeout(0)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.stamp_arrivals()
+        return sock
+
+
+def refused(error: OSError | None, where: str) -> RequestFailedError:
+    """Why there is no TCP connection: nobody listens, or this machine has nothing left to open one with."""
+    if error is not None and error.errno in _OUT_OF:
+        return RequestFailedError(
+            Failure.CLIENT_LIMIT,
+            f"this machine cannot open another connection to {where} ({error.strerror}); "
+            "raise `ulimit -n` or lower the load",
+        )
+    why = "" if error is None else f" ({os.strerror(error.errno) if error.errno else error})"
+    return RequestFailedError(Failure.REFUSED, f"no connection to {where}{why}")
+
+
+def no_address(host: str, why: Exception) -> str:
+    """What is said of a host whose name cannot be looked up."""
+    strerror = why.strerror if isinstance(why, OSError) else None
+    return f"{host} has no address ({strerror or why})"
+
+
+def _since_ms(started: float) -> float:
+    return (time.monotonic() - started) * 1e3

@@ -1,0 +1,166 @@
+"""Where requests go: the base URL, the headers that every request carries, and the bytes of a request."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from loadgen.driver.client.redaction import MASK, pattern_of, secrets_of, without_a_part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.driver.client.request import Request
+
+_PORTS: Final = {"http": 80, "https": 443}
+_VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
+_OPERATION: Final = re.compile(r"/(chat/completions|completions|responses|messages|models)$")
+_VISIBLE: Final = re.compile(r"[!-~]*")
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_PUBLIC: Final = frozenset({"User-Agent", "anthropic-version"})
+_LONGEST_MESSAGE: Final = 300
+
+_OURS: Final = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection"}
+    | {"accept", "accept-encoding", "content-type", "x-request-id"},
+)
+
+
+class EndpointError(ValueError):
+    """A URL or a header that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A server's base URL, taken apart.
+
+    Attributes:
+        scheme: `http` or `https`.
+        host: Name or address.
+        port: TCP port.
+        prefix: What stands before the operation in every path, e.g. `/v1`.
+        headers: Further headers; secrets live here and nowhere else.
+        verify: Whether the server's TLS certificate is verified.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str
+    headers: Mapping[str, str] = field(repr=False)
+    verify: bool = True
+
+    @property
+    def url(self) -> str:
+        """The base URL without user, password and query: fit for the log."""
+        return urlunsplit((self.scheme, self._authority, self.prefix, "", ""))
+
+    def http1(self, request: Request) -> bytes:
+        """The bytes of a request in HTTP/1.1."""
+        method, path, request_id, body = request
+        start = f"{method} {self.prefix}{path} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
+        if not body:
+            return f"{start}\r\n".encode("latin-1")
+        content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        return (start + content).encode("latin-1") + body
+
+    @cached_property
+    def _fields(self) -> str:
+        """The header fields that all requests have in common."""
+        fields = {
+            "Host": self._authority,
+            "Accept": "text/event-stream, application/json",
+            # A compressed stream arrives when the compressor pleases, not when the model does.
+            "Accept-Encoding": "identity",
+            **self.headers,
+        }
+        return "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+
+    def redact(self, text: str) -> str:
+        """Make a message that quotes a server fit for the log.
+
+        Every secret is taken out, because some servers repeat the key; then it is shortened. What counts as a
+        secret, and in which forms it is found, is said in `loadgen.driver.client.redaction`.
+        """
+        text = without_a_part(self.hide(text), self._secrets)
+        return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether requests carry anything that must not be repeated."""
+        return not self.headers.keys() <= _PUBLIC
+
+    def hide(self, text: str) -> str:
+        """Take every secret out of a text."""
+        return self._pattern.sub(MASK, text)
+
+    @cached_property
+    def _secrets(self) -> frozenset[str]:
+        return frozenset(secrets_of({k: v for k, v in self.headers.items() if k not in _PUBLIC}))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return pattern_of(self._secrets)
+
+    @property
+    def _authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def endpoint(url: str, headers: Mapping[str, str], *, verify: bool = True, rooted: bool = False) -> Endpoint:
+    """Take a base URL as people write it: with or without scheme, `/v1`, a trailing slash or the operation.
+
+    Args:
+        url: The base URL.
+        headers: Further headers.
+        verify: Whether the server's TLS certificate is verified.
+        rooted: Whether the paths of requests begin at the root of the host: then the URL has none.
+
+    Raises:
+        EndpointError: The URL or a header cannot be used; the message says which and why.
+    """
+    parts, host, port = _split(url.strip())
+    for name, value in headers.items():
+        _check_header(name, value)
+    if rooted:
+        if parts.path.rstrip("/"):
+            raise EndpointError(f"--url {url.strip()}: leave {parts.path} out; --path says where requests go")
+        return Endpoint(parts.scheme, host, port, "", dict(headers), verify)
+    prefix, named = _OPERATION.subn("", parts.path.rstrip("/"))
+    if not named and not _VERSIONED.search(prefix):
+        prefix += "/v1"
+    return Endpoint(parts.scheme, host, port, prefix, dict(headers), verify)
+
+
+def _split(url: str) -> tuple[SplitResult, str, int]:
+    """Take a URL apart; secrets are looked for first, so that no message repeats them."""
+    if "@" in url or "?" in url:
+        raise EndpointError(
+            "--url: leave user, password and query out; send secrets with --api-key or --header"
+        )
+    if not _VISIBLE.fullmatch(url):
+        raise EndpointError(f"--url {url!r}: only visible ASCII can stand in a URL; percent-encode the rest")
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise EndpointError(f"--url {url}: {error}") from error
+    if parts.scheme not in _PORTS:
+        raise EndpointError(f"--url {url}: the scheme is {parts.scheme!r}; use http:// or https://")
+    if not host:
+        raise EndpointError(f"--url {url}: there is no host in it; write for instance http://127.0.0.1:8000")
+    return parts, host, _PORTS[parts.scheme] if port is None else port
+
+
+def _check_header(name: str, value: str) -> None:
+    if not _TOKEN.fullmatch(name):
+        raise EndpointError(f"--header {name!r}: not the name of an HTTP header")
+    if name.lower() in _OURS:
+        raise EndpointError(f"--header {name}: set by the client itself")
+    if _FORBIDDEN_IN_VALUE.search(value) or not value.isascii():
+        raise EndpointError(f"--header {name}: the value has a character that a header cannot carry")

@@ -1,0 +1,213 @@
+"""One request on the wire, and what was observed of it. Times are ns of CLOCK_MONOTONIC."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, Protocol
+
+from loadgen.driver.client.bounds import MAX_ERROR_BYTES
+from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.retry_after import retry_after_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from loadgen.driver.client.head import Head
+    from loadgen.driver.client.late import Late
+    from loadgen.driver.client.stream import ResponseStream
+
+SENDING_NS: Final = 100_000
+"""Sending that took no longer leaves no doubt worth keeping about when the request was sent."""
+
+_EXACT: Final[Mapping[int, Late]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How the request came by its connection.
+
+    Attributes:
+        reused: It was open already.
+        dns_ms: Looking the host up; None when it was known.
+        connect_ms: The TCP handshake; None for a reused connection.
+        tls_ms: The TLS handshake; None without TLS and for a reused connection.
+        retried: The request had been sent before, on a kept connection that the server had closed by then.
+        unasked: How many connections were closed since the request before, because a response came on them
+            that no request had asked for.
+    """
+
+    reused: bool
+    dns_ms: float | None = None
+    connect_ms: float | None = None
+    tls_ms: float | None = None
+    retried: bool = False
+    unasked: int = 0
+
+
+class Observer(Protocol):
+    """Who is told what happens to a request, as it happens.
+
+    The calls come in this order: `sent`, `head`, any number of `body`, then `ended` or `failed`;
+    `failed` can come at any point, and a server may answer before it was `sent` everything. After the
+    `failed` of a deadline may come what had been read before it.
+    """
+
+    def sent(self, at_ns: int, by_ns: int) -> None:
+        """The last byte was handed to the kernel, not before `at_ns` and by `by_ns`."""
+
+    def head(self, head: Head, at_ns: int) -> None:
+        """The response began at `at_ns`, and its head is complete."""
+
+    def body(self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late]) -> bool:
+        """Pieces of the body arrived, each at its moment.
+
+        Args:
+            pieces: They.
+            moments: When each arrived.
+            late: Those that may have arrived before, by their place.
+
+        Returns:
+            Whether to be told of the next ones as soon as they arrive; else they may come together.
+        """
+
+    def ended(self, at_ns: int, *, framed: bool) -> None:
+        """The response is complete; `framed` unless only the end of the connection says so."""
+
+    def failed(self, failure: str, message: str, at_ns: int) -> None:
+        """There will be no complete response."""
+
+
+class Exchange:
+    """Keeps what a transport observes; an `Observer`.
+
+    Args:
+        stream: Takes the body.
+        on_sent: Called once, when the request is on the wire.
+        on_first_token: Called once, when the first token has arrived, with its time.
+
+    Attributes:
+        finished: Done when the response ended or failed.
+        failure: The failure's name, None for a response that came through whole.
+        sent_high_ns: By when the last byte was sent for sure, where that is later than `sent_ns` by more than
+            `SENDING_NS`: the process lost its CPU meanwhile. None where it is not.
+        first_byte_low_ns: When nothing of the response had arrived, where its first byte may have come before
+            `first_byte_ns`; None where it did not.
+        due_s: When its time is over, on the event loop's clock; None where the transport is to count it from
+            the moment at which it is asked.
+        deadline_ns: From when on nothing counts that arrives, once that moment is past; None before.
+        retry_after_s: How long the server asks to be left alone, from its answer on; None where it does not.
+        forsake: Closes the connection, which was kept for another request, unless one has it already; None
+            where none was kept. For who finds out later that the answer was no whole one: its rest may come.
+    """
+
+    def __init__(
+        self,
+        stream: ResponseStream,
+        on_sent: Callable[[Exchange], None],
+        on_first_token: Callable[[int], None],
+    ) -> None:
+        self.stream = stream
+        self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.setup: Setup | None = None
+        self.response: Head | None = None
+        self.sent_ns: int | None = None
+        self.sent_high_ns: int | None = None
+        self.first_byte_ns: int | None = None
+        self.first_byte_low_ns: int | None = None
+        self.ended_ns: int | None = None
+        self.due_s: float | None = None
+        self.deadline_ns: int | None = None
+        self.framed = False
+        self.retry_after_s: float | None = None
+        self.forsake: Callable[[], None] | None = None
+        self.failure: str | None = None
+        self.message = ""
+        self._ok = True
+        self._latest_ns = 0
+        self._on_sent = on_sent
+        self._on_first_token = on_first_token
+
+    def sent(self, at_ns: int, by_ns: int = 0) -> None:
+        """Note the moment, unless the response came first and said so."""
+        if self.sent_ns is None:
+            self.sent_ns = at_ns
+            if by_ns - at_ns > SENDING_NS:
+                self.sent_high_ns = by_ns
+            self._on_sent(self)
+
+    def head(self, head: Head, at_ns: int) -> None:
+        """Note the head; a response proves that the server has the request."""
+        if self.deadline_ns is not None:
+            at_ns = min(at_ns, self.deadline_ns)
+        self.sent(at_ns)
+        assert self.sent_ns is not None  # noqa: S101 (`sent` has just seen to it)
+        self.response = head
+        # A server may answer before it has the last byte of the request; what comes before the first byte
+        # left is no answer, and never gets here.
+        self.first_byte_ns = self._latest_ns = max(at_ns, self.sent_ns)
+        self._ok = head.ok
+        if not head.ok:
+            self.retry_after_s = retry_after_s(head)
+        self.stream.start(event_stream=head.ok and head.event_stream)
+
+    def body(
+        self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
+    ) -> bool:
+        """Keep pieces of the body; of an HTTP error only what a message can quote.
+
+        Returns:
+            Whether the next piece is urgent: the first token is announced when it arrives.
+
+        Raises:
+            RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
+        """
+        if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
+            raise RequestFailedError(
+                Failure.TOO_LARGE, f"what is said of an error takes more than {MAX_ERROR_BYTES} bytes"
+            )
+        if self.deadline_ns is not None:
+            # What arrived before our deadline counts, also where it is only looked at after it.
+            in_time = bisect_right(moments, self.deadline_ns)
+            pieces, moments = pieces[:in_time], moments[:in_time]
+            if not moments:
+                return False
+        if late and moments[0] == self.first_byte_ns and 0 in late:
+            self.first_byte_low_ns = late[0].since_ns
+        # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
+        _, *moments = accumulate(moments, max, initial=self._latest_ns)
+        self._latest_ns = moments[-1]
+        awaited = self.stream.awaits_token
+        try:
+            self.stream.receive(pieces, moments, late)
+        finally:
+            # A token counts also where something bad came with it, in the same piece.
+            if awaited and self.stream.answer.token_ns:
+                self._on_first_token(self.stream.answer.token_ns[0])
+        return self.stream.awaits_token
+
+    def ended(self, at_ns: int, *, framed: bool) -> None:
+        """Note the end of the response."""
+        in_time = self.deadline_ns is None or at_ns <= self.deadline_ns
+        if self.ended_ns is None and in_time:
+            self.framed = framed
+            self._finish(max(at_ns, self._latest_ns))
+
+    def failed(self, failure: str, message: str, at_ns: int) -> None:
+        """Note that there will be no complete response, unless there is one: a deadline may come with it."""
+        if self.ended_ns is None:
+            self.failure, self.message = failure, message
+            self._finish(max(at_ns, self._latest_ns, self.sent_ns or 0))
+
+    def again(self) -> None:
+        """Begin anew: what was sent never reached the server."""
+        self.finished = asyncio.get_running_loop().create_future()
+        self.sent_ns = self.sent_high_ns = self.ended_ns = self.deadline_ns = self.failure = None
+        self.message = ""
+
+    def _finish(self, at_ns: int) -> None:
+        self.ended_ns = at_ns
+        if not self.finished.done():
+            self.finished.set_result(None)

@@ -1,0 +1,178 @@
+"""The measured transport: keep-alive connections over sockets that know when bytes arrived."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.client.connection import Connection
+from loadgen.driver.client.deadlines import Deadlines
+from loadgen.driver.client.dialing import Dialer
+from loadgen.driver.client.exchange import Setup
+from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.patience import Patience, Silence
+from loadgen.driver.client.ready import Ready, ready
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.request import Request
+    from loadgen.driver.client.timeouts import Timeouts
+
+_REUSED: Final = Setup(reused=True)
+_SECOND: Final = 1_000_000_000
+_DIALS_AT_ONCE: Final = 64
+"""How many connections are opened at a time ahead of the load: few servers listen with a longer queue."""
+
+
+class HttpTransport:
+    """Sends requests to one endpoint.
+
+    Connections are opened as they are needed and kept; the one used last is used first. A request that was
+    sent on a kept connection which the server had closed before it (not one byte was acknowledged, not one
+    answered) is sent once more, on a new one, and the exchange's `setup` says so. Nothing else is retried.
+
+    Args:
+        endpoint: Where to.
+        timeouts: How long each part of a request may take.
+    """
+
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
+        self.endpoint = endpoint
+        self._too_late = timeouts.too_late
+        self._idle: list[Connection] = []
+        self._unasked = 0
+        self._carriers: dict[Exchange, Connection] = {}
+        self._dialer = Dialer(endpoint, timeouts)
+        self._ready: Ready | None = None
+        self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.total_s, self._late)
+        self._patience = Patience(timeouts, self._carriers.get, self._silent)
+
+    async def send(self, request: Request, exchange: Exchange) -> None:
+        """Send one request; return when the exchange is finished.
+
+        Cancelling closes the connection and leaves the exchange unfinished.
+        """
+        data = self.endpoint.http1(request)
+        connection: Connection | None = None
+        self._deadlines.start(exchange, exchange.due_s)
+        self._patience.start(exchange)
+        try:
+            connection, exchange.setup = self._kept() or await self._dialed(exchange)
+            await self._carry(data, exchange, connection)
+            if connection.stale and exchange.setup.reused:
+                exchange.again()
+                self._patience.start_again(exchange)
+                connection, exchange.setup = await self._dialed(exchange, retried=True)
+                await self._carry(data, exchange, connection)
+        except RequestFailedError as error:
+            exchange.failed(error.failure, str(error), time.monotonic_ns())
+        finally:
+            self._deadlines.stop(exchange)
+            self._patience.stop(exchange)
+            if connection is not None:
+                self._carriers.pop(exchange, None)
+                self._release(connection, exchange)
+
+    async def _carry(self, data: bytes, exchange: Exchange, connection: Connection) -> None:
+        """Have a connection carry a request; return when the exchange is finished."""
+        if exchange.ended_ns is not None:
+            # Its time was over in the moment in which the connection was there.
+            return
+        self._carriers[exchange] = connection
+        connection.request(data, exchange)
+        await exchange.finished
+
+    async def open_ahead(self, connections: int) -> None:
+        """Open connections before they are needed: so many of the next requests find one.
+
+        One that cannot be opened is not missed here: the request that needs it will say why.
+        """
+        left = deque(range(connections))
+
+        async def dial() -> None:
+            while left:
+                left.popleft()
+                try:
+                    connection, _ = await self._open()
+                except RequestFailedError:
+                    return
+                self._idle.append(connection)
+
+        await asyncio.gather(*(dial() for _ in range(min(connections, _DIALS_AT_ONCE))))
+
+    async def caught_up(self) -> int | None:
+        """Take what has arrived, and tell the exchanges of it; return before which moment that was."""
+        # Without connections, nothing can have arrived.
+        return time.monotonic_ns() if self._ready is None else await self._ready.caught_up()
+
+    async def close(self) -> None:
+        """Close the idle connections."""
+        self._deadlines.close()
+        self._patience.close()
+        while self._idle:
+            self._idle.pop().close()
+        if self._ready is not None:
+            self._ready.close()
+            self._ready = None
+
+    def _late(self, exchange: Exchange, due_s: float) -> None:
+        # The event loop's clock is CLOCK_MONOTONIC.
+        self._give_up(exchange, Failure.TOTAL_TIMEOUT, self._too_late, round(due_s * _SECOND))
+
+    def _silent(self, exchange: Exchange, silence: Silence) -> None:
+        self._give_up(exchange, *silence)
+
+    def _give_up(self, exchange: Exchange, failure: Failure, message: str, due_ns: int) -> None:
+        """End a request whose time is over; what had arrived by then counts, and may be a whole response."""
+        exchange.deadline_ns = due_ns
+        if carrier := self._carriers.get(exchange):
+            carrier.read_on()
+        exchange.failed(failure, message, due_ns)
+
+    def _release(self, connection: Connection, exchange: Exchange) -> None:
+        if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:
+            self._idle.append(connection)
+            exchange.forsake = connection.close_if_idle
+        else:
+            connection.close()
+            self._unasked += connection.unasked
+
+    def _kept(self) -> tuple[Connection, Setup] | None:
+        """A connection from an earlier request, if one is left that the server has not closed."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.reusable and not connection.is_stale():
+                return connection, self._noting_unasked(_REUSED)
+            connection.close()
+            self._unasked += connection.unasked
+        return None
+
+    async def _dialed(self, exchange: Exchange, *, retried: bool = False) -> tuple[Connection, Setup]:
+        """A new connection.
+
+        Raises:
+            RequestFailedError: There is none, and why.
+        """
+        try:
+            async with asyncio.timeout_at(self._deadlines.due_s(exchange)):
+                connection, setup = await self._open()
+        except TimeoutError:
+            raise RequestFailedError(Failure.TOTAL_TIMEOUT, self._too_late) from None
+        return connection, self._noting_unasked(replace(setup, retried=retried))
+
+    def _noting_unasked(self, setup: Setup) -> Setup:
+        """The set-up of a request, with the number of unasked responses since the request before."""
+        if not self._unasked:
+            return setup
+        unasked, self._unasked = self._unasked, 0
+        return replace(setup, unasked=unasked)
+
+    async def _open(self) -> tuple[Connection, Setup]:
+        sock, tls, setup = await self._dialer.dial()
+        if self._ready is None:
+            self._ready = ready()
+        return Connection(sock, tls, self._ready), setup

@@ -1,0 +1,150 @@
+"""Anthropic Messages: `POST /v1/messages`.
+
+A stream is a series of typed events around blocks of content: text, thinking, and calls of tools. The start
+of a block that names a tool is the first token of that call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.codec import Delta, Generation, Usage, bearer, read_error, require_texts, told
+from loadgen.driver.client.json_shape import count, event_type, members, objects, text, type_of, written
+from loadgen.driver.client.messages_input import tools, turns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workloads.sample import Sample
+
+path: Final = "/messages"
+models: Final = "/models"
+announces_end: Final = True
+cumulative: Final = False
+
+VERSION: Final = "2023-06-01"
+"""Of the protocol, as every request has to name it."""
+
+DEFAULT_MAX_TOKENS: Final = 1024
+"""The protocol demands a bound; this one stands where none was given."""
+
+_CALLS: Final = frozenset({"tool_use", "server_tool_use"})
+_INPUT: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+def headers(api_key: str | None) -> dict[str, str]:
+    """The key in both forms: the protocol's own, and the one that other servers of it look for."""
+    keys = {} if api_key is None else {"x-api-key": api_key}
+    return {"anthropic-version": VERSION, **keys, **bearer(api_key)}
+
+
+def request(sample: Sample, generation: Generation) -> dict[str, Any]:
+    """The request body that asks a sample."""
+    require_texts(sample, "messages")
+    system, said = sample.system, [{"role": "user", "content": sample.prompt}]
+    if sample.chat is not None:
+        system, said = turns(sample.chat)
+    most = generation.most_tokens(sample)
+    body: dict[str, Any] = {
+        "model": generation.model,
+        "max_tokens": DEFAULT_MAX_TOKENS if most is None else most,
+        "messages": said,
+        "stream": generation.stream,
+    }
+    if system is not None:
+        body["system"] = system
+    if sample.tools:
+        body["tools"] = tools(sample.tools)
+    if (temperature := generation.sampled_at(sample)) is not None:
+        body["temperature"] = temperature
+    return body | dict(generation.extra_body)
+
+
+def asked(sample: Sample) -> dict[str, Any]:
+    """The sample's texts as the log keeps them."""
+    return told(sample)
+
+
+def chunk(payload: Any) -> Delta:
+    """Read one event of a stream."""
+    error = read_error(members(payload))
+    if error is not None:
+        return Delta(error=error)
+    match event_type(payload):
+        case "content_block_delta":
+            return _added(members(payload.get("delta"), "`delta`"), count(payload, "index"))
+        case "content_block_start":
+            block = members(payload.get("content_block"), "`content_block`")
+            return _block(block, count(payload, "index"), "")
+        case "message_start":
+            message = members(payload.get("message"), "`message`")
+            usage = _usage(message.get("usage"))
+            # What it has of the output so far is no total.
+            return Delta(usage=usage and usage._replace(output_tokens=None))
+        case "message_delta":
+            stopped = members(payload.get("delta") or {}, "`delta`")
+            reason = text(stopped.get("stop_reason")) or None
+            return Delta(finish_reason=reason, usage=_usage(payload.get("usage")))
+        case kind:
+            # A `ping`, the end of a block, and what later versions of the protocol may add say nothing.
+            return Delta(done=kind == "message_stop")
+
+
+def whole(payload: Any) -> Delta:
+    """Read a complete response that is not a stream."""
+    message = members(payload)
+    error = read_error(message)
+    blocks = objects(message.get("content"), "`content`")
+    parts = [_block(block, index, block.get("input")) for index, block in enumerate(blocks)]
+    return Delta(
+        content="".join(part.content for part in parts),
+        reasoning="".join(part.reasoning for part in parts),
+        tool_calls=[call for part in parts for call in part.tool_calls],
+        finish_reason=text(message.get("stop_reason")) or None,
+        usage=_usage(message.get("usage")),
+        error=error,
+    )
+
+
+def _added(delta: Mapping[str, Any], index: int | None) -> Delta:
+    """What is new of a block. A signature is no part of what the model says."""
+    match type_of(delta):
+        case "text_delta":
+            return Delta(content=text(delta.get("text")))
+        case "thinking_delta":
+            return Delta(reasoning=text(delta.get("thinking")))
+        case "input_json_delta":
+            new = text(delta.get("partial_json"))
+            part = {"index": index, "function": {"arguments": new}}
+            return Delta(tool_calls=[part]) if new else Delta()
+    return Delta()
+
+
+def _block(block: Mapping[str, Any], index: int | None, arguments: Any) -> Delta:
+    """A block as it begins, or a whole one; calls as chat completions have them: the log has one form."""
+    kind = type_of(block)
+    if kind == "text":
+        return Delta(content=text(block.get("text")))
+    if kind == "thinking":
+        return Delta(reasoning=text(block.get("thinking")))
+    if kind in _CALLS:
+        function = {
+            "name": text(block.get("name")),
+            "arguments": arguments if isinstance(arguments, str) else written(arguments),
+        }
+        call = {"index": index, "id": text(block.get("id")), "type": "function", "function": function}
+        return Delta(tool_calls=[call])
+    return Delta()
+
+
+def _usage(usage: Any) -> Usage | None:
+    """The counts. Tokens read from a cache and written to one are not among the protocol's `input_tokens`."""
+    if not isinstance(usage, dict) or not usage:
+        return None
+    prompt = sum(count(usage, name) or 0 for name in _INPUT)
+    return Usage(
+        # No prompt is empty: some servers send 0 until they know.
+        input_tokens=prompt or None,
+        output_tokens=count(usage, "output_tokens"),
+        cached_tokens=count(usage, "cache_read_input_tokens"),
+    )

@@ -1,0 +1,137 @@
+"""How long a server may be silent: before the first byte of its response, and within it.
+
+Nothing is done for a chunk but what is done anyway, to note when it came. Each request has one timer, which
+looks at that note when the time would be over if nothing had come since it was set: once or twice in the time
+allowed. A request fails at the moment at which its time was over, whenever that is found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from loadgen.driver.client.failure import Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.timeouts import Timeouts
+
+_SECOND = 1_000_000_000
+
+_EARLY_NS = 1_000
+"""A timer of asyncio's may go off early by as much as its clock's resolution."""
+
+
+class Listener(Protocol):
+    """Who reads a response.
+
+    Attributes:
+        heard_ns: When its last bytes arrived, within the body the last that belong to it; 0 before the first.
+    """
+
+    heard_ns: int
+
+    def read_on(self) -> None:
+        """Read and parse what lies in the socket, without waiting for a turn."""
+
+
+class Silence(NamedTuple):
+    """A server said nothing for too long.
+
+    Attributes:
+        failure: Which time was over.
+        message: The same, in words.
+        due_ns: When it was over.
+    """
+
+    failure: Failure
+    message: str
+    due_ns: int
+
+
+class Patience:
+    """Notices who is silent for too long. It costs nothing where there is no limit.
+
+    A stamp is that of the last byte of a read. So whatever has arrived when this process gets round to look
+    is a sign of life, though its stamp may be after the time was over: our delay is not blamed on the server.
+
+    Trailers, and whatever else is no part of the body, are none.
+
+    Args:
+        timeouts: How long is too long.
+        listener: Who reads the response to a request; None while nobody does.
+        on_silent: Called with who is late, and how; it is forgotten then.
+    """
+
+    def __init__(
+        self,
+        timeouts: Timeouts,
+        listener: Callable[[Exchange], Listener | None],
+        on_silent: Callable[[Exchange, Silence], None],
+    ) -> None:
+        self._first_byte_s = timeouts.first_byte_s
+        self._idle_s = timeouts.idle_s
+        limits = [limit for limit in (timeouts.first_byte_s, timeouts.idle_s) if limit is not None]
+        self._shortest_ns = round(min(limits) * _SECOND) if limits else None
+        self._listener = listener
+        self._on_silent = on_silent
+        self._timers: dict[Exchange, asyncio.TimerHandle] = {}
+
+    def start(self, exchange: Exchange) -> None:
+        """Begin to look after a request."""
+        if self._shortest_ns is not None:
+            self._look_at(exchange, time.monotonic_ns() + self._shortest_ns)
+
+    def start_again(self, exchange: Exchange) -> None:
+        """It is sent once more."""
+        self.stop(exchange)
+        self.start(exchange)
+
+    def stop(self, exchange: Exchange) -> None:
+        """It is over."""
+        if self._shortest_ns is not None and (timer := self._timers.pop(exchange, None)) is not None:
+            timer.cancel()
+
+    def close(self) -> None:
+        """Forget everybody."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _look_at(self, exchange: Exchange, moment_ns: int) -> None:
+        loop = asyncio.get_running_loop()
+        # The event loop's clock is CLOCK_MONOTONIC.
+        self._timers[exchange] = loop.call_at(moment_ns / _SECOND, self._look, exchange)
+
+    def _look(self, exchange: Exchange) -> None:
+        listener = self._listener(exchange)
+        if listener is not None:
+            listener.read_on()
+        silence = self._silence(exchange, listener)
+        if silence is not None and self._is_due(silence):
+            del self._timers[exchange]
+            self._on_silent(exchange, silence)
+            return
+        assert self._shortest_ns is not None  # noqa: S101 (else nobody looks)
+        later_ns = time.monotonic_ns() + self._shortest_ns
+        self._look_at(exchange, later_ns if silence is None else min(silence.due_ns, later_ns))
+
+    def _is_due(self, silence: Silence) -> bool:
+        return silence.due_ns <= time.monotonic_ns() + _EARLY_NS
+
+    def _silence(self, exchange: Exchange, listener: Listener | None) -> Silence | None:
+        """What it will be if nothing more is heard; None while nothing is waited for, or without a limit."""
+        heard_ns = listener.heard_ns if listener is not None else 0
+        if heard_ns:
+            if self._idle_s is None:
+                return None
+            message = f"the response paused for {self._idle_s:g} s (--idle-timeout)"
+            return Silence(Failure.IDLE_TIMEOUT, message, heard_ns + round(self._idle_s * _SECOND))
+        if self._first_byte_s is None or exchange.sent_ns is None:
+            return None
+        message = f"no byte of a response within {self._first_byte_s:g} s (--first-byte-timeout)"
+        due_ns = exchange.sent_ns + round(self._first_byte_s * _SECOND)
+        return Silence(Failure.FIRST_BYTE_TIMEOUT, message, due_ns)

@@ -1,0 +1,124 @@
+"""Any server that answers with one JSON text: the user says where it is asked, and where the text stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from loadgen.driver.client.body_template import fill, placeholders
+from loadgen.driver.client.codec import (
+    CannotAskError,
+    Delta,
+    Generation,
+    MalformedResponseError,
+    Usage,
+    bearer,
+    joined_prompt,
+    read_error,
+    require_texts,
+    told,
+)
+from loadgen.driver.client.json_place import place
+from loadgen.driver.client.json_shape import counted, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workloads.sample import Sample
+
+BODY: Final[Mapping[str, Any]] = {
+    "model": "{model}",
+    "prompt": "{prompt}",
+    "max_tokens": "{max_tokens}",
+    "temperature": "{temperature}",
+}
+"""What is asked with unless the user says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainJson:
+    """A protocol that the user describes.
+
+    Attributes:
+        path: Where requests go, from the root of the host.
+        body: The request body, with placeholders (`loadgen.driver.client.body_template`).
+        text_at: Where the text stands in an answer (`loadgen.driver.client.json_place`).
+        tokens_at: Likewise the number of output tokens; None where servers do not say.
+        finish_at: Likewise the reason why the model stopped.
+    """
+
+    path: str = "/generate"
+    body: Mapping[str, Any] = field(default_factory=lambda: BODY)
+    text_at: str = "text"
+    tokens_at: str | None = None
+    finish_at: str | None = None
+
+    models: ClassVar[str | None] = None
+    announces_end: ClassVar[bool] = False
+    cumulative: ClassVar[bool] = False
+
+    def headers(self, api_key: str | None) -> dict[str, str]:
+        """A bearer token, as most servers take it."""
+        return bearer(api_key)
+
+    def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
+        """The request body that asks a sample; a system prompt without its own place precedes the prompt.
+
+        Raises:
+            CannotAskError: The body has no place for what it is.
+        """
+        require_texts(sample, "sse and json")
+        places = placeholders(self.body)
+        if sample.chat is not None and "messages" not in places:
+            raise CannotAskError("a conversation, and --body has no {messages} that it could go to")
+        if sample.tools and "tools" not in places:
+            raise CannotAskError("a question with tools, and --body has no {tools} that they could go to")
+        apart = not {"system", "messages"}.isdisjoint(places)
+        values = {
+            "prompt": sample.prompt if apart else joined_prompt(sample),
+            "system": sample.system,
+            "messages": sample.messages() if "messages" in places else None,
+            "tools": list(sample.tools) or None,
+            "model": generation.model,
+            "max_tokens": generation.most_tokens(sample),
+            "temperature": generation.sampled_at(sample),
+            "seed": generation.seed,
+        }
+        filled: dict[str, Any] = fill(self.body, values)
+        return filled | dict(generation.extra_body)
+
+    def asked(self, sample: Sample) -> dict[str, Any]:
+        """The sample's texts as the log keeps them."""
+        return {"prompt": joined_prompt(sample)} if sample.chat is None else told(sample)
+
+    def chunk(self, payload: Any) -> Delta:
+        """Read one answer, or one frame of a stream."""
+        if not isinstance(payload, dict | list):
+            raise MalformedResponseError("neither a JSON object nor a list")
+        error = read_error(payload) if isinstance(payload, dict) else None
+        found = self._found(payload, self.text_at)
+        if found is not None and not isinstance(found, str):
+            raise MalformedResponseError(f"at `{self.text_at}` there is no text")
+        tokens = counted(self._found(payload, self.tokens_at))
+        return Delta(
+            content=text(found),
+            finish_reason=self._finish_reason(payload),
+            usage=None if tokens is None else Usage(output_tokens=tokens),
+            error=error,
+        )
+
+    def whole(self, payload: Any) -> Delta:
+        """Read a complete response that is not a stream."""
+        return self.chunk(payload)
+
+    def _finish_reason(self, payload: Any) -> str | None:
+        """The reason as a text; a server may say no more than that it is over, with `true`."""
+        found = self._found(payload, self.finish_at)
+        if isinstance(found, dict | list):
+            raise MalformedResponseError(
+                f"at `{self.finish_at}` there is no reason, but {type(found).__name__}"
+            )
+        return (found if isinstance(found, str) else str(found).lower()) if found else None
+
+    def _found(self, payload: Any, at: str | None) -> Any:
+        return None if at is None else place(at).find(payload)

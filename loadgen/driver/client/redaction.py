@@ -1,0 +1,94 @@
+"""Taking secrets out of texts, in the forms in which servers repeat them.
+
+A secret is found as it is, and as JSON, a URL, HTML and base64 write it. It is not found in parts: a server
+that shows the first letters of a key, or one letter a line, tells what it likes.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+MASK: Final = "***"
+
+VARIABLES: Final = (
+    "LOADGEN_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "LOADGEN_MOCK_API_KEY",
+    "LOADGEN_JUDGE_API_KEY",
+)
+"""What holds a secret in the environment."""
+
+SHORTEST: Final = 6
+"""Shorter values are words such as `true`, which are no secrets and stand in any text."""
+
+_NEVER: Final = re.compile(r"(?!)")
+
+
+def secrets_of(headers: Mapping[str, str]) -> set[str]:
+    """The secrets in request headers: each value, its last word, and what of it is a secret by itself.
+
+    The last word is what follows `Bearer`; a cookie's value may come alone; `Basic` is a name and a password.
+    """
+    found: set[str] = set()
+    for name, value in headers.items():
+        found |= {value.strip(), *value.split()[-1:]}
+        if name.lower() == "cookie":
+            found |= {pair.partition("=")[2].strip() for pair in value.split(";")}
+        scheme, _, credentials = value.strip().partition(" ")
+        if scheme.lower() == "basic":
+            found |= _name_and_password(credentials)
+    return found
+
+
+def pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
+    """What finds the secrets, in each of their forms; the longer of two that begin alike goes first."""
+    told = sorted((secret for secret in set(secrets) if len(secret) >= SHORTEST), key=len, reverse=True)
+    return re.compile("|".join(form for secret in told for form in _forms(secret))) if told else _NEVER
+
+
+def hide(text: str, secrets: Iterable[str]) -> str:
+    """A text without the secrets."""
+    return pattern_of(secrets).sub(MASK, text)
+
+
+def without_a_part(text: str, secrets: Iterable[str]) -> str:
+    """A text that was cut off somewhere, without the beginning of a secret at its end."""
+    for secret in secrets:
+        for length in range(min(len(secret) - 1, len(text)), SHORTEST - 1, -1):
+            if text.endswith(secret[:length]):
+                return text[:-length] + MASK
+    return text
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Patterns of a secret: letter by letter, each as it is or as somebody escapes it; and in base64."""
+    yield "".join(map(_letter, secret))
+    for encode in (b64encode, urlsafe_b64encode):
+        yield re.escape(encode(secret.encode()).decode().rstrip("="))
+
+
+def _letter(char: str) -> str:
+    """A character, as it is or (nobody escapes letters and digits) as a URL, JSON or HTML has it."""
+    plain = re.escape(char)
+    if char.isalnum():
+        return plain
+    code, html = f"{ord(char):02x}", escape(char)
+    forms = [f"\\\\?{plain}", f"(?i:%{code}|\\\\u00{code}|&#x0*{code};)", f"&#0*{ord(char)};"]
+    if html != char:
+        forms.append(re.escape(html))
+    return f"(?:{'|'.join([*forms, '[+]'] if char == ' ' else forms)})"
+
+
+def _name_and_password(credentials: str) -> set[str]:
+    try:
+        clear = b64decode(credentials, validate=True).decode()
+    except ValueError:
+        return set()
+    return {clear, clear.partition(":")[2]}

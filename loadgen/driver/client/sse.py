@@ -1,0 +1,128 @@
+"""Server-sent events, sans-IO: bytes in, complete frames out.
+
+Follows the event stream format of the WHATWG HTML standard (section 9.2.6): lines end in LF, CR or CRLF,
+a blank line ends a frame, a line that starts with a colon is a comment, several `data` lines are one
+payload joined by LF, and a byte order mark at the start is skipped. `id` and `retry` mean nothing here.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from loadgen.driver.client.bounds import MAX_FRAME_BYTES
+from loadgen.driver.client.failure import Failure, RequestFailedError
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class Frame(NamedTuple):
+    """One complete event: its payload, and its name where the server gave one."""
+
+    data: bytes
+    event: bytes = b""
+
+
+class SSEDecoder:
+    """Turns any split of the bytes of an event stream into the same frames."""
+
+    def __init__(self) -> None:
+        self._line = bytearray()
+        self._data: list[bytes] = []
+        self._event = b""
+        self._size = 0
+        self._after_cr = False
+        self._at_start = True
+        self._inside = False
+
+    def feed(self, received: bytes) -> list[Frame]:
+        """Take bytes; return the frames that they completed.
+
+        Raises:
+            RequestFailedError: `too_large`, a frame grew beyond `MAX_FRAME_BYTES`.
+        """
+        if received.startswith(b"data: ") and received.endswith(b"\n\n") and not self._inside:
+            # One whole frame, or several, without anything unusual: what nearly all reads bring.
+            if received.find(b"\n", 0, -2) < 0 and b"\r" not in received:
+                self._at_start = False
+                return [Frame(received[6:-2])]
+            payloads = received[6:-2].split(b"\n\ndata: ")
+            if received.count(b"\n") == 2 * len(payloads) and b"\r" not in received:
+                self._at_start = False
+                return list(map(Frame, payloads))
+        if self._at_start:
+            received = bytes(self._line) + received
+            self._line.clear()
+            if len(received) < len(_BOM) and _BOM.startswith(received):
+                self._line += received
+                self._inside = bool(received)
+                return []
+            self._at_start = False
+            received = received.removeprefix(_BOM)
+        if self._after_cr and received:
+            self._after_cr = False
+            received = received.removeprefix(b"\n")
+        frames: list[Frame] = []
+        for line in self._lines(received):
+            self._take(line.rstrip(b"\r\n"), frames)
+        self._bound()
+        self._inside = bool(self._line or self._data or self._event or self._after_cr)
+        return frames
+
+    @property
+    def between_frames(self) -> bool:
+        """Whether the bytes so far, of which there are some, end where a frame can begin."""
+        return not (self._inside or self._at_start)
+
+    @property
+    def in_event(self) -> bool:
+        """Whether the bytes so far end inside an event, before the last of its data begins.
+
+        A line of data that breaks off cannot be distinguished from one that lacks its end of line.
+        """
+        name, _, value = self._line.partition(b":")
+        if name == b"data" and value.strip():
+            return False
+        return bool(name) or bool(self._event and not self._data)
+
+    def close(self) -> list[Frame]:
+        """Take the end of the stream: a last frame may lack its blank line, some servers leave it out."""
+        frames: list[Frame] = []
+        if self._line:
+            self._take(bytes(self._line), frames)
+            self._line.clear()
+        self._take(b"", frames)
+        return frames
+
+    def _lines(self, received: bytes) -> list[bytes]:
+        """Cut off the lines that are complete, and keep the rest.
+
+        The rest grows in place, so that a line of megabytes in small pieces costs no more than other bytes.
+        """
+        lines = received.splitlines(keepends=True)
+        rest = lines.pop() if lines and lines[-1][-1:] not in (b"\n", b"\r") else b""
+        if lines:
+            lines[0] = bytes(self._line) + lines[0]
+            self._line.clear()
+            # A CR at the very end is a line end already; should an LF follow, it belongs to it.
+            self._after_cr = not rest and lines[-1].endswith(b"\r")
+        self._line += rest
+        return lines
+
+    def _take(self, line: bytes, frames: list[Frame]) -> None:
+        if not line:
+            if self._data:
+                frames.append(Frame(b"\n".join(self._data), self._event))
+                self._data = []
+                self._size = 0
+            self._event = b""
+            return
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value.removeprefix(b" "))
+            self._size += len(line)
+        elif name == b"event":
+            self._event = value.removeprefix(b" ")
+
+    def _bound(self) -> None:
+        if self._size + len(self._line) > MAX_FRAME_BYTES:
+            raise RequestFailedError(Failure.TOO_LARGE, f"a frame of more than {MAX_FRAME_BYTES} bytes")

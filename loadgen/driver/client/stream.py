@@ -1,0 +1,310 @@
+"""One response, from stamped bytes to an answer.
+
+Timing needs no JSON. While the response runs, its pieces are kept with their stamps, and decoded a slice at a
+time, but for the few up to the first token, which the log announces at once: so there is little left to do
+when the response is over, and a long answer delays nobody else's request.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from operator import ne
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client import json_text
+from loadgen.driver.client.answer import ParsedResponse
+from loadgen.driver.client.bounds import PIECE_BYTES, SMALL_BYTES, Allowance
+from loadgen.driver.client.codec import Codec, Delta, MalformedResponseError, read_error
+from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.sse import Frame, SSEDecoder
+from loadgen.driver.client.template import Template, learn
+from loadgen.driver.client.web_page import described, page_title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from loadgen.driver.client.late import Late
+
+SLICE: Final = 64
+SLICE_BYTES: Final = 16 * 1024
+"""How many pieces, and how many bytes, are decoded before everybody else gets a turn: well under 1 ms."""
+
+LESSONS: Final = 4
+"""How often in a row a template is learnt that no further frame has: some servers number their frames."""
+
+_DONE: Final = b"[DONE]"
+_EXCERPT_BYTES: Final = 4096
+_EXACT: Final[Mapping[int, Any]] = {}
+
+
+class ResponseStream:
+    """The body of one response.
+
+    Args:
+        codec: The protocol.
+        allowance: What it may take to keep, alone and beside others; by default it is alone.
+
+    Attributes:
+        answer: What has been decoded so far.
+        bytes: Of the body.
+        reads: How many reads it came in, told by their stamps.
+        last_ns: When the last piece arrived, 0 before the first.
+        awaits_token: Whether it is a stream without a token so far.
+    """
+
+    def __init__(self, codec: Codec, allowance: Allowance | None = None) -> None:
+        self.answer = ParsedResponse()
+        self.bytes = 0
+        self._settle_at = SMALL_BYTES
+        self.reads = 0
+        self.last_ns = 0
+        self._codec = codec
+        self._allowance = allowance or Allowance()
+        self._held = 0
+        self._sse: SSEDecoder | None = None
+        self._template: Template | None = None
+        # Where each frame repeats what came before, no two have as much in common.
+        self._lessons = 0 if codec.cumulative else LESSONS
+        self._pieces: list[bytes] = []
+        self._moments: list[int] = []
+        self._late: dict[int, Late] = {}
+        self._decoded = 0
+        self._begun = False
+        self._cut = False
+        self.awaits_token = False
+
+    def lacks_end(self, *, framed: bool) -> bool:
+        """Whether it is a stream, of a protocol that announces its end, and has announced none.
+
+        Some gateways end a response in order although the server behind them died. What is no such stream is
+        complete when HTTP says so, and one JSON text when it is one.
+
+        Args:
+            framed: Whether HTTP says that the response is complete, and not only the end of the connection.
+        """
+        ended = self.answer.done or self.answer.finish_reason is not None
+        must_end = self._codec.announces_end and self._sse is not None and (self._begun or not framed)
+        return (must_end and not ended) or self.is_cut(framed=framed)
+
+    def is_cut(self, *, framed: bool) -> bool:
+        """Whether the end of the connection came inside an event, and nothing but that says so.
+
+        Args:
+            framed: Whether HTTP says that the response is complete, and not only the end of the connection.
+        """
+        return self._cut and not framed and not self.answer.done
+
+    def start(self, *, event_stream: bool) -> None:
+        """Take the head of the response: whether its body is an event stream or one JSON text."""
+        self._sse = SSEDecoder() if event_stream else None
+        self.awaits_token = event_stream
+
+    def receive(
+        self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
+    ) -> None:
+        """Keep what arrived of the body, one piece or more, and when each did; `late` ones perhaps earlier.
+
+        Raises:
+            RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
+        """
+        if self.bytes >= self._settle_at:
+            self._settle()
+        if late:
+            kept = len(self._pieces)
+            self._late.update((kept + place, one) for place, one in late.items() if place < len(pieces))
+        self._pieces += pieces
+        self._moments += moments
+        size = sum(map(len, pieces))
+        self.bytes += size
+        more = size + PIECE_BYTES * len(pieces)
+        self._held += more
+        self._allowance.take(more, self._held)
+        self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
+        self.last_ns = moments[-1]
+        try:
+            if self.awaits_token:
+                self._find_token()
+                return
+            while self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
+                self._decode_slice(self._sse)
+        except RequestFailedError:
+            # What comes after it, a [DONE] perhaps, makes it no better.
+            del self._pieces[self._decoded :], self._moments[self._decoded :]
+            raise
+
+    def decode(self) -> Iterator[None]:
+        """Decode what is left; yields between slices so that the caller can let others run.
+
+        Raises:
+            RequestFailedError: `malformed_frame` or `too_large`.
+        """
+        sse = self._sse
+        while sse is not None and self._decoded < len(self._pieces):
+            self._decode_slice(sse)
+            if self._decoded < len(self._pieces):
+                yield
+        if sse is not None:
+            self._close(sse)
+        elif self._decoded < len(self._pieces):
+            self._decoded = len(self._pieces)
+            self._take_whole(self.body())
+
+    def _close(self, sse: SSEDecoder) -> None:
+        """Take the end of a stream, and note whether it is inside an event."""
+        self._cut = sse.in_event
+        for frame in sse.close():
+            try:
+                self._take(frame, self.last_ns)
+            except RequestFailedError:
+                self._cut = True
+                raise
+
+    def _settle(self) -> None:
+        """Drop the pieces that are decoded, and hold what they became where that takes more.
+
+        Small responses keep their pieces: what is decoded of them takes less than what they hold.
+        """
+        self._settle_at = self.bytes + SMALL_BYTES
+        count = self._decoded
+        dropped = sum(map(len, self._pieces[:count])) + PIECE_BYTES * count
+        self._late = {place - count: one for place, one in self._late.items() if place >= count}
+        del self._pieces[:count], self._moments[:count]
+        self._decoded = 0
+        if (more := self.answer.compact() - dropped) > 0:
+            self._held += more
+            self._allowance.take(more, self._held)
+
+    def forget(self) -> None:
+        """Drop all that was received and decoded: the log has it."""
+        self._pieces, self._moments, self._late, self._decoded = [], [], {}, 0
+        self.answer = ParsedResponse()
+
+    def release(self) -> None:
+        """Take nothing of the allowance any more: the request is over, and its end is on its way."""
+        self._allowance.give_back(self._held)
+        self._held = 0
+
+    def body(self) -> bytes:
+        """The body as it came."""
+        return b"".join(self._pieces)
+
+    def error_text(self) -> str:
+        """What the body of an HTTP error says: the error's own message, or the start of the body."""
+        body = self.body()
+        try:
+            payload = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            title = page_title(body)
+            return _excerpt(body) if title is None else described(title)
+        said = read_error(payload) if isinstance(payload, dict) else None
+        return said or _excerpt(body)
+
+    def _find_token(self) -> None:
+        """Decode piece by piece until there is a token."""
+        while self._sse is not None and self.awaits_token and self._decoded < len(self._pieces):
+            self._decoded += 1
+            try:
+                self._feed(self._sse, self._decoded - 1)
+            finally:
+                self.awaits_token = not self.answer.token_ns
+
+    def _decode_slice(self, sse: SSEDecoder) -> None:
+        pieces = self._pieces[self._decoded : self._decoded + SLICE]
+        if (count := sum(map(len, pieces))) > SLICE_BYTES:
+            del pieces[max(1, len(pieces) * SLICE_BYTES // count) :]
+        while pieces:
+            alike = self._alike(pieces) if sse.between_frames else ()
+            count = len(alike) or 1
+            moments = self._moments[self._decoded : self._decoded + count]
+            self._decoded += count
+            if not (alike and self._take_alike(alike, moments)):
+                for place in range(self._decoded - count, self._decoded):
+                    self._feed(sse, place)
+            del pieces[:count]
+
+    def _alike(self, pieces: list[bytes]) -> Sequence[bytes]:
+        """What is special about the pieces that look as the template has it, before one does not."""
+        if self._template is None or self.answer.done:
+            return ()
+        return self._template.insides(pieces)
+
+    def _take_alike(self, insides: Sequence[bytes], moments: list[int]) -> bool:
+        """Take frames that look as the template has it; tell whether that is what they are."""
+        if self._template is None or (texts := self._template.texts(insides)) is None:
+            return False
+        since = self._since(len(moments)) if self._late else _EXACT
+        self.answer.add_texts(self._template.channel, texts, moments, since)
+        if self._lessons:
+            self._lessons = LESSONS
+        return True
+
+    def _since(self, count: int) -> dict[int, int]:
+        """Of the last decoded pieces those that may be earlier than their stamps, by their place."""
+        first = self._decoded - count
+        late = ((place, self._late.get(first + place)) for place in range(count))
+        return {place: one.since_ns for place, one in late if one is not None and one.whole}
+
+    def _feed(self, sse: SSEDecoder, place: int) -> None:
+        """Decode the piece at a place."""
+        data, at_ns, late = self._pieces[place], self._moments[place], self._late.get(place)
+        frames = sse.feed(data)
+        delta = None
+        for left, frame in zip(reversed(range(len(frames))), frames, strict=True):
+            since_ns = late.since_ns if late is not None and (left or late.whole) else None
+            delta = self._take(frame, at_ns, since_ns)
+        if self._lessons and len(frames) == 1 and delta is not None and delta.carries_token:
+            self._template = learn(self._codec, data, frames[0].data, delta)
+            self._lessons -= 1
+
+    def _take(self, frame: Frame, at_ns: int, since_ns: int | None = None) -> Delta | None:
+        """Take a frame; return what it means, unless that has nothing to do with the protocol.
+
+        What comes after the end is no part of the answer.
+        """
+        if self.answer.done:
+            return None
+        data, is_error = frame.data.strip(), frame.event == b"error"
+        if data == _DONE:
+            self.answer.done = True
+            return None
+        if not data and not is_error:
+            # Some servers keep a connection alive in this way.
+            return None
+        try:
+            delta = self._codec.chunk(json_text.loads(data))
+        except (orjson.JSONDecodeError, MalformedResponseError) as error:
+            # An `event: error` frame may carry plain text.
+            if not is_error:
+                raise _unknown(data, error) from error
+            delta = Delta()
+        if is_error and delta.error is None:
+            delta = delta._replace(error=_excerpt(data))
+        if self._codec.cumulative and not self.answer.forget_content(delta.content):
+            delta = delta._replace(content="")
+        self._begun = True
+        self.answer.add(delta, at_ns, since_ns)
+        return delta
+
+    def _take_whole(self, body: bytes) -> None:
+        try:
+            delta = self._codec.whole(json_text.loads(body))
+        except (orjson.JSONDecodeError, MalformedResponseError) as error:
+            title = page_title(body)
+            said = f"a response that the protocol does not know ({error}): {_excerpt(body)}"
+            if title is not None:
+                said = f"the answer is {described(title)}, not an API response: is the URL right?"
+            raise RequestFailedError(Failure.MALFORMED_FRAME, said) from error
+        self.answer.add(delta, None)
+
+
+def _unknown(payload: bytes, error: Exception) -> RequestFailedError:
+    return RequestFailedError(
+        Failure.MALFORMED_FRAME, f"a frame that the protocol does not know ({error}): {_excerpt(payload)}"
+    )
+
+
+def _excerpt(data: bytes) -> str:
+    """The start of a piece of the body, for a message; it is shortened once no secret can be cut in two."""
+    return data[:_EXCERPT_BYTES].decode(errors="replace")

@@ -1,0 +1,123 @@
+"""Reading the frames of one stream that differ in their text alone, many at a time.
+
+Nearly all frames of a stream are the same JSON around another text. Once one of them has been read in full,
+what stands before the text and what stands after it is known; a frame with the same two ends needs no
+parsing, and the texts of many frames are read as one JSON array. Whatever is not exactly of that form is left
+to the codec.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import orjson
+
+from loadgen.driver.client.codec import Delta, MalformedResponseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from loadgen.driver.client.codec import Codec
+
+Channel = Literal["content", "reasoning"]
+
+_ONLY: Final[dict[Channel, Callable[[str], Delta]]] = {
+    "content": lambda text: Delta(content=text),
+    "reasoning": lambda text: Delta(reasoning=text),
+}
+_START: Final = re.compile(rb"(event:[^\r\n]*\r?\n)?data: ?")
+_ENDS: Final = (b"\n\n", b"\r\n\r\n")
+_BETWEEN: Final = b'","'
+_HIDDEN_BETWEEN: Final = b'\\","'
+_OTHER_TEXT: Final = "\x01another text"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What the frames of a stream have in common.
+
+    Attributes:
+        head: The bytes of a frame up to its text, the opening quote included.
+        tail: The bytes after the text, from the closing quote to the blank line.
+        channel: What the text is.
+    """
+
+    head: bytes
+    tail: bytes
+    channel: Channel
+
+    def insides(self, frames: Sequence[bytes]) -> Sequence[bytes]:
+        """What stands between the two ends, of the first frames up to one that has not both of them."""
+        count = len(frames) if self._fits(frames[0]) else 0
+        while count and not self._fits(frames[count - 1]):
+            count -= 1
+        if not count:
+            return ()
+        frames, start, end = frames[:count], len(self.head), len(self.tail)
+        insides = [frame[start:-end] for frame in frames]
+        # Put together again, pieces of the same lengths are the same bytes: then all have the two ends.
+        whole = b"".join([self.head, (self.tail + self.head).join(insides), self.tail])
+        if min(map(len, frames)) >= start + end and whole == b"".join(frames):
+            return insides
+        return insides[: next(number for number, frame in enumerate(frames) if not self._fits(frame))]
+
+    def _fits(self, frame: bytes) -> bool:
+        long_enough = len(frame) >= len(self.head) + len(self.tail)
+        return long_enough and frame.startswith(self.head) and frame.endswith(self.tail)
+
+    def texts(self, insides: Sequence[bytes]) -> list[str] | None:
+        """The texts of frames by what stands between their two ends.
+
+        Returns:
+            None when not every one of them is one text that is not empty.
+        """
+        joined = _BETWEEN.join(insides)
+        if _HIDDEN_BETWEEN in joined:
+            # A text that ends with a backslash would make the next quote its own.
+            return None
+        try:
+            texts: list[str] = orjson.loads(b'["%b"]' % joined)
+        except orjson.JSONDecodeError:
+            return None
+        # A quote inside a frame's text would make more texts of it than there are frames.
+        return texts if len(texts) == len(insides) and all(texts) else None
+
+
+def learn(codec: Codec, received: bytes, payload: bytes, delta: Delta) -> Template | None:
+    """Learn the template from a frame.
+
+    Args:
+        codec: Knows what frames mean.
+        received: The bytes of the frame as they came, and no others.
+        payload: Its payload: the JSON.
+        delta: What it means.
+
+    Returns:
+        None when its text stands at no place that the codec proves to be the one that is read.
+    """
+    before, _, after = received.partition(payload)
+    channel = _only_channel(delta)
+    if channel is None or not _START.fullmatch(before) or after not in _ENDS:
+        return None
+    text = orjson.dumps(getattr(delta, channel))
+    if payload.count(text) != 1:
+        return None
+    head, _, tail = payload.partition(text)
+    try:
+        proof = codec.chunk(orjson.loads(head + orjson.dumps(_OTHER_TEXT) + tail))
+    except (orjson.JSONDecodeError, MalformedResponseError):
+        return None
+    if proof != _ONLY[channel](_OTHER_TEXT):
+        return None
+    return Template(before + head + b'"', b'"' + tail + after, channel)
+
+
+def _only_channel(delta: Delta) -> Channel | None:
+    """The one thing that a frame has, if it is a text."""
+    for channel, only in _ONLY.items():
+        text = getattr(delta, channel)
+        if text and delta == only(text):
+            return channel
+    return None

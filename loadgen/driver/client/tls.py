@@ -1,0 +1,128 @@
+"""TLS between a socket that stamps and a connection: bytes in, bytes out, no socket here.
+
+asyncio's TLS hides from its user when bytes reach the kernel and when they left it. Here each read of the
+socket is decrypted on the spot, so the plaintext has the stamp of the read, and what is sent is encrypted
+beforehand.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.endpoint import Endpoint
+
+_READ_BYTES: Final = 64 * 1024
+
+_TRUST: Final = "trust who issued it (SSL_CERT_FILE names a file of authorities), or give --insecure"
+_REMEDIES: Final = {
+    9: "it is not valid yet: compare the clocks of the two machines",
+    10: "it has expired: renew it on the server",
+    18: _TRUST,
+    19: _TRUST,
+    20: _TRUST,
+    21: _TRUST,
+    62: "call the server by a name that its certificate has",
+    64: "call the server by a name that its certificate has",
+}
+"""What to do about a certificate, by OpenSSL's X509_V_ERR codes."""
+
+
+_NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"})
+"""OpenSSL's reasons for a first answer that is not a TLS record, such as an HTTP error in clear."""
+
+
+class TLSLayer:
+    """One connection's TLS, as the client.
+
+    Args:
+        context: Says whom to trust.
+        host: The server's name or address, as its certificate must have it.
+
+    Attributes:
+        handshake_bytes: How many bytes the handshake has given to send.
+    """
+
+    def __init__(self, context: ssl.SSLContext, host: str) -> None:
+        self._received = ssl.MemoryBIO()
+        self._to_send = ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._received, self._to_send, server_hostname=host)
+        self._begun = False
+        self.handshake_bytes = 0
+
+    def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
+        """Take what the server said and go on with the handshake; nothing, later on, is the connection's end.
+
+        Returns:
+            What to send, and whether the handshake is complete.
+
+        Raises:
+            ssl.SSLError: There is no agreement.
+        """
+        if received:
+            self._received.write(received)
+        elif self._begun:
+            self._received.write_eof()
+        self._begun = True
+        complete = True
+        try:
+            self._tls.do_handshake()
+        except ssl.SSLWantReadError:
+            complete = False
+        reply = self._to_send.read()
+        self.handshake_bytes += len(reply)
+        return reply, complete
+
+    def encrypt(self, data: bytes) -> bytes:
+        """What to send for these bytes."""
+        self._tls.write(data)
+        return self._to_send.read()
+
+    def decrypt(self, received: memoryview) -> tuple[list[bytes], ssl.SSLError | None]:
+        """Take what was received.
+
+        Returns:
+            The bytes in it, none where it was TLS's own business, and what ends the connection after them: an
+            `SSLZeroReturnError` is the server's farewell, any other error is its alert or no TLS at all.
+        """
+        self._received.write(received)
+        pieces: list[bytes] = []
+        try:
+            while piece := self._tls.read(_READ_BYTES):
+                pieces.append(piece)
+        except ssl.SSLWantReadError:
+            return pieces, None
+        except ssl.SSLError as end:
+            return pieces, end
+        return pieces, ssl.SSLZeroReturnError()
+
+    def reply(self) -> bytes:
+        """What TLS itself wants to send, for instance to agree on new keys; mostly nothing."""
+        return self._to_send.read()
+
+
+def explained(error: BaseException) -> str:
+    """Why there is no TLS, and for a certificate what to do. The server has been told nothing yet."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        remedy = _REMEDIES.get(error.verify_code)
+        why = f"certificate verify failed: {error.verify_message}"
+        return f"{why}; {remedy}" if remedy else why
+    if isinstance(error, ssl.SSLError) and error.reason:
+        if error.reason in _NOT_TLS:
+            return "the server does not speak TLS; try http:// in place of https://"
+        return error.reason.replace("_", " ").lower()
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def tls_context(endpoint: Endpoint) -> ssl.SSLContext | None:
+    """Whom to trust at an endpoint; None without TLS."""
+    if endpoint.scheme != "https":
+        return None
+    context = ssl.create_default_context()
+    # What the transports speak is HTTP/1.1, and a server may ask for it by name.
+    context.set_alpn_protocols(["http/1.1"])
+    if not endpoint.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

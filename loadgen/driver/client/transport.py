@@ -1,0 +1,33 @@
+"""What carries a request to the endpoint and its response back: the contract that every transport keeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.request import Request
+
+
+class Transport(Protocol):
+    """Who carries requests to one endpoint."""
+
+    endpoint: Endpoint
+
+    async def send(self, request: Request, exchange: Exchange) -> None:
+        """Send one request; return when the exchange is finished. Cancelling gives the request up.
+
+        Every failure is told to the exchange; nothing is raised for one.
+        """
+
+    async def caught_up(self) -> int | None:
+        """Take what has arrived, and tell the exchanges of it.
+
+        Returns:
+            A moment, ns of CLOCK_MONOTONIC: exchanges know of all that had arrived before. None where this
+            transport cannot tell.
+        """
+
+    async def close(self) -> None:
+        """Close what is open."""

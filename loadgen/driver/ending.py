@@ -1,0 +1,70 @@
+"""What is told of the end of a session: what it gave up, and what it never came to ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DRAIN_OVER: Final = "drain_over"
+CONVERSATIONS_CUT: Final = "conversations_cut"
+GATE_LOST: Final = "gate_lost"
+"""Why a session ended one of whose targets could not be met any more; also the code of the finding."""
+
+_WHY: Final[Mapping[str, str]] = {
+    "failed": "after a turn that failed",
+    "duration": "because the time was over",
+    "stopped": "because the run was stopped",
+}
+
+
+def drain_over(given_up: int, drain_s: float) -> dict[str, Any]:
+    """The finding that the drain was over before everything was.
+
+    Args:
+        given_up: How many requests were still under way.
+        drain_s: How long it was to last.
+    """
+    return {
+        "code": DRAIN_OVER,
+        "severity": "warning",
+        "message": f"{given_up} requests were still under way {drain_s:g} s after issuing had ended, and "
+        "were given up: they count as cancelled, and in no latency.",
+        "remedy": "The slowest requests are missing from the latencies: allow a longer --drain, or leave it "
+        "out.",
+    }
+
+
+def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -> dict[str, Any]:
+    """The finding that conversations ended before their last turn.
+
+    Args:
+        cut: How many, by the reason; see `loadgen.driver.progress.Progress`.
+        never_asked: How many turns they had left.
+        sessions: How many conversations there were.
+    """
+    reasons = ", ".join(f"{cut[why]} {told}" for why, told in _WHY.items() if cut.get(why))
+    return {
+        "code": CONVERSATIONS_CUT,
+        "severity": "warning",
+        "message": f"{sum(cut.values())} of {sessions} conversations ended before their last turn "
+        f"({reasons}); {never_asked} turns were never issued.",
+        "remedy": "Later turns are rarer than earlier ones then: look at the figures by turn"
+        + ("." if cut.get("failed") else ", or limit the run by --sessions."),
+    }
+
+
+def gate_lost(target: str, why: str) -> dict[str, Any]:
+    """The finding that a target was lost while the run went on.
+
+    Args:
+        target: Its id.
+        why: Why it can be met no more.
+    """
+    return {
+        "code": GATE_LOST,
+        "severity": "warning",
+        "message": f"The run was ended early (--abort-on-fail): {target} is lost: {why}.",
+        "remedy": "Its figures are those of a part of the run; leave --abort-on-fail out to see all of it.",
+    }

@@ -1,0 +1,286 @@
+"""Issuing: one worker's share of each phase, in an open or a closed loop, until a limit or a stop.
+
+An open loop is one seeded schedule, of which each worker issues every N-th request. In a closed loop each
+worker has its part of the users, and every user claims the number of its next request from a turnstile that
+all workers pass. Either way request k asks the same sample, however many workers there are.
+
+Where samples are conversations, what is scheduled, claimed and counted here are conversations
+(`loadgen.driver.requests.conversation`); issuing is over when the last turn has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.plan import LoadKind
+from loadgen.driver.progress import Progress
+from loadgen.driver.requests.conversation import Conversations
+from loadgen.driver.requests.places import ConcurrencyLimit
+from loadgen.driver.share import Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.requests.conversation import Opening, Room, TurnRunner
+    from loadgen.driver.system.clock import Clock
+
+NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
+NO_CONNECTION_PAUSE_S: Final = 0.1
+"""How long a user of the closed loop waits after a request that got no connection: nobody is there to be
+measured, and a log of nothing but refusals helps nobody."""
+
+YIELD_EVERY: Final = 8
+"""How many requests that are due together leave in one turn of the event loop: what the first ones bring must
+not lie unread until the last one has left."""
+
+
+class Issuer:
+    """Issues one share of a plan. Alone it is a whole crew: see `loadgen.driver.session.WorkerGroup`.
+
+    Args:
+        plan: What to do.
+        agenda: What to ask.
+        asker: Takes the turns.
+        clock: The time.
+        share: The part of the load that is issued here.
+        claim: Gives the number of the next request of a closed loop, where several share the numbers.
+        room: Where the events of what is issued go, where that can be full.
+
+    Attributes:
+        progress: Counters of this share.
+        lead_ns: A phase can begin at once.
+    """
+
+    lead_ns: Final = 0
+
+    def __init__(
+        self,
+        plan: Plan,
+        agenda: Agenda,
+        asker: TurnRunner,
+        clock: Clock,
+        share: Shard = Shard(),  # noqa: B008 (a frozen value)
+        claim: Callable[[], int] | None = None,
+        room: Room | None = None,
+    ) -> None:
+        self.progress = Progress()
+        self._plan = plan
+        self._agenda = agenda
+        self._asker = asker
+        self._clock = clock
+        self._share = share
+        self._claim = claim
+        self._room = room
+        self._exhausted = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._conversations = Conversations(
+            *(plan, agenda, asker, clock, self.progress), stopped=self._stopped, room=room
+        )
+        most = plan.load.max_concurrency
+        self._places = None if most is None else ConcurrencyLimit(share.of(most), clock)
+        self._running: set[asyncio.Task[Any]] = set()
+        self._crash: BaseException | None = None
+
+    # What a crew is told…
+
+    def issue(self, phase: Phase) -> Coroutine[Any, Any, int]:
+        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled.
+
+        From the call on, before it is awaited, `exhausted` is about this phase.
+        """
+        self._conversations.scheduled = 0
+        self._exhausted = asyncio.Event()
+        return self._issue_until_over(phase)
+
+    async def _issue_until_over(self, phase: Phase) -> int:
+        if not self._stopped.is_set():
+            await _first(self._issue(phase), self._stopped.wait())
+        self._conversations.thinking.end()
+        self._require_sound()
+        return self._conversations.scheduled
+
+    def exhausted(self) -> None:
+        """Learn that another worker issues the last request of the phase."""
+        self._exhausted.set()
+
+    async def settle(self) -> None:
+        """Await everything that is in flight."""
+        while self._running:
+            await asyncio.wait(self._running)
+        self._require_sound()
+
+    def stop(self) -> None:
+        """Issue nothing more."""
+        self._stopped.set()
+
+    def abort(self, reason: str | None = None) -> None:
+        """Give up what is in flight; the log keeps the reason."""
+        if reason is not None:
+            self._asker.give_up_for(reason)
+        for task in self._running:
+            task.cancel()
+
+    # Issuing…
+
+    async def _issue(self, phase: Phase) -> None:
+        load = self._plan.load
+        if load.kind is LoadKind.CLOSED:
+            await self._closed_loop(phase, load.concurrency or 1)
+        else:
+            await self._open_loop(phase, self._agenda.offsets(self._plan, phase))
+
+    async def _closed_loop(self, phase: Phase, concurrency: int) -> None:
+        """Keep this share of `concurrency` users at work."""
+        await self._clock.sleep_until(phase.start_ns)
+        claim = self._claim or count().__next__
+        for user in range(self._share.of(min(concurrency, phase.requests or concurrency))):
+            if user % YIELD_EVERY == 0:
+                await asyncio.sleep(0)
+            self._spawn(self._user(phase, claim, self._exhausted))
+        await self._until_all_asked(phase, self._exhausted)
+
+    async def _user(self, phase: Phase, claim: Callable[[], int], exhausted: asyncio.Event) -> None:
+        """Ask one question after the other, with pauses between them."""
+        conversations, thinking = self._conversations, self._conversations.thinking
+        while not self._is_over(phase, self._clock.now_ns()):
+            if self._room is not None and self._room.full:
+                await self._room.wait()
+                continue
+            request = claim()
+            if not phase.has(request):
+                break
+            scheduled_ns = self._clock.now_ns()
+            if phase.is_last(request):
+                exhausted.set()
+            opening = conversations.opening(phase, request)
+            outcome = await conversations.begin(phase, opening, scheduled_ns)
+            if outcome.failure is not None:
+                # A failure can come at once, and many of them must not keep everybody else from running.
+                await asyncio.sleep(NO_CONNECTION_PAUSE_S if outcome.failure in NO_CONNECTION else 0)
+            if thinking.some:
+                due_ns = self._clock.now_ns()
+                due_ns += thinking.pause_ns(opening.number, len(opening.sample.follow_ups))
+                if exhausted.is_set() or self._is_over(phase, due_ns):
+                    return
+                await thinking.until(due_ns)
+        exhausted.set()
+
+    async def _open_loop(self, phase: Phase, offsets: Iterator[int]) -> None:
+        """Issue each request at its time, whatever the endpoint does.
+
+        Those that are due before the end, but that this process only gets to afterwards, are scheduled and
+        never issued.
+        """
+        conversations = self._conversations
+        for request, offset in self._share.out_of(enumerate(offsets)):
+            scheduled_ns = phase.start_ns + offset
+            if not phase.has(request):
+                break
+            if phase.is_over(scheduled_ns):
+                await self._until_end(phase)
+                return
+            if self._room is not None and self._room.full:
+                await self._room.wait()
+            if phase.is_over(self._clock.now_ns()):
+                conversations.scheduled += 1
+                continue
+            opening = conversations.opening(phase, request)
+            # Late requests leave together; now and then the answers get their turn.
+            if scheduled_ns > self._clock.now_ns() or conversations.scheduled % YIELD_EVERY == 0:
+                await self._clock.sleep_until(scheduled_ns)
+            if self._places is None:
+                self._spawn(conversations.begin(phase, opening, scheduled_ns))
+            else:
+                await self._begin_in_a_place(phase, opening, scheduled_ns, self._places)
+        else:
+            # Where nothing comes any more, the silence is a part of the load; but a trace ends with its last.
+            if self._plan.load.kind is not LoadKind.TRACE:
+                await self._until_end(phase)
+        await self._until_all_asked(phase)
+
+    async def _begin_in_a_place(
+        self, phase: Phase, opening: Opening, scheduled_ns: int, places: ConcurrencyLimit
+    ) -> None:
+        """Begin a conversation as soon as there is a place for it, unless the phase is over by then."""
+        free_ns = places.take()
+        if free_ns is None:
+            free_ns = await self._place(phase, places)
+        if free_ns is None:
+            self._conversations.scheduled += 1
+            return
+        held_until_ns = free_ns if free_ns > scheduled_ns else None
+        task = self._spawn(self._conversations.begin(phase, opening, scheduled_ns, held_until_ns))
+        task.add_done_callback(lambda _: places.give_back())
+
+    async def _place(self, phase: Phase, places: ConcurrencyLimit) -> int | None:
+        """Wait for a place; return when it became free, or None where the phase is over before one does."""
+        if phase.end_ns is None:
+            return await places.wait()
+        freed: list[int] = []
+
+        async def wait() -> None:
+            freed.append(await places.wait())
+
+        await _first(wait(), self._clock.sleep_until(phase.end_ns))
+        if freed and phase.is_over(freed[0]):
+            places.give_back()
+            return None
+        return freed[0] if freed else None
+
+    async def _until_end(self, phase: Phase) -> None:
+        if phase.end_ns is not None:
+            await self._clock.sleep_until(phase.end_ns)
+
+    async def _until_all_asked(self, phase: Phase, exhausted: asyncio.Event | None = None) -> None:
+        """Return when no request and no turn is left to issue, or the time for that is over."""
+
+        async def all_asked() -> None:
+            if exhausted is not None:
+                await exhausted.wait()
+            await self._conversations.unfinished.none()
+
+        if phase.end_ns is None:
+            await all_asked()
+        else:
+            await _first(all_asked(), self._clock.sleep_until(phase.end_ns))
+
+    def _is_over(self, phase: Phase, at_ns: int) -> bool:
+        return self._stopped.is_set() or phase.is_over(at_ns)
+
+    # Tasks…
+
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (crash := task.exception()) is not None:
+            self._crash = self._crash or crash
+            self._stopped.set()
+
+    def _require_sound(self) -> None:
+        """Hand a bug on: an exception in a turn is no failure of a request."""
+        if self._crash is not None:
+            raise self._crash
+
+
+async def _first(*works: Coroutine[Any, Any, Any]) -> None:
+    """Await the first of several to end, and give up the others."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()

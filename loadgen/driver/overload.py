@@ -1,0 +1,135 @@
+"""Overload: an open loop whose endpoint falls behind more and more, noticed while it runs.
+
+An endpoint that keeps up ends as many requests as are issued, give or take what is in flight. One that does
+not ends as many as it can, steadily, while more than that are issued. The latter half of what has been
+measured so far is looked at, in six windows, and it counts as overload when all of this holds:
+
+- more requests were issued than ended, by more than chance explains: by four standard deviations of two
+  independent Poisson counts (of a burstier spread, of that one);
+- in at least five of the six windows;
+- and no more ended in the second three windows than in the first three: while a run fills up, and while its
+  rate grows and the endpoint follows, ever more requests end.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.driver.plan import Load
+
+REASON: Final = "overloaded"
+"""Why a session ended whose endpoint could not keep up; also the code of the finding."""
+
+GRACE_S: Final = 1.0
+"""So long what is in flight has to end by itself, before it is given up."""
+
+WINDOWS: Final = 6
+ENOUGH_WINDOWS: Final = 5
+DEVIATIONS: Final = 4.0
+FEWEST_ENDED: Final = 50
+"""Fewer ended requests say nothing of how many an endpoint ends."""
+
+APART_NS: Final = 100_000_000
+"""How far apart looks are, at least: more of them tell no more."""
+
+MOST_LOOKS: Final = 1024
+"""So many are kept; then every other one is let go of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a session had done at a moment: measured requests issued, and ended in whatever way."""
+
+    at_ns: int
+    issued: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A backlog that grows.
+
+    Attributes:
+        seconds: For how long it was seen to.
+        issued: Requests issued in that time.
+        ended: Requests that ended in it.
+        in_flight: Requests in flight at its end.
+    """
+
+    seconds: float
+    issued: int
+    ended: int
+    in_flight: int
+
+
+def growth(looks: Sequence[Look], burstiness: float = 1.0) -> Growth | None:
+    """Decide whether the endpoint falls behind; None while it does not, or it cannot be told.
+
+    Args:
+        looks: From the start of what is measured on, by time.
+        burstiness: That of the arrivals: 1 for a Poisson process and whatever is more even.
+    """
+    if not looks:
+        return None
+    start_ns, end_ns = (looks[0].at_ns + looks[-1].at_ns) // 2, looks[-1].at_ns
+    edges = [_at(looks, start_ns + (end_ns - start_ns) * number // WINDOWS) for number in range(WINDOWS + 1)]
+    issued, ended = edges[-1].issued - edges[0].issued, edges[-1].ended - edges[0].ended
+    if ended < FEWEST_ENDED:
+        return None
+    chance = math.sqrt(issued / min(burstiness, 1.0) + ended)
+    grew = [after.issued - before.issued > after.ended - before.ended for before, after in pairwise(edges)]
+    middle = edges[WINDOWS // 2].ended
+    rises = edges[-1].ended - middle > middle - edges[0].ended
+    if issued - ended <= DEVIATIONS * chance or sum(grew) < ENOUGH_WINDOWS or rises:
+        return None
+    last = edges[-1]
+    return Growth((end_ns - start_ns) / 1e9, issued, ended, last.issued - last.ended)
+
+
+class OverloadWatch:
+    """Looks at a session as it goes on.
+
+    Args:
+        load: What is put on.
+    """
+
+    def __init__(self, load: Load) -> None:
+        self._burstiness = load.burstiness or 1.0
+        self._looks: list[Look] = []
+
+    def look(self, at_ns: int, issued: int, ended: int) -> Growth | None:
+        """Take a look; what has been seen, when that is overload."""
+        if self._looks and at_ns - self._looks[-1].at_ns < APART_NS:
+            return None
+        if len(self._looks) == MOST_LOOKS:
+            del self._looks[1::2]
+        self._looks.append(Look(at_ns, issued, ended))
+        return growth(self._looks, self._burstiness)
+
+
+def finding(seen: Growth, at_ns: int) -> Event:
+    """What the log says of it."""
+    data: dict[str, Any] = {
+        "code": REASON,
+        "severity": "error",
+        "message": f"The endpoint could not keep up: in the last {seen.seconds:.1f} s {seen.issued} requests "
+        f"were issued and {seen.ended} ended, steadily, and {seen.in_flight} were in flight. The run was "
+        "ended (--stop-on-overload).",
+        "remedy": "Put on less load: `loadgen search` finds the most that the endpoint keeps up with.",
+    }
+    return Event(EventType.FINDING, at_ns, data=data)
+
+
+def _at(looks: Sequence[Look], at_ns: int) -> Look:
+    """The latest look that is not after a moment."""
+    return looks[max(0, bisect_right(looks, at_ns, key=attrgetter("at_ns")) - 1)]

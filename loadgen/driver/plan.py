@@ -1,0 +1,348 @@
+"""What a session is to do, checked before the first request leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.arrivals import schedule, spread
+from loadgen.driver.arrivals.rate_profile import LEAST_RATE, MOST_RATE, MOST_SECONDS, Later, shown
+from loadgen.driver.arrivals.stages import Stages
+from loadgen.driver.budget import ErrorBudget
+from loadgen.driver.client.bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
+from workloads.amounts import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loadgen.driver.arrivals.rate_profile import Profile
+    from loadgen.driver.client.codec import Generation
+    from loadgen.driver.client.timeouts import Timeouts
+
+
+MOST_REQUESTS: Final = 10**12
+MOST_SEED: Final = 2**64 - 1
+MOST_RETRIES: Final = 1000
+MOST_CONCURRENCY: Final = 1_000_000
+BURSTINESS: Final = (0.001, 1000.0)
+TRACE_SPEED: Final = (0.001, 1000.0)
+
+LEAST_RESPONSE: Final = 1024
+"""Bytes: the least that a response has to be allowed; an answer of one token takes about as much."""
+
+
+class PlanError(ValueError):
+    """Two settings contradict each other, or one is out of its range."""
+
+
+class LoadKind(StrEnum):
+    """How load is put on the endpoint."""
+
+    CLOSED = "closed"
+    """A number of requests in flight: the next leaves when one ends."""
+    CONSTANT = "constant"
+    """Open loop, equal distances."""
+    POISSON = "poisson"
+    """Open loop, a Poisson process."""
+    GAMMA = "gamma"
+    """Open loop, gamma-distributed distances of a chosen burstiness."""
+    UNIFORM = "uniform"
+    """Open loop, evenly distributed distances, from none to twice the mean."""
+    TRACE = "trace"
+    """Open loop, at the times of a trace."""
+    OFFLINE = "offline"
+    """Everything at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A kind of load with its numbers.
+
+    Attributes:
+        kind: How.
+        concurrency: Requests in flight, for the closed loop.
+        rate: Requests a second, for an open loop whose rate does not change.
+        profile: The rate over time, for one whose rate does.
+        burstiness: The shape of gamma-distributed distances.
+        think: How long a user pauses between an answer and the next request, a distribution of times
+            (`workloads.distribution`).
+        trace_speed: How many times as fast as it was a trace is replayed.
+        trace_peak: Its highest rate then, in requests a second, once the trace has been read.
+        turns: How many requests one of them comes to, on average, where they are conversations.
+        max_concurrency: How many requests, or conversations, may be under way in an open loop, or offline;
+            what is due meanwhile waits. None for any number.
+    """
+
+    kind: LoadKind
+    concurrency: int | None = None
+    rate: float | None = None
+    profile: Profile | None = None
+    burstiness: float | None = None
+    think: str | None = None
+    trace_speed: float | None = None
+    trace_peak: float | None = None
+    turns: float = 1.0
+    max_concurrency: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests leave at their times, whatever the endpoint does."""
+        return self.kind not in {LoadKind.CLOSED, LoadKind.OFFLINE}
+
+    @property
+    def peak_rate(self) -> float | None:
+        """The highest rate, in requests a second, all turns counted; None where the load has none."""
+        peak = self.rate if self.profile is None else self.profile.peak
+        peak = self.trace_peak if self.kind is LoadKind.TRACE else peak
+        return None if peak is None else peak * self.turns
+
+    def expected(self, duration_s: float) -> float | None:
+        """How many requests are expected within a time; None where the load has no rate."""
+        if self.profile is not None:
+            return self.profile.cumulative(duration_s)
+        return None if self.rate is None else self.rate * duration_s
+
+    def offsets(self, seed: int) -> Iterator[int]:
+        """When requests are meant to leave, in ns from the start of a phase (`arrivals/schedule.py`).
+
+        Those of an open loop at a rate go on while there is one; all others are due at once, but for those of
+        a trace, whose times are in the agenda.
+        """
+        if not self.is_open or self.kind is LoadKind.TRACE:
+            return schedule.all_at_once()
+        positions = self._positions(seed)
+        if self.profile is not None:
+            return schedule.along(positions, self.profile)
+        return schedule.at_rate(positions, self.rate or 1.0)
+
+    def _positions(self, seed: int) -> Iterator[float]:
+        match self.kind:
+            case LoadKind.CONSTANT:
+                return spread.constant()
+            case LoadKind.GAMMA:
+                return spread.gamma(seed, self.burstiness or 1.0)
+            case LoadKind.UNIFORM:
+                return spread.uniform(seed)
+            case _:
+                return spread.poisson(seed)
+
+    def later(self, by_s: float) -> Load:
+        """The same load, from a moment of it on."""
+        return self if self.profile is None else replace(self, profile=Later(self.profile, by_s))
+
+    def settings(self) -> dict[str, Any]:
+        """What the log keeps of it: all that is needed to repeat it."""
+        profile = self.profile
+        stages = profile.stages if isinstance(profile, Stages) else None
+        return {
+            "kind": self.kind.value,
+            "concurrency": self.concurrency,
+            "rate": self.rate,
+            "profile": None if profile is None or stages else profile.text,
+            "stages": None if stages is None else [stage.settings() for stage in stages],
+            "burstiness": self.burstiness,
+            "think": self.think,
+            "trace_speed": self.trace_speed,
+            "max_concurrency": self.max_concurrency,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a session is to do.
+
+    Attributes:
+        load: How requests leave.
+        requests: How many are measured; None where only time ends the run.
+        duration_s: For how long; None where only the count ends it. What is reached first counts.
+        warmup: Requests before the measured ones, which no figure counts.
+        generation: What each request asks for.
+        protocol: Its name, see `loadgen.driver.workers.parts`.
+        seed: Of everything random on this side.
+        schedule_seed: Of arrivals, where that is another one.
+        timeouts: How long each part of a request may take.
+        retries: How many attempts may follow the first at a request that failed.
+        budget: How much may fail.
+        max_response_bytes: What one response may take to keep.
+        protocol_options: What the user says of a protocol, all JSON; see `workers.parts.codec_of`.
+        sessions: How many conversations are measured, where that and not the requests is counted.
+        warmup_s: How long requests are issued before the measured ones, where time ends that.
+        drain_s: How long what is in flight at the end is awaited; None for as long as `timeouts` allow.
+        stop_on_overload: Whether the run ends early when the endpoint falls behind more and more.
+        steady: Whether the run is invalid without a steady state.
+        order: In which order samples are asked; see `loadgen.driver.requests.order`.
+        history: What a later turn of a conversation has for answers: `answered`, the endpoint's own, or
+            `recorded`, those of the dataset where it has them.
+        salt: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.salt`.
+        balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.balance`.
+    """
+
+    load: Load
+    requests: int | None
+    duration_s: float | None
+    warmup: int
+    generation: Generation
+    protocol: str
+    seed: int
+    timeouts: Timeouts
+    retries: int = 0
+    budget: ErrorBudget = field(default_factory=ErrorBudget)
+    max_response_bytes: int = MAX_BODY_BYTES
+    protocol_options: Mapping[str, Any] = field(default_factory=dict)
+    sessions: int | None = None
+    warmup_s: float | None = None
+    drain_s: float | None = None
+    stop_on_overload: bool = False
+    steady: bool = False
+    order: str = "in-order"
+    history: str = "answered"
+    salt: bool = False
+    balance: str = "round-robin"
+    schedule_seed: int | None = None
+
+    @property
+    def arrivals_seed(self) -> int:
+        """What arrivals are drawn with."""
+        return self.seed if self.schedule_seed is None else self.schedule_seed
+
+    @property
+    def count(self) -> int | None:
+        """How many requests, or conversations, are measured; None where only time ends the run."""
+        return self.requests if self.sessions is None else self.sessions
+
+    @property
+    def first(self) -> int:
+        """The number in the session that the first measured request has: after those of the warm-up.
+
+        But 0 where nobody knows how many these are, and where whole passes are shuffled: the warm-up then has
+        the numbers below 0.
+        """
+        return 0 if self.warmup_s is not None or self.order == "shuffle" else self.warmup
+
+    def __post_init__(self) -> None:
+        if self.requests is None and self.sessions is None and self.duration_s is None:
+            raise PlanError("nothing ends the run: give --requests or --duration")
+        if self.load.kind is LoadKind.OFFLINE and self.count is None:
+            raise PlanError("--offline sends a fixed number of requests at once: give --requests")
+        if self.stop_on_overload and self.load.max_concurrency is not None:
+            raise PlanError(
+                "--stop-on-overload looks at what piles up in flight, and --max-concurrency bounds that: "
+                "leave one out"
+            )
+        _within("--requests", self.requests, 1, MOST_REQUESTS)
+        _within("--duration", self.duration_s, 0.001, MOST_SECONDS)
+        _within("--concurrency", self.load.concurrency, 1, MOST_REQUESTS)
+        _within("--max-concurrency", self.load.max_concurrency, 1, MOST_CONCURRENCY)
+        _within("--rate", self.load.rate, LEAST_RATE, MOST_RATE)
+        _within("--burstiness", self.load.burstiness, *BURSTINESS)
+        _within("--trace-speed", self.load.trace_speed, *TRACE_SPEED)
+        _within("--sessions", self.sessions, 1, MOST_REQUESTS)
+        _within("--drain", self.drain_s, 0, MOST_SECONDS)
+        for option, seconds in self.timeouts.by_option().items():
+            _within(option, seconds, 0.001, MOST_SECONDS)
+        _within("--retry", self.retries, 0, MOST_RETRIES)
+        _within("--max-errors", self.budget.errors, 1, MOST_REQUESTS)
+        _within("--max-error-rate", self.budget.rate, 0, 1)
+        _within("--max-response", self.max_response_bytes, LEAST_RESPONSE, MAX_TOGETHER_BYTES)
+        _within("--warmup", self.warmup, 0, MOST_REQUESTS)
+        _within("--warmup", self.warmup_s, 0.001, MOST_SECONDS)
+        _within("--max-tokens", self.generation.max_tokens, 1, MOST_REQUESTS)
+        _within("--temperature", self.generation.temperature, 0, 1000)
+        _within("--seed", self.seed, 0, MOST_SEED)
+        _within("--schedule-seed", self.schedule_seed, 0, MOST_SEED)
+        self._require_time_for_stages()
+        self._require_an_arrival()
+
+    def _require_time_for_stages(self) -> None:
+        """Refuse a duration that goes on after the last stage, or leaves a stage out."""
+        if self.duration_s is None or not isinstance(self.load.profile, Stages):
+            return
+        given, end_s = f"--duration {shown(self.duration_s)}", self.load.profile.end_s
+        if self.duration_s > end_s:
+            raise PlanError(f"{given}: the stages end after {shown(end_s)} s: leave it out, or add a stage")
+        for number, stage in enumerate(self.load.profile.stages, 1):
+            if stage.start_s >= self.duration_s:
+                raise PlanError(
+                    f"{given}: stage {number} begins at {shown(stage.start_s)} s, and so never would: "
+                    f"leave it out, or the stage"
+                )
+
+    def _require_an_arrival(self) -> None:
+        """Refuse a schedule that brings nothing before the end."""
+        if not self.load.is_open:
+            return
+        first_ns = next(self.load.offsets(self.arrivals_seed), None)
+        if first_ns is None:
+            raise PlanError("the rate never brings a request: give a higher --rate, or longer --stages")
+        if self.duration_s is not None and first_ns >= self.duration_s * 1e9:
+            raise PlanError(
+                f"--duration {shown(self.duration_s)}: with {self._given_seed} the first request is due "
+                f"after {first_ns / 1e9:.3g} s: measure for longer, or give a higher --rate"
+            )
+        self._require_as_many_arrivals()
+
+    def _require_as_many_arrivals(self) -> None:
+        """Refuse a count that a rate never comes to because it ends at 0."""
+        profile, count = self.load.profile, self.count
+        if profile is None or count is None or self.duration_s is not None:
+            return
+        if profile.end_s == float("inf") or profile.rate(profile.end_s):
+            return
+        brought = sum(1 for _ in islice(self.load.offsets(self.arrivals_seed), count))
+        if brought < count:
+            option = "--requests" if self.sessions is None else "--sessions"
+            raise PlanError(
+                f"{option} {count}: with {self._given_seed} the rate brings {brought}, and ends at 0: "
+                "give fewer, or --duration"
+            )
+
+    @property
+    def _given_seed(self) -> str:
+        option = "--seed" if self.schedule_seed is None else "--schedule-seed"
+        return f"{option} {self.arrivals_seed}"
+
+    def settings(self) -> Mapping[str, Any]:
+        """What the log keeps of it."""
+        return {
+            "protocol": self.protocol,
+            "protocol_options": dict(self.protocol_options),
+            "model": self.generation.model,
+            "load": self.load.settings(),
+            "requests": self.requests,
+            "sessions": self.sessions,
+            "duration_s": self.duration_s,
+            "warmup": self.warmup,
+            "warmup_s": self.warmup_s,
+            "drain_s": self.drain_s,
+            "stop_on_overload": self.stop_on_overload,
+            "steady": self.steady,
+            "order": self.order,
+            "history": self.history,
+            "salt": self.salt,
+            "balance": self.balance,
+            "max_tokens": self.generation.max_tokens,
+            "temperature": self.generation.temperature,
+            "stream": self.generation.stream,
+            "extra_body": dict(self.generation.extra_body),
+            "ignore_eos": self.generation.ignore_eos,
+            "request_seed": self.generation.seed,
+            "seed": self.seed,
+            "schedule_seed": self.arrivals_seed,
+            "timeout_s": self.timeouts.total_s,
+            "connect_timeout_s": self.timeouts.connect_s,
+            "first_byte_timeout_s": self.timeouts.first_byte_s,
+            "idle_timeout_s": self.timeouts.idle_s,
+            "retry": self.retries,
+            "max_errors": self.budget.errors,
+            "max_error_rate": self.budget.rate,
+            "max_response_bytes": self.max_response_bytes,
+        }
+
+
+def _within(option: str, value: float | None, least: float, most: float) -> None:
+    # NaN is within nothing.
+    if value is not None and not least <= value <= most:
+        bounds = f"from {number_text(least)} to {number_text(most)}"
+        raise PlanError(f"{option} {number_text(value)}: must be {bounds}")

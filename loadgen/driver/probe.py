@@ -1,0 +1,247 @@
+"""Asking an endpoint about itself before load is put on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client.exchange import Exchange
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.request import Request
+from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.client.web_page import described, page_title
+from loadgen.driver.requests.attempt import attempt_request
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.driver.client.transport import Transport
+
+_UNAUTHORIZED: Final = frozenset({401, 403})
+_NO_SUCH_PATH: Final = frozenset({404, 405, 501})
+_KEY_HEADERS: Final = frozenset({"authorization", "x-api-key", "api-key"})
+_CLIENT_ERRORS: Final = range(400, 500)
+_TOO_MANY: Final = 429
+_UNREACHABLE: Final = frozenset(
+    {Failure.REFUSED, Failure.DNS, Failure.TLS, Failure.CONNECT_TIMEOUT, Failure.CLIENT_LIMIT},
+)
+_REMEDIES: Final[Mapping[str, str]] = {
+    Failure.REFUSED: "; is the server up?",
+    Failure.CONNECT_TIMEOUT: "; is the server up?",
+    Failure.DNS: "; is the name right?",
+}
+MAX_TOKENS: Final = 8
+"""A question before a run is to cost next to nothing."""
+
+_LONGEST_NAME: Final = 200
+
+_PROBE: Final = Sample(index=-1, prompt="Say hello.")
+
+
+class UnreachableError(Exception):
+    """No connection to the endpoint."""
+
+
+class RejectedError(Exception):
+    """The endpoint is there, but rejects these settings: the key, or the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What one small request showed.
+
+    Attributes:
+        status: The HTTP status; None without a response.
+        failure: What a run would call the failure of this request, such as `http_500` or `truncated`; None
+            for a success.
+        message: What the server or the client says about the failure; empty for a success.
+        ttft_ms: To the first token of a stream.
+        streams: Whether the response was an event stream.
+        usage: Whether it told the number of output tokens.
+    """
+
+    status: int | None
+    failure: str | None
+    message: str
+    ttft_ms: float | None
+    streams: bool
+    usage: bool
+
+
+class Prober:
+    """Asks the endpoint about itself.
+
+    Args:
+        transport: Carries the requests.
+        codec: The protocol.
+        generation: What the run's requests ask for.
+        on_connected: Called when a request has left, and so there is a connection.
+
+    Attributes:
+        no_list: Why `models` returned no list; empty before, and where it returned one.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        codec: Codec,
+        generation: Generation,
+        on_connected: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.no_list = ""
+        self._transport = transport
+        self._codec = codec
+        self._on_connected = on_connected
+        self._generation = replace(
+            generation, max_tokens=min(generation.max_tokens or MAX_TOKENS, MAX_TOKENS)
+        )
+
+    async def require_ready(self) -> tuple[list[str] | None, Probe | None]:
+        """Make sure that a run has a chance, at the least cost.
+
+        One `GET /models` settles it where the endpoint lists the model. Where it does not, one request is
+        asked for real, because some servers take names that they do not list.
+
+        Returns:
+            The models that the endpoint lists, None where it has no such list; and what the request showed,
+            None where none was needed.
+
+        Raises:
+            UnreachableError: No connection.
+            RejectedError: The key or the model is rejected.
+        """
+        models = await self.models()
+        if models is not None and self._generation.model in models:
+            return models, None
+        probe = await self.completion()
+        self.require_accepted(probe, models)
+        return models, probe
+
+    async def models(self) -> list[str] | None:
+        """The models that the endpoint lists; None where it has no such list.
+
+        Raises:
+            UnreachableError: No connection.
+            RejectedError: The key is rejected.
+        """
+        if self._codec.models is None:
+            self.no_list = "the protocol has none"
+            return None
+        exchange = self._exchange()
+        await self._transport.send(_request("GET", self._codec.models), exchange)
+        self._require_reached(exchange)
+        if exchange.response is None:
+            self.no_list = self._transport.endpoint.redact(exchange.message)
+            return None
+        if not exchange.response.ok:
+            said = self._transport.endpoint.redact(exchange.stream.error_text())
+            self.no_list = f"HTTP {exchange.response.status}: {said}"
+            return None
+        try:
+            listed = orjson.loads(exchange.stream.body())["data"]
+            hide = self._transport.endpoint.hide
+            return [hide(str(model["id"]))[:_LONGEST_NAME] for model in listed]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            title = page_title(exchange.stream.body())
+            self.no_list = "the answer is not a model list" if title is None else described(title)
+            return None
+
+    async def completion(self) -> Probe:
+        """Ask one short question in the way that the run will.
+
+        Raises:
+            UnreachableError: No connection.
+            RejectedError: The key is rejected.
+        """
+        body = orjson.dumps(self._codec.request(_PROBE, self._generation))
+        exchange = self._exchange()
+        failed = await attempt_request(self._transport, _request("POST", self._codec.path, body), exchange)
+        self._require_reached(exchange)
+        answer, response = exchange.stream.answer, exchange.response
+        ttft_ms = None
+        if answer.arrivals and exchange.sent_ns is not None:
+            ttft_ms = (answer.arrivals[0] - exchange.sent_ns) / 1e6
+        return Probe(
+            status=response.status if response else None,
+            failure=failed.failure if failed else None,
+            message=self._transport.endpoint.redact(str(failed)) if failed else "",
+            ttft_ms=ttft_ms,
+            streams=response is not None and response.event_stream,
+            usage=answer.usage.output_tokens is not None,
+        )
+
+    def require_accepted(self, probe: Probe, models: list[str] | None) -> None:
+        """Make sure that a request was not rejected for what it asked.
+
+        Args:
+            probe: What it showed.
+            models: The models that the endpoint lists; None where that is not known.
+
+        Raises:
+            RejectedError: It was; the message says what the endpoint said, and what to do.
+        """
+        if probe.status is None or probe.status not in _CLIENT_ERRORS or probe.status == _TOO_MANY:
+            return
+        model, url = self._generation.model, self._transport.endpoint.url
+        if probe.status in _NO_SUCH_PATH and not _is_about_model(probe.message, model):
+            raise RejectedError(
+                f"{url} has no {self._codec.path} (HTTP {probe.status}): {probe.message}; choose the "
+                "--protocol that the server speaks, or check --url"
+            )
+        near = get_close_matches(model, models or [], n=1)
+        known = ""
+        if near:
+            known = f"; did you mean {near[0]!r}?"
+        elif models:
+            known = f"; it lists {', '.join(models[:5])}"
+        raise RejectedError(
+            f"{url} rejected the request for model {model!r} (HTTP {probe.status}): {probe.message}{known}",
+        )
+
+    @property
+    def key_sent(self) -> bool:
+        """Whether requests carry a key, as far as the names of their headers tell."""
+        return any(name.lower() in _KEY_HEADERS for name in self._transport.endpoint.headers)
+
+    def _require_reached(self, exchange: Exchange) -> None:
+        url = self._transport.endpoint.url
+        if exchange.failure in _UNREACHABLE:
+            remedy = _REMEDIES.get(exchange.failure or "", "")
+            raise UnreachableError(f"{url} cannot be reached: {exchange.message}{remedy}")
+        status = exchange.response.status if exchange.response else None
+        if status in _UNAUTHORIZED:
+            said = self._transport.endpoint.redact(exchange.stream.error_text())
+            remedy = (
+                "the key that was sent is not accepted: give another"
+                if self.key_sent
+                else "no key was sent: give one"
+            )
+            raise RejectedError(
+                f"{url} answers HTTP {status}: {said}; {remedy} with --api-key or in LOADGEN_API_KEY"
+            )
+
+    def _exchange(self) -> Exchange:
+        return Exchange(
+            ResponseStream(self._codec), on_sent=lambda _: self._on_connected(), on_first_token=_ignore
+        )
+
+
+def _request(method: str, path: str, body: bytes = b"") -> Request:
+    return Request(method, path, token_hex(16), body)
+
+
+def _is_about_model(message: str, model: str) -> bool:
+    """Whether an error message is about a model rather than about a path that does not exist."""
+    named = re.search(rf"(?<![\w/.-]){re.escape(model)}(?![\w/-])", message, re.IGNORECASE)
+    return "model" in message.lower() or named is not None
+
+
+def _ignore(_: Any) -> None:
+    """The moments of a probe are not used."""

@@ -1,0 +1,70 @@
+"""What a session asks, and when: every request by its number, so that all workers find the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loadgen.driver.arrivals import schedule
+from loadgen.driver.plan import LoadKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.plan import Plan
+    from workloads.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """The questions of a session, beside its plan.
+
+    Attributes:
+        samples: What can be asked; `Plan.order` says which request asks which.
+        conversations: Whether some have several turns; one that has not is a conversation all the same then.
+        weights: How often each is asked beside the others, for the order that needs it.
+        offsets_ns: When each came, where it is a trace that is replayed. Never decreasing.
+        left: Of a run that is resumed, which measured requests have no result yet: their numbers among those,
+            from 0 on, ascending. None for a new run.
+        elapsed_ns: Of a trace that is resumed, for how long it has been replayed.
+    """
+
+    samples: Sequence[Sample]
+    conversations: bool = False
+    weights: Sequence[float] | None = None
+    offsets_ns: Sequence[int] | None = None
+    left: Sequence[int] | None = None
+    elapsed_ns: int = 0
+
+    def number(self, phase: Phase, request: int) -> int:
+        """The number in the session of a request of a phase."""
+        if self.left is not None and phase.name == "performance":
+            request = self.left[request]
+        return phase.number(request)
+
+    def offsets(self, plan: Plan, phase: Phase) -> Iterator[int]:
+        """When the requests of a phase are due, in ns from its start.
+
+        A trace that is resumed is gone on with: what was due before the interruption is due at once, and
+        everything else when it would have been.
+        """
+        load = plan.load
+        if load.kind is not LoadKind.TRACE:
+            return load.offsets(plan.arrivals_seed)
+        whole = schedule.replayed(self.offsets_ns or (), load.trace_speed or 1.0, phase.first)
+        if self.left is None or phase.name != "performance":
+            return whole
+        return _rest(whole, self.left, self.elapsed_ns)
+
+
+def _rest(offsets: Iterator[int], left: Iterable[int], elapsed_ns: int) -> Iterator[int]:
+    """The offsets of what is left, earlier by the time that has passed."""
+    wanted = iter(left)
+    due = next(wanted, None)
+    for number, offset in enumerate(offsets):
+        if number == due:
+            yield max(0, offset - elapsed_ns)
+            due = next(wanted, None)
+        if due is None:
+            return

@@ -1,0 +1,95 @@
+"""One attempt at a request: sent, read, and judged. A run and `loadgen check` judge a response alike."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.client.failure import Failure, RequestFailedError, http
+
+if TYPE_CHECKING:
+    from collections.abc import MutableSet
+
+    from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.head import Head
+    from loadgen.driver.client.request import Request
+    from loadgen.driver.client.stream import ResponseStream
+    from loadgen.driver.client.transport import Transport
+
+_REDIRECTS: Final = range(300, 400)
+
+
+async def attempt_request(
+    transport: Transport,
+    request: Request,
+    exchange: Exchange,
+    decoding: MutableSet[Exchange] | None = None,
+) -> RequestFailedError | None:
+    """Send a request, read the response, and judge it.
+
+    Args:
+        transport: Carries it.
+        request: It.
+        exchange: Observes it.
+        decoding: Holds the exchange while its response, which is complete, is decoded slice by slice.
+
+    Returns:
+        Why the attempt failed; None for a success.
+    """
+    try:
+        await transport.send(request, exchange)
+        await _require_success(exchange, set() if decoding is None else decoding)
+    except RequestFailedError as error:
+        if exchange.forsake is not None and exchange.response is not None and exchange.response.ok:
+            exchange.forsake()
+        return error
+    except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
+        return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")
+    return None
+
+
+async def _require_success(exchange: Exchange, decoding: MutableSet[Exchange]) -> None:
+    """Decode the response, and demand a success: status 200, a token, and an end that the protocol allows.
+
+    Raises:
+        RequestFailedError: It is none.
+    """
+    if exchange.response is not None and not exchange.response.ok:
+        raise RequestFailedError(http(exchange.response.status), _said(exchange.response, exchange.stream))
+    if exchange.response is not None and exchange.response.encoding:
+        raise RequestFailedError(
+            Failure.DECODE_ERROR,
+            f"the body is {exchange.response.encoding}, although `Accept-Encoding: identity` was asked",
+        )
+    try:
+        for _ in exchange.stream.decode():
+            decoding.add(exchange)
+            await asyncio.sleep(0)
+    except RequestFailedError:
+        # A cut leaves half a frame behind: then the cut is the news, not the half.
+        if exchange.failure is None and not exchange.stream.is_cut(framed=exchange.framed):
+            raise
+    finally:
+        decoding.discard(exchange)
+    answer = exchange.stream.answer
+    if answer.error is not None:
+        raise RequestFailedError(Failure.ERROR_FRAME, answer.error)
+    if exchange.failure is not None and not answer.done:
+        raise RequestFailedError(exchange.failure, exchange.message)
+    if exchange.stream.lacks_end(framed=exchange.framed):
+        raise RequestFailedError(
+            Failure.TRUNCATED,
+            "the response stops without a finish reason and without the protocol's end, or inside an event",
+        )
+    if answer.empty:
+        raise RequestFailedError(Failure.EMPTY_RESPONSE, "the response is complete, but has no token in it")
+
+
+def _said(head: Head, stream: ResponseStream) -> str:
+    """What an HTTP error says for itself: its body, or where it redirects to, which is not followed."""
+    place = head.header("location")
+    if place and head.status in _REDIRECTS:
+        return (
+            f"redirects to {place}: no redirect is followed, for the key would go along; give the right --url"
+        )
+    return stream.error_text()

@@ -1,0 +1,76 @@
+"""Which of several endpoints a request goes to."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+BALANCES: Final = ("round-robin", "least-in-flight")
+
+
+class Balance(Protocol):
+    """Chooses endpoints, and is told how long they are at work."""
+
+    def choose(self, request: int) -> int:
+        """The endpoint of a request, by its number in the phase."""
+
+    def began(self, endpoint: int) -> None:
+        """Learn that a request is on its way to an endpoint."""
+
+    def ended(self, endpoint: int) -> None:
+        """Learn that it is over."""
+
+
+class RoundRobin:
+    """One after the other, by the number of the request: the same for any number of workers.
+
+    Args:
+        endpoints: How many there are.
+    """
+
+    def __init__(self, endpoints: int) -> None:
+        self._endpoints = endpoints
+
+    def choose(self, request: int) -> int:
+        """The endpoint of a request, by its number in the phase."""
+        return request % self._endpoints
+
+    def began(self, endpoint: int) -> None:
+        """Nobody counts."""
+
+    def ended(self, endpoint: int) -> None:
+        """Nobody counts."""
+
+
+class LeastInFlight:
+    """Where the fewest requests of this worker are under way; of several such endpoints the next in turn.
+
+    Args:
+        endpoints: How many there are.
+    """
+
+    def __init__(self, endpoints: int) -> None:
+        self._in_flight = [0] * endpoints
+
+    def choose(self, request: int) -> int:
+        """The endpoint of a request, by its number in the phase."""
+        in_flight = self._in_flight
+        endpoints = len(in_flight)
+        return min(range(endpoints), key=lambda one: (in_flight[one], (one - request) % endpoints))
+
+    def began(self, endpoint: int) -> None:
+        """Learn that a request is on its way to an endpoint."""
+        self._in_flight[endpoint] += 1
+
+    def ended(self, endpoint: int) -> None:
+        """Learn that it is over."""
+        self._in_flight[endpoint] -= 1
+
+
+def balance_of(name: str, endpoints: int) -> Balance:
+    """The balance of a name.
+
+    Args:
+        name: One of `BALANCES`.
+        endpoints: How many there are.
+    """
+    return LeastInFlight(endpoints) if name == "least-in-flight" else RoundRobin(endpoints)

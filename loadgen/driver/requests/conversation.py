@@ -1,0 +1,260 @@
+"""Conversations: what is asked and said, from the first turn to the last; most have but one.
+
+A sample with follow-ups is a conversation of several turns. Each is asked after the answer to the one before
+and a pause, with everything in its context that was said so far. One that fails ends its conversation, and so
+does the end of the phase.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from loadgen.driver.requests.balance import balance_of
+from loadgen.driver.requests.order import order_of
+from loadgen.driver.requests.salt import new_salt, salted
+from loadgen.driver.requests.thinking import ThinkTime
+from loadgen.driver.requests.unfinished import OpenConversations
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.progress import Progress
+    from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.requests.turn import TurnOutcome
+    from loadgen.driver.system.clock import Clock
+    from workloads.sample import Message, Sample
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class TurnRunner(Protocol):
+    """Who takes the turns; see `loadgen.driver.requests.turn.RequestRunner`.
+
+    Attributes:
+        endpoints: How many there are to ask.
+    """
+
+    endpoints: int
+
+    def prepare(self, sample: Sample) -> bytes:
+        """Encode the request's body ahead of its time."""
+
+    async def ask(
+        self,
+        sample: Sample,
+        body: bytes,
+        scheduled_ns: int,
+        phase: str,
+        endpoint: int,
+        more: Mapping[str, Any],
+    ) -> TurnOutcome:
+        """Issue one request now and see it through."""
+
+    def give_up_for(self, reason: str) -> None:
+        """Learn why requests are given up from now on."""
+
+
+class Room(Protocol):
+    """Where events wait to be taken; while it is full, nothing is issued that would bring more of them."""
+
+    full: bool
+
+    async def wait(self) -> None:
+        """Return when there is room again."""
+
+
+class Opening(NamedTuple):
+    """The first turn of a conversation, ready to leave.
+
+    Attributes:
+        request: Its number in the phase.
+        number: Its number in the session.
+        sample: What it asks.
+        said: The same, as it is said to the endpoint.
+        body: The same, as it is sent.
+        more: What else the log keeps of it.
+    """
+
+    request: int
+    number: int
+    sample: Sample
+    said: Sample
+    body: bytes
+    more: Mapping[str, Any]
+
+
+class Conversations:
+    """Sees conversations through.
+
+    Args:
+        plan: What to do.
+        agenda: What to ask.
+        asker: Takes the turns.
+        clock: The time.
+        progress: Where they are counted.
+        stopped: Set: no further turn is asked.
+        room: Where the events of what is issued go, where that can be full.
+
+    Attributes:
+        scheduled: How many turns were due since this was last set to 0.
+        thinking: The pauses.
+        unfinished: Those that have turns left to ask.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        agenda: Agenda,
+        asker: TurnRunner,
+        clock: Clock,
+        progress: Progress,
+        stopped: asyncio.Event,
+        room: Room | None,
+    ) -> None:
+        self.scheduled = 0
+        self.thinking = ThinkTime(plan.load.think, plan.seed, clock)
+        self.unfinished = OpenConversations()
+        self._plan = plan
+        self._agenda = agenda
+        self._samples = agenda.samples
+        self._order = order_of(plan.order, len(agenda.samples), plan.seed, agenda.weights)
+        self._asker = asker
+        self._balance = balance_of(plan.balance, asker.endpoints) if asker.endpoints > 1 else None
+        self._clock = clock
+        self._progress = progress
+        self._stopped = stopped
+        self._room = room
+
+    def opening(self, phase: Phase, request: int) -> Opening:
+        """Get a request ready to leave."""
+        number = self._agenda.number(phase, request)
+        sample = said = self._samples[self._order(number)]
+        more = _NOTHING
+        if self._plan.salt:
+            more = {"salt": new_salt()}
+            said = salted(sample, more["salt"])
+        return Opening(request, number, sample, said, self._asker.prepare(said), more)
+
+    def begin(
+        self, phase: Phase, opening: Opening, scheduled_ns: int, free_ns: int | None = None
+    ) -> Coroutine[Any, Any, TurnOutcome]:
+        """What sees a conversation through and returns how it ended; from the call on, it counts.
+
+        Args:
+            phase: The phase that it is due in.
+            opening: Its first turn.
+            scheduled_ns: When it was due.
+            free_ns: When there was a place for it, where it had to wait for one.
+        """
+        endpoint = 0 if self._balance is None else self._balance.choose(opening.request)
+        self._due(endpoint)
+        first = _NOTHING if free_ns is None else {"free_ns": free_ns}
+        if opening.sample.follow_ups or self._agenda.conversations:
+            if opening.sample.follow_ups:
+                self.unfinished.begin()
+            return self._all_turns(phase, opening, scheduled_ns, endpoint, first)
+        more = {**opening.more, **first} if first else opening.more
+        return self._turn(opening.sample, opening.body, scheduled_ns, phase, endpoint, more)
+
+    async def _all_turns(
+        self, phase: Phase, opening: Opening, scheduled_ns: int, endpoint: int, first: Mapping[str, Any]
+    ) -> TurnOutcome:
+        """Take turns until the last, until one fails, or until there is no time for another.
+
+        Of the first one, the log keeps more.
+        """
+        said, body, due_ns, why_cut = opening.said, opening.body, scheduled_ns, "stopped"
+        more = {"conversation": token_hex(8), "turns": len(said.follow_ups) + 1, **opening.more}
+        try:
+            # Of the first turn the log keeps the text without the salt.
+            outcome = await self._turn(
+                opening.sample, body, due_ns, phase, endpoint, more | {"turn": 0, **first}
+            )
+            while said.follow_ups:
+                due_ns = self._clock.now_ns() + self.thinking.pause_ns(opening.number, said.turn)
+                if why_not := self._why_not(outcome, phase, due_ns):
+                    why_cut = why_not
+                    break
+                # What it takes to get the next turn ready is a part of the pause.
+                following = said.after(self._answer_to(said, outcome))
+                body = self._asker.prepare(following)
+                await self.thinking.until(due_ns)
+                if self._room is not None and self._room.full:
+                    await self._room.wait()
+                if why_not := self._why_not(outcome, phase, self._clock.now_ns()):
+                    why_cut = why_not
+                    break
+                said = following
+                if not said.follow_ups:
+                    self.unfinished.end()
+                self._due(endpoint)
+                outcome = await self._turn(said, body, due_ns, phase, endpoint, more | {"turn": said.turn})
+        finally:
+            self._end(phase, len(said.follow_ups), why_cut)
+        return outcome
+
+    def _why_not(self, outcome: TurnOutcome, phase: Phase, due_ns: int) -> str | None:
+        """Why no further turn is asked; None where one is."""
+        if outcome.failure is not None:
+            return "failed"
+        if self._stopped.is_set():
+            return "stopped"
+        return "duration" if phase.is_over(due_ns) else None
+
+    def _answer_to(self, said: Sample, outcome: TurnOutcome) -> Message:
+        """What the next turn has for the answer to the one before."""
+        recorded = said.follow_ups[0].recorded if self._plan.history == "recorded" else None
+        answer = recorded or outcome.answer
+        assert answer is not None  # noqa: S101 (who asks a turn that others follow brings its answer)
+        return answer
+
+    def _end(self, phase: Phase, never_asked: int, why_cut: str) -> None:
+        """Count a conversation that is over."""
+        if never_asked:
+            self.unfinished.end()
+        if phase.name == "performance":
+            self._progress.sessions += 1
+            if never_asked:
+                self._progress.cut[why_cut] += 1
+                self._progress.never_asked += never_asked
+
+    def _due(self, endpoint: int) -> None:
+        """Count a turn that leaves now. Of several that leave together each must know of those ahead."""
+        self.scheduled += 1
+        if self._balance is not None:
+            self._balance.began(endpoint)
+
+    async def _turn(
+        self,
+        sample: Sample,
+        body: bytes,
+        scheduled_ns: int,
+        phase: Phase,
+        endpoint: int,
+        more: Mapping[str, Any],
+    ) -> TurnOutcome:
+        """Take one turn, which is due, and count how it ends."""
+        progress, measured = self._progress, phase.name == "performance"
+        progress.in_flight += 1
+        progress.issued += measured
+        try:
+            outcome = await self._asker.ask(sample, body, scheduled_ns, phase.name, endpoint, more)
+        except asyncio.CancelledError:
+            progress.given_up += 1
+            raise
+        finally:
+            progress.in_flight -= 1
+            if self._balance is not None:
+                self._balance.ended(endpoint)
+        if outcome.ttft_ms is not None:
+            progress.recent_ttft_ms.append(outcome.ttft_ms)
+        if measured and outcome.failure is None:
+            progress.completed += 1
+            progress.output_tokens += outcome.output_tokens
+        elif measured:
+            progress.errors[str(outcome.failure)] += 1
+        return outcome

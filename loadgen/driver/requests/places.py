@@ -1,0 +1,56 @@
+"""Places: how many may be under way at once in an open loop. Who is due when none is free waits for one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadgen.driver.system.clock import Clock
+
+
+class ConcurrencyLimit:
+    """Knows since when each place that is free has been so: who takes it could not have had it before.
+
+    One at a time waits: an open loop issues in the order of its schedule.
+
+    Args:
+        count: How many there are.
+        clock: The time.
+    """
+
+    def __init__(self, count: int, clock: Clock) -> None:
+        self._free_ns = deque([0] * count)
+        self._clock = clock
+        self._waiting: asyncio.Future[int] | None = None
+
+    def take(self) -> int | None:
+        """Take the place that has been free for longest; return since when, in ns of CLOCK_MONOTONIC.
+
+        Returns:
+            None where none is free.
+        """
+        return self._free_ns.popleft() if self._free_ns else None
+
+    async def wait(self) -> int:
+        """Take the next place that is given back; return when that was."""
+        waiting: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting = waiting
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                # It was handed over to somebody who has gone.
+                self._free_ns.append(waiting.result())
+            raise
+        finally:
+            self._waiting = None
+
+    def give_back(self) -> None:
+        """Leave a place to who waits, or to who comes next."""
+        now_ns = self._clock.now_ns()
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(now_ns)
+        else:
+            self._free_ns.append(now_ns)

@@ -1,0 +1,71 @@
+"""The pauses of users: how long each is, and who is in one."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from loadgen.driver.system.clock import Clock
+    from workloads.distribution import Sampler
+
+_SECOND: Final = 1_000_000_000
+
+
+class ThinkTime:
+    """Pauses between an answer and what is asked next.
+
+    Args:
+        spec: How long they are, as `workloads.distribution.duration` reads it; None for none.
+        seed: The same seed gives the same pauses.
+        clock: The time.
+
+    Attributes:
+        some: Whether there are any.
+    """
+
+    def __init__(self, spec: str | None, seed: int, clock: Clock) -> None:
+        self._always_ns, self._draw = (0, None) if spec is None else _read(spec)
+        self.some = self._always_ns != 0
+        self._seed = seed
+        self._clock = clock
+        self._thinkers: set[asyncio.Task[Any]] = set()
+
+    def pause_ns(self, number: int, turn: int) -> int:
+        """How long the pause after a turn is: the same whoever asks, and in whatever order.
+
+        Args:
+            number: Of the request, or the conversation, in the session.
+            turn: Which of its turns has been answered, from 0.
+        """
+        if self._draw is None:
+            return self._always_ns
+        return round(self._draw(Random(f"{self._seed}/{number}/{turn}")) * _SECOND)  # noqa: S311 (no secret)
+
+    async def until(self, due_ns: int) -> None:
+        """Pause until a moment.
+
+        Raises:
+            asyncio.CancelledError: There is nothing more to ask.
+        """
+        thinker = asyncio.current_task()
+        assert thinker is not None  # noqa: S101 (who awaits is a task)
+        self._thinkers.add(thinker)
+        try:
+            await self._clock.sleep_until(due_ns)
+        finally:
+            self._thinkers.discard(thinker)
+
+    def end(self) -> None:
+        """End everybody who is in a pause: there is nothing more to ask."""
+        for thinker in tuple(self._thinkers):
+            thinker.cancel()
+
+
+def _read(spec: str) -> tuple[int, Sampler | None]:
+    """A pause that is always the same, in ns, or what draws its seconds; few loads have any."""
+    from workloads.distribution import Constant, duration
+
+    draw = duration(spec)
+    return (round(draw.value * _SECOND), None) if isinstance(draw, Constant) else (-1, draw)

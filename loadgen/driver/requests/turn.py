@@ -1,0 +1,369 @@
+"""One measured request, from its schedule to its terminal event."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import deque
+from contextlib import suppress
+from itertools import count
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import orjson
+
+from loadgen.driver.client.bounds import SHIP_BYTES, Allowance
+from loadgen.driver.client.exchange import Exchange
+from loadgen.driver.client.failure import RequestFailedError
+from loadgen.driver.client.request import Request
+from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.requests.attempt import attempt_request
+from loadgen.driver.requests.retrying import Retries
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.driver.client.transport import Transport
+    from workloads.sample import Message, Sample
+
+    Emit = Callable[[Event], None]
+    """Where events go."""
+
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+_INTERRUPTED: Final = "interrupted while the session was stopping"
+
+
+class TurnOutcome(NamedTuple):
+    """How a turn ended, for the live view.
+
+    Attributes:
+        failure: None for a success.
+        ttft_ms: From `sent` to the first token.
+        output_tokens: By the server's count, else chunks.
+        answer: What the model said, as a message, where another turn follows on it.
+    """
+
+    failure: str | None
+    ttft_ms: float | None
+    output_tokens: int
+    answer: Message | None = None
+
+
+class RequestRunner:
+    """Takes turns: asks one sample at a time and emits what happens to it.
+
+    Args:
+        transport: Carries the requests.
+        codec: The protocol.
+        generation: What each request asks for.
+        emit: Where events go.
+        retries: Whether another attempt follows one that failed.
+        allowance: What responses may take to keep.
+        ship: Sends what was emitted on its way to the log at once: called after the end of a large response.
+        further: Carry requests to further endpoints.
+
+    Attributes:
+        endpoints: How many there are.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        codec: Codec,
+        generation: Generation,
+        emit: Emit,
+        *,
+        retries: Retries | None = None,
+        allowance: Allowance | None = None,
+        ship: Callable[[], None] = lambda: None,
+        further: Sequence[Transport] = (),
+    ) -> None:
+        self._transports = (transport, *further)
+        self.endpoints = len(self._transports)
+        self._codec = codec
+        self._generation = generation
+        # All requests carry the same headers, wherever they go: so all have the same secrets.
+        self._redacting = transport.endpoint
+        self._hides = transport.endpoint.has_secrets
+        self._emit = emit
+        self._retries = retries or Retries()
+        self._allowance = allowance or Allowance()
+        self._ship = ship
+        self._asked: set[int | tuple[int, int]] = set()
+        self._giving_up_for = _INTERRUPTED
+        self._origin, self._numbers = token_hex(8), count()
+        self._open: dict[str, int] = {}
+        self._decoding: set[Exchange] = set()
+
+    def prepare(self, sample: Sample) -> bytes:
+        """Encode the request's body ahead of its time."""
+        return orjson.dumps(self._codec.request(sample, self._generation))
+
+    def give_up_for(self, reason: str) -> None:
+        """Say why requests are given up from now on."""
+        self._giving_up_for = reason
+
+    async def ask(
+        self,
+        sample: Sample,
+        body: bytes,
+        scheduled_ns: int,
+        phase: str,
+        endpoint: int = 0,
+        more: Mapping[str, Any] = _NOTHING,
+    ) -> TurnOutcome:
+        """Issue one request now and see it through.
+
+        Args:
+            sample: What is asked.
+            body: See `prepare`.
+            scheduled_ns: When it was due.
+            phase: The phase that it was due in.
+            endpoint: Which one is asked, from 0.
+            more: What else the log keeps of the issue.
+
+        Raises:
+            asyncio.CancelledError: The request was given up; its CANCELLED event is emitted.
+        """
+        sample_uuid = f"{self._origin}{next(self._numbers):016x}"
+        data = self._issue_data(sample, scheduled_ns, phase, endpoint, more)
+        self._open[sample_uuid] = issued_ns = time.monotonic_ns()
+        self._emit(Event(EventType.LOADGEN_ISSUE_CALLED, issued_ns, sample_uuid, data))
+        transport = self._transports[endpoint]
+        request = Request("POST", self._codec.path, sample_uuid, body)
+        due_s = self._retries.due_s(asyncio.get_running_loop().time())
+        exchange, attempt, failure = self._exchange(sample_uuid), 1, None
+        try:
+            while (
+                failure := await attempt_request(transport, request, exchange, self._decoding)
+            ) is not None:
+                if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
+                    break
+                exchange.stream.release()
+                exchange, attempt = self._exchange(sample_uuid, due_s), attempt + 1
+            self._emit_end(sample_uuid, exchange, attempt, failure)
+            return _outcome(exchange, failure, followed=bool(sample.follow_ups))
+        except asyncio.CancelledError:
+            with suppress(RequestFailedError):
+                deque(exchange.stream.decode(), maxlen=0)
+            data = self._told(exchange, attempt) | {"reason": self._giving_up_for}
+            self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
+            raise
+        finally:
+            del self._open[sample_uuid]
+            if exchange.stream.bytes > SHIP_BYTES:
+                exchange.stream.forget()
+                self._ship()
+            exchange.stream.release()
+
+    async def caught_up(self) -> int:
+        """Emit the end of each request whose response has arrived.
+
+        Returns:
+            A moment, ns of CLOCK_MONOTONIC: each request that had ended by then has its end among the events.
+        """
+        # Before the first request that is open was issued, no answer to any of them can have come.
+        until_ns = min(time.monotonic_ns(), next(iter(self._open.values()), sys.maxsize))
+        moments = [await transport.caught_up() for transport in self._transports]
+        # Those whose exchanges are over go on before this does; long answers among them are decoded by parts.
+        await asyncio.sleep(0)
+        decoding = list(self._decoding)
+        while any(exchange in self._decoding for exchange in decoding):  # noqa: ASYNC110 (it takes few turns)
+            await asyncio.sleep(0)
+        return max(until_ns, min(moment or 0 for moment in moments))
+
+    def _exchange(self, sample_uuid: str, due_s: float | None = None) -> Exchange:
+        """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
+        exchange = Exchange(
+            ResponseStream(self._codec, self._allowance),
+            on_sent=lambda sent: self._emit_sent(sample_uuid, sent),
+            on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
+        )
+        exchange.due_s = due_s
+        return exchange
+
+    async def _goes_on(
+        self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError, due_s: float
+    ) -> bool:
+        """Wait after an attempt that failed, and tell of it if another one follows."""
+        asked_s, left_s = exchange.retry_after_s, due_s - asyncio.get_running_loop().time()
+        wait_s = self._retries.wait_s(attempt, failure.failure, asked_s, left_s)
+        if wait_s is None or not await self._retries.pause(wait_s):
+            return False
+        data = {
+            "attempt": attempt,
+            **self._named(failure),
+            "status": exchange.response.status if exchange.response else None,
+            "retry_after_s": asked_s,
+            "wait_ms": round(wait_s * 1e3, 3),
+            "sent_ns": exchange.sent_ns,
+            "first_byte_ns": exchange.first_byte_ns,
+        }
+        self._emit(Event(EventType.RETRY, exchange.ended_ns or time.monotonic_ns(), sample_uuid, data))
+        return True
+
+    def _issue_data(
+        self, sample: Sample, scheduled_ns: int, phase: str, endpoint: int, more: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        data: dict[str, Any] = {"scheduled_ns": scheduled_ns, "phase": phase, "prompt_id": sample.index}
+        if self.endpoints > 1:
+            data["endpoint"] = endpoint
+        if sample.tags:
+            data["tags"] = dict(sample.tags)
+        if more:
+            data |= more
+        if (limit := self._generation.most_tokens(sample)) is not None:
+            data["max_tokens"] = limit
+        # A million questions have but one turn: the number alone is one object less for each.
+        asked = (sample.index, sample.turn) if sample.turn else sample.index
+        if asked not in self._asked:
+            self._asked.add(asked)
+            data["texts"] = self._codec.asked(sample)
+        return data
+
+    def _emit_sent(self, sample_uuid: str, exchange: Exchange) -> None:
+        setup = exchange.setup
+        data: dict[str, Any] = {}
+        if setup is not None:
+            data["reused"] = setup.reused
+            if setup.retried:
+                data["retried"] = True
+            if setup.unasked:
+                data["unasked"] = setup.unasked
+            if not setup.reused:
+                data |= {
+                    "dns_ms": setup.dns_ms,
+                    "connect_ms": setup.connect_ms,
+                    "tls_ms": setup.tls_ms,
+                }
+        if exchange.sent_high_ns is not None:
+            data["sent_high_ns"] = exchange.sent_high_ns
+        assert exchange.sent_ns is not None  # noqa: S101 (this is what was just stamped)
+        self._emit(Event(EventType.REQUEST_SENT, exchange.sent_ns, sample_uuid, data))
+
+    def _emit_end(
+        self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError | None
+    ) -> None:
+        at_ns = exchange.ended_ns or time.monotonic_ns()
+        if failure is None and exchange.failure is not None:
+            # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
+            at_ns = exchange.stream.last_ns
+        data = self._told(exchange, attempt)
+        if failure is None:
+            if exchange.failure is not None:
+                data["unended"] = exchange.failure
+            self._emit(Event(EventType.COMPLETE, at_ns, sample_uuid, data))
+        else:
+            data |= self._named(failure)
+            self._emit(Event(EventType.ERROR, at_ns, sample_uuid, data))
+
+    def _named(self, failure: RequestFailedError) -> dict[str, str]:
+        """A failure in the log's form."""
+        return {"error": failure.failure, "message": self._redacting.redact(str(failure))}
+
+    def _told(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
+        """Everything that is known of the last attempt, without what must not be repeated."""
+        data = _evidence(exchange)
+        if attempt > 1:
+            data["attempts"] = attempt
+        if exchange.retry_after_s is not None:
+            data["retry_after_s"] = exchange.retry_after_s
+        if not self._hides:
+            return data
+        for key in ("finish_reason", "texts"):
+            if key in data:
+                data[key] = _hidden(data[key], self._redacting.hide)
+        return data
+
+
+def _evidence(exchange: Exchange) -> dict[str, Any]:
+    """Everything that is known of an exchange, in the log's form."""
+    answer, stream, response = exchange.stream.answer, exchange.stream, exchange.response
+    usage, arrivals = answer.usage, answer.arrivals
+    data: dict[str, Any] = {
+        "status": response.status if response else None,
+        "stream": response.event_stream if response else None,
+        "first_byte_ns": exchange.first_byte_ns,
+        "first_token_ns": arrivals[0] if arrivals else None,
+        "first_output_ns": answer.first_output_ns,
+        "first_visible_ns": answer.first_visible_ns,
+        "last_token_ns": arrivals[-1] if arrivals else None,
+        "first_chunk": answer.first_chunk,
+        "chunks": len(arrivals),
+        "silent_chunks": len(answer.silent_ns),
+        "silent_tokens": answer.silent_tokens,
+        "reads": stream.reads,
+        "coalesced": answer.coalesced(),
+        "bytes": stream.bytes,
+        "finish_reason": answer.finish_reason,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }
+    if not answer.empty:
+        data["texts"] = {
+            "output": "".join(answer.content),
+            "reasoning": "".join(answer.reasoning) or None,
+            "tool_calls": answer.tool_calls or None,
+        }
+    if arrivals and exchange.sent_ns is not None:
+        data["chunk_gaps_us"] = answer.gaps_us(exchange.sent_ns)
+    return data | _lows(exchange)
+
+
+def _lows(exchange: Exchange) -> dict[str, Any]:
+    """When what may have arrived before its stamp had not arrived for sure; nothing where there is none."""
+    answer, sent_ns = exchange.stream.answer, exchange.sent_ns or 0
+    lows = {place: max(low_ns, sent_ns) for place, low_ns in answer.lows.items()}
+    moments = {"first_byte_low_ns": exchange.first_byte_low_ns}
+    if lows:
+        arrivals = answer.arrivals
+        by_stamp = {arrivals[place]: low_ns for place, low_ns in reversed(lows.items())}
+        moments |= {
+            "first_token_low_ns": lows.get(0),
+            "first_output_low_ns": by_stamp.get(answer.first_output_ns or 0),
+            "first_visible_low_ns": by_stamp.get(answer.first_visible_ns or 0),
+            "last_token_low_ns": lows.get(len(arrivals) - 1),
+        }
+    data: dict[str, Any] = {
+        name: max(low_ns, sent_ns) for name, low_ns in moments.items() if low_ns is not None
+    }
+    return data | ({"late_chunks": answer.late_chunks(lows)} if lows else {})
+
+
+def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
+    """The same value with every text in it passed through `hide`; the names of members that we know stay."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {_hidden_name(name, hide): _hidden(member, hide) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_hidden(member, hide) for member in value]
+    return value
+
+
+_NAMES: Final = frozenset(
+    {"output", "reasoning", "tool_calls", "index", "id", "type", "function", "name", "arguments"}
+)
+"""Members of texts, and of tool calls: should a secret be a word of these, it is none there."""
+
+
+def _hidden_name(name: str, hide: Callable[[str], str]) -> str:
+    return name if name in _NAMES else hide(name)
+
+
+def _outcome(exchange: Exchange, failure: RequestFailedError | None, *, followed: bool) -> TurnOutcome:
+    answer = exchange.stream.answer
+    arrivals = answer.arrivals
+    ttft_ms = None
+    if arrivals and exchange.sent_ns is not None:
+        ttft_ms = (arrivals[0] - exchange.sent_ns) / 1e6
+    said = answer.message() if followed and failure is None else None
+    # No token takes less than a byte: which counts can be true is for the report to say.
+    tokens = min(answer.usage.output_tokens or len(arrivals), exchange.stream.bytes)
+    return TurnOutcome(failure.failure if failure else None, ttft_ms, tokens, said)

@@ -1,0 +1,159 @@
+"""A whole session: its phases, one after the other. A crew issues; the session says when and what."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from loadgen.driver import ending
+from loadgen.driver.phase import Phase
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.progress import Progress
+    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.stop import Stop
+    from loadgen.driver.system.clock import Clock
+
+_SECOND: Final = 1_000_000_000
+
+
+class WorkerGroup(Protocol):
+    """Who issues the requests: one process or several (`loadgen.driver.workers.crew.WorkerPool`).
+
+    Attributes:
+        progress: Counters for the live view.
+        lead_ns: How long before its start a phase must be announced, so that nobody starts late.
+    """
+
+    progress: Progress
+
+    @property
+    def lead_ns(self) -> int:
+        """See above."""
+
+    async def issue(self, phase: Phase) -> int:
+        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
+
+    async def settle(self) -> None:
+        """Await everything that is in flight."""
+
+    def stop(self) -> None:
+        """Issue nothing more."""
+
+    def abort(self, reason: str | None = None) -> None:
+        """Give up what is in flight; the log keeps the reason, which is an interrupt where none is given."""
+
+
+class Session:
+    """Runs a plan.
+
+    Args:
+        plan: What to do.
+        crew: Issues the requests.
+        emit: Where session events go.
+        clock: The time.
+        stop: Says when to end early.
+    """
+
+    def __init__(self, plan: Plan, crew: WorkerGroup, emit: Emit, clock: Clock, stop: Stop) -> None:
+        self._plan = plan
+        self._crew = crew
+        self._emit = emit
+        self._clock = clock
+        self._stop = stop
+        self._drain_over = False
+
+    async def run(self) -> None:
+        """Run every phase; return when the last request is over."""
+        self._tell(EventType.TEST_STARTED)
+        heeding = asyncio.create_task(self._heed_stops())
+        try:
+            if self._plan.warmup or self._plan.warmup_s is not None:
+                await self._warm_up()
+            await self._measure()
+            await self._drain()
+        finally:
+            heeding.cancel()
+        self._tell(EventType.TEST_ENDED, reason=self._stop.reason or "completed")
+
+    # The phases…
+
+    async def _warm_up(self) -> None:
+        duration_s = self._plan.warmup_s
+        requests = self._plan.warmup if duration_s is None else None
+        start_ns = self._start_phase("warmup", self._crew.lead_ns, duration_s=duration_s, requests=requests)
+        first = 0 if self._plan.first else -1
+        await self._issue(Phase("warmup", start_ns, requests, _later(start_ns, duration_s), first))
+        await self._crew.settle()
+        self._tell(EventType.PHASE_ENDED, phase="warmup")
+
+    async def _measure(self) -> None:
+        duration_s, requests = self._plan.duration_s, self._plan.count
+        start_ns = self._start_phase(
+            "performance",
+            self._crew.lead_ns,
+            duration_s=duration_s,
+            requests=self._plan.requests,
+            sessions=self._plan.sessions,
+        )
+        phase = Phase("performance", start_ns, requests, _later(start_ns, duration_s), self._plan.first)
+        scheduled = await self._issue(phase)
+        self._tell(EventType.STOP_PERFORMANCE_TRACKING, reason=self._why_over(phase), scheduled=scheduled)
+        self._tell(EventType.PHASE_ENDED, phase="performance")
+
+    async def _drain(self) -> None:
+        """Await what is in flight, as long as it may take; tell what was left out or given up."""
+        start_ns = self._start_phase("drain")
+        progress = self._crew.progress
+        bounding = asyncio.create_task(self._bound_drain(start_ns))
+        await self._crew.settle()
+        bounding.cancel()
+        await asyncio.gather(bounding, return_exceptions=True)
+        if self._drain_over and progress.given_up:
+            self._find(ending.drain_over(progress.given_up, self._plan.drain_s or 0.0))
+        if progress.cut:
+            self._find(ending.conversations_cut(progress.cut, progress.never_asked, progress.sessions))
+        self._tell(EventType.PHASE_ENDED, phase="drain")
+
+    async def _bound_drain(self, start_ns: int) -> None:
+        if (drain_s := self._plan.drain_s) is not None:
+            await self._clock.sleep_until(start_ns + round(drain_s * _SECOND))
+            self._drain_over = True
+            self._crew.abort(ending.DRAIN_OVER)
+
+    def _start_phase(self, phase: str, lead_ns: int = 0, **data: Any) -> int:
+        start_ns = self._clock.now_ns() + lead_ns
+        self._emit(Event(EventType.PHASE_STARTED, start_ns, data={"phase": phase, **data}))
+        self._crew.progress.phase = phase
+        self._crew.progress.phase_started_ns = start_ns
+        return start_ns
+
+    async def _issue(self, phase: Phase) -> int:
+        """Have a phase issued, unless everything is to end; return how many requests were scheduled."""
+        scheduled = 0 if self._stop.draining.is_set() else await self._crew.issue(phase)
+        # A phase that was announced ahead does not end before it starts.
+        await self._clock.sleep_until(phase.start_ns)
+        return scheduled
+
+    def _why_over(self, phase: Phase) -> str:
+        return "duration" if phase.is_over(self._clock.now_ns()) else self._stop.reason or "requests"
+
+    async def _heed_stops(self) -> None:
+        await self._stop.draining.wait()
+        self._crew.stop()
+        await self._stop.aborting.wait()
+        self._crew.abort()
+
+    def _find(self, finding: Mapping[str, Any]) -> None:
+        self._emit(Event(EventType.FINDING, self._clock.now_ns(), data=finding))
+
+    def _tell(self, kind: EventType, **data: Any) -> None:
+        self._emit(Event(kind, self._clock.now_ns(), data=data or None))
+
+
+def _later(start_ns: int, duration_s: float | None) -> int | None:
+    return None if duration_s is None else start_ns + round(duration_s * _SECOND)

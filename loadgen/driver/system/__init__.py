@@ -1,0 +1,1 @@
+"""The clock, the signals and the limits of the machine on which the client runs."""

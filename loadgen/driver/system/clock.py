@@ -1,0 +1,100 @@
+"""Time: the one clock that stamps, and a way to wait for a moment of it precisely.
+
+The event loop's own timers are late by up to a millisecond (`epoll` counts in milliseconds), so on Linux a
+timerfd wakes the loop; elsewhere the loop's timer wakes it a little early and it yields until the moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from heapq import heappop, heappush
+from itertools import count
+from typing import Final, Protocol
+
+from loadgen.driver.system.linux import LINUX
+from loadgen.driver.system.timerfd import TimerFd
+
+_SECOND: Final = 1_000_000_000
+_EARLY_S: Final = 0.0015
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now_ns(self) -> int:
+        """The time, in ns of CLOCK_MONOTONIC."""
+
+    async def sleep_until(self, at_ns: int) -> None:
+        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+
+    def close(self) -> None:
+        """Give back what waiting needs."""
+
+
+class TimerClock:
+    """The machine's clock, with a timerfd for all who wait. In one event loop. Linux."""
+
+    def __init__(self) -> None:
+        self._timer = TimerFd()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = count()
+
+    def now_ns(self) -> int:
+        """The time, in ns of CLOCK_MONOTONIC."""
+        return time.monotonic_ns()
+
+    async def sleep_until(self, at_ns: int) -> None:
+        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+        if at_ns <= time.monotonic_ns():
+            await asyncio.sleep(0)
+            return
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._timer.fd, self._wake)
+        due, sleepers = self._loop.create_future(), self._sleepers
+        heappush(sleepers, (at_ns, next(self._order), due))
+        if sleepers[0][2] is due:
+            self._timer.set(at_ns)
+        await due
+
+    def close(self) -> None:
+        """Close the timerfd."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.remove_reader(self._timer.fd)
+        self._timer.close()
+
+    def _wake(self) -> None:
+        """Wake everybody whose moment has come; who does not wait any more is forgotten then."""
+        if not self._timer.has_gone_off():
+            return
+        sleepers, now_ns = self._sleepers, time.monotonic_ns()
+        while sleepers and (sleepers[0][0] <= now_ns or sleepers[0][2].done()):
+            due = heappop(sleepers)[2]
+            if not due.done():
+                due.set_result(None)
+        if sleepers:
+            self._timer.set(sleepers[0][0])
+
+
+class LoopClock:
+    """The machine's clock, waiting by the event loop's own timer. Any platform."""
+
+    def now_ns(self) -> int:
+        """The time, in ns of CLOCK_MONOTONIC."""
+        return time.monotonic_ns()
+
+    async def sleep_until(self, at_ns: int) -> None:
+        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+        await asyncio.sleep(max(0.0, (at_ns - time.monotonic_ns()) / _SECOND - _EARLY_S))
+        while time.monotonic_ns() < at_ns:  # noqa: ASYNC110 (it is the moment that is awaited)
+            await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def system_clock() -> Clock:
+    """The best clock that this platform has."""
+    return TimerClock() if LINUX else LoopClock()

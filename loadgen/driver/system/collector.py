@@ -1,0 +1,54 @@
+"""Python's garbage collector: it stops everything, so it is kept away where it can be, and measured."""
+
+from __future__ import annotations
+
+import gc
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from typing import Self
+
+_NS_PER_MS = 1e6
+
+
+_USUAL: Final = gc.get_threshold()
+
+
+def calm() -> None:
+    """Let the collector leave alone what lives to the end, and come less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
+
+
+def recover() -> None:
+    """Let the collector have everything again, as often as before: libraries count what it leaves over."""
+    gc.unfreeze()
+    gc.set_threshold(*_USUAL)
+
+
+class GcPauses:
+    """Measures the collector's pauses; a context manager.
+
+    Attributes:
+        longest_ms: The longest since it was last set to 0.
+    """
+
+    def __init__(self) -> None:
+        self.longest_ms = 0.0
+        self._started_ns = 0
+
+    def __enter__(self) -> Self:
+        gc.callbacks.append(self._on_gc)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        gc.callbacks.remove(self._on_gc)
+
+    def _on_gc(self, phase: str, _info: dict[str, Any]) -> None:
+        now_ns = time.monotonic_ns()
+        if phase == "start":
+            self._started_ns = now_ns
+        else:
+            self.longest_ms = max(self.longest_ms, (now_ns - self._started_ns) / _NS_PER_MS)

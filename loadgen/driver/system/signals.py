@@ -1,0 +1,46 @@
+"""Signals that end a run, and how to keep them waiting for a moment."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""A terminal sends them to everybody, but only the parent says what they mean."""
+
+
+@contextmanager
+def blocked() -> Iterator[None]:
+    """Block them in this thread for a moment: a process that is born in it has them blocked for life."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Hear them only at the end, whichever thread they reach: what is done here is done whole."""
+    if threading.current_thread() is not threading.main_thread():
+        # Python hears signals in its main thread alone.
+        yield
+        return
+    came: list[int] = []
+    before: dict[int, Any] = {
+        number: handler for number in ENDING if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
+    for number in before:
+        signal.signal(number, lambda heard, _: came.append(heard))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        for number in came:
+            signal.raise_signal(number)

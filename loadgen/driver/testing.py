@@ -1,0 +1,50 @@
+"""Fakes for tests of what depends on time."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from itertools import count
+
+
+class ManualClock:
+    """A clock that stands still until every sleeper sleeps, and then jumps to the first one's moment.
+
+    Args:
+        start_ns: The time at first.
+    """
+
+    def __init__(self, start_ns: int = 1_000_000_000) -> None:
+        self._now_ns = start_ns
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = count()
+
+    def now_ns(self) -> int:
+        """The time, in ns."""
+        return self._now_ns
+
+    async def sleep_until(self, at_ns: int) -> None:
+        """Return when the clock has been advanced to `at_ns`."""
+        if at_ns <= self._now_ns:
+            await asyncio.sleep(0)
+            return
+        due: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (at_ns, next(self._order), due))
+        await due
+
+    def spend(self, duration_ns: int) -> None:
+        """Let time pass as work does: nobody wakes for it."""
+        self._now_ns += duration_ns
+
+    def advance(self) -> bool:
+        """Jump to the first sleeper's moment and wake it; tell whether there was one."""
+        while self._sleepers:
+            at_ns, _, due = heapq.heappop(self._sleepers)
+            if not due.done():
+                self._now_ns = max(at_ns, self._now_ns)
+                due.set_result(None)
+                return True
+        return False
+
+    def close(self) -> None:
+        """Nothing to give back."""

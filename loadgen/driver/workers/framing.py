@@ -1,0 +1,112 @@
+"""Frames over a stream socket that does not block: a payload behind its length."""
+
+from __future__ import annotations
+
+from collections import deque
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import asyncio
+    import socket
+    from collections.abc import Callable, Sequence
+
+READ_BYTES: Final = 262_144
+"""How much is read at a time: what the kernel keeps for a socket by default."""
+
+_LENGTH: Final = Struct("<I")
+
+
+def framed(payload: bytes) -> bytes:
+    """A payload behind its length."""
+    return _LENGTH.pack(len(payload)) + payload
+
+
+class FrameReader:
+    """Puts together what a stream of bytes has taken apart."""
+
+    def __init__(self) -> None:
+        self._pieces = bytearray()
+
+    def feed(self, data: bytes) -> Sequence[bytes]:
+        """The payloads that end in these bytes."""
+        pieces, start, whole = self._pieces, 0, []
+        pieces += data
+        while len(pieces) >= (body := start + _LENGTH.size):
+            (length,) = _LENGTH.unpack_from(pieces, start)
+            if len(pieces) < body + length:
+                break
+            start = body + length
+            with memoryview(pieces) as view:
+                whole.append(bytes(view[body:start]))
+        del pieces[:start]
+        return whole
+
+
+class Outbox:
+    """Sends frames, and keeps what the socket does not take yet.
+
+    Nothing is raised when the other end is gone: whoever reads from it learns that.
+
+    Args:
+        sock: Where to; it does not block.
+        loop: Says when the socket takes more.
+        on_sent: Called whenever something has been sent that had to wait.
+
+    Attributes:
+        bytes: How many wait.
+        events: How many events the waiting frames hold, the one that is sent in part included.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        loop: asyncio.AbstractEventLoop,
+        on_sent: Callable[[], None] | None = None,
+    ) -> None:
+        self.bytes = 0
+        self.events = 0
+        self._sock = sock
+        self._loop = loop
+        self._on_sent = on_sent
+        self._unsent: deque[tuple[memoryview, int]] = deque()
+
+    @property
+    def empty(self) -> bool:
+        """Whether everything has been sent."""
+        return not self._unsent
+
+    def send(self, frame: bytes, events: int = 0) -> None:
+        """Send a frame with so many events in it, now or as soon as the socket takes it."""
+        self._unsent.append((memoryview(frame), events))
+        self.bytes += len(frame)
+        self.events += events
+        if len(self._unsent) == 1:
+            self._push()
+            if self._unsent:
+                self._loop.add_writer(self._sock, self._on_writable)
+
+    def _on_writable(self) -> None:
+        self._push()
+        if not self._unsent:
+            self._loop.remove_writer(self._sock)
+        if self._on_sent is not None:
+            self._on_sent()
+
+    def _push(self) -> None:
+        """Send what the socket takes."""
+        try:
+            while self._unsent:
+                frame, events = self._unsent[0]
+                sent = self._sock.send(frame)
+                self.bytes -= sent
+                if sent < len(frame):
+                    self._unsent[0] = (frame[sent:], events)
+                    continue
+                self._unsent.popleft()
+                self.events -= events
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._unsent.clear()
+            self.bytes = self.events = 0

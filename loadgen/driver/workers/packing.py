@@ -1,0 +1,69 @@
+"""An agenda on its way to a worker: only what can come to be asked, as plain values, which travel best."""
+
+from __future__ import annotations
+
+from array import array
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.requests.agenda import Agenda
+from workloads.sample import FollowUp, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.driver.plan import Plan
+
+_USUAL: Final = attrgetter("index", "prompt", "system")
+_RARE: Final = attrgetter("chat", "token_ids", "tools", "max_tokens", "temperature", "tags")
+_NOTHING_RARE: Final[tuple[Any, ...]] = (None, None, (), None, None, {})
+_FEW: Final = 3 + len(_NOTHING_RARE)
+"""The fields of a sample without follow-ups, at most."""
+
+_FOLLOW_UP: Final = attrgetter("messages", "recorded", "max_tokens")
+
+Packed = tuple[Any, ...]
+"""What an agenda is packed as."""
+
+
+def packed(agenda: Agenda, plan: Plan) -> Packed:
+    """What a worker must have to put the same agenda together, as far as the plan needs it."""
+    samples: Sequence[Any] = _needed(agenda, plan)
+    if isinstance(samples, tuple | list):
+        samples = [_packed_sample(sample, recorded=plan.history == "recorded") for sample in samples]
+    offsets_ns = None if agenda.offsets_ns is None else array("q", agenda.offsets_ns)
+    left = None if agenda.left is None else array("q", agenda.left)
+    return samples, agenda.conversations, agenda.weights, offsets_ns, left, agenda.elapsed_ns
+
+
+def unpacked(pack: Packed) -> Agenda:
+    """The agenda again."""
+    samples, *others = pack
+    if isinstance(samples, list):
+        samples = tuple(map(_unpacked_sample, samples))
+    return Agenda(samples, *others)
+
+
+def _needed(agenda: Agenda, plan: Plan) -> Sequence[Sample]:
+    """The samples that a session can come to ask."""
+    count = plan.count if agenda.left is None else max(agenda.left, default=-1) + 1
+    if count is None or plan.warmup_s is not None or plan.order != "in-order":
+        return agenda.samples
+    return agenda.samples[: plan.warmup + count]
+
+
+def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
+    rare = _RARE(sample)
+    if not sample.follow_ups:
+        return _USUAL(sample) if rare == _NOTHING_RARE else (*_USUAL(sample), *rare)
+    follow_ups = [_FOLLOW_UP(one) for one in sample.follow_ups]
+    if not recorded:
+        follow_ups = [(messages, None, most) for messages, _, most in follow_ups]
+    return (*_USUAL(sample), *rare, follow_ups)
+
+
+def _unpacked_sample(pack: Packed) -> Sample:
+    fields, follow_ups = pack[:_FEW], pack[_FEW:]
+    if follow_ups:
+        fields = (*fields, tuple(FollowUp(*one) for one in follow_ups[0]))
+    return Sample(*fields)

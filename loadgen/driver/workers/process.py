@@ -1,0 +1,240 @@
+"""The life of a worker process: it does what the parent says, tells what happens, and ends with the parent.
+
+    python -m loadgen.driver.workers.process SOCKET TURNSTILE TRANSPORT
+
+It is born with the signals blocked that a terminal sends to everybody: the parent says what they mean. Both
+numbers are of inherited file descriptors; 0 stands for no turnstile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver import ending, overload, own_health
+from loadgen.driver.client.bounds import Allowance
+from loadgen.driver.issuing import Issuer
+from loadgen.driver.phase import Phase
+from loadgen.driver.requests.retrying import Retries
+from loadgen.driver.requests.turn import RequestRunner
+from loadgen.driver.share import Shard
+from loadgen.driver.system.clock import system_clock
+from loadgen.driver.system.collector import calm
+from loadgen.driver.workers.framing import READ_BYTES, FrameReader
+from loadgen.driver.workers.messages import Command, WorkerConfig, WorkerMessage, commanded
+from loadgen.driver.workers.parts import codec_of, load_transport
+from loadgen.driver.workers.shipping import Shipper
+from loadgen.driver.workers.turnstile import SharedCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+PROGRESS_INTERVAL_S: Final = 0.1
+"""How often a worker tells how it is getting on: an error budget is spent so much late at most."""
+
+COMPLETENESS_INTERVAL_S: Final = 0.02
+"""How often a worker tells until when all that has ended is among its events."""
+
+_GIVEN_UP_FOR: Final = {
+    Command.DRAIN_OVER: ending.DRAIN_OVER,
+    Command.OVERLOADED: overload.REASON,
+    Command.GATE_LOST: ending.GATE_LOST,
+}
+"""What the log says of a request that is given up because of such a word."""
+
+
+def main() -> None:
+    """Run a worker until the parent lets go of it, or is gone: then this process ends at once."""
+    fd, turnstile_fd, transport = sys.argv[1:]
+    sock, frames = socket.socket(fileno=int(fd)), FrameReader()
+    turnstile = SharedCounter(int(turnstile_fd)) if int(turnstile_fd) else None
+    # What takes time is done before the parent has anything to say.
+    make_transport = load_transport(transport)
+    calm()
+    payloads = _first_payloads(sock, frames)
+    briefing = commanded(payloads[0])
+    sock.settimeout(0)
+    worker = Worker(sock, frames, briefing, make_transport, turnstile)
+    try:
+        asyncio.run(worker.run(payloads[1:]))
+    except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
+        sys.exit(briefing.redact(_told(crash)))
+
+
+def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[bytes]:
+    """Wait for the parent's first word."""
+    payloads: list[bytes] = []
+    while not payloads:
+        payloads += frames.feed(_read(sock))
+    return payloads
+
+
+def _read(sock: socket.socket) -> bytes:
+    """What the parent sends. When the line is closed there is nobody to work for, and nothing to tidy up."""
+    try:
+        data = sock.recv(READ_BYTES)
+    except BlockingIOError:
+        return b""
+    except OSError:
+        data = b""
+    if not data:
+        os._exit(0)
+    return data
+
+
+class Worker:
+    """Does what the parent says.
+
+    Args:
+        sock: Leads to the parent.
+        frames: What of the next message has arrived.
+        briefing: What the parent said first.
+        make_transport: Makes the transport.
+        turnstile: Where the users of a closed loop get their numbers, when there are other workers.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        frames: FrameReader,
+        briefing: WorkerConfig,
+        make_transport: Callable[..., Any],
+        turnstile: SharedCounter | None,
+    ) -> None:
+        self._sock = sock
+        self._frames = frames
+        self._briefing = briefing
+        self._make_transport = make_transport
+        self._claim = turnstile.claim if turnstile else None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: list[asyncio.Task[None]] = []
+
+    async def run(self, payloads: list[bytes]) -> None:
+        """Work until this process ends.
+
+        Args:
+            payloads: What the parent has said already.
+        """
+        briefing, plan = self._briefing, self._briefing.plan
+        self._shipper = Shipper(self._sock, briefing.bounds)
+        self._transports = [self._make_transport(one, plan.timeouts) for one in briefing.endpoints]
+        codec = codec_of(plan.protocol, plan.protocol_options)
+        self._retries = Retries(plan.retries, plan.timeouts.total_s, f"{plan.seed}/{briefing.share.worker}")
+        self._asker = asker = RequestRunner(
+            *(self._transports[0], codec, plan.generation, self._shipper.put),
+            further=self._transports[1:],
+            retries=self._retries,
+            allowance=Allowance(
+                plan.max_response_bytes, briefing.bounds.responses_bytes, lambda: self._shipper.waiting_bytes
+            ),
+            ship=self._shipper.ship,
+        )
+        self._issuer = Issuer(
+            *(plan, briefing.agenda(), asker, system_clock(), briefing.share),
+            claim=self._claim if briefing.share.workers > 1 else None,
+            room=self._shipper,
+        )
+        asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
+        self._spawn(self._begin(payloads))
+        await asyncio.Event().wait()
+
+    def _on_readable(self) -> None:
+        self._heed(self._frames.feed(_read(self._sock)))
+
+    def _heed(self, payloads: Any) -> None:
+        for payload in payloads:
+            match commanded(payload):
+                case Phase() as phase:
+                    # What is said next, perhaps in the same breath, is about this phase.
+                    self._spawn(self._issue(self._issuer.issue(phase)))
+                case Command.EXHAUSTED:
+                    self._issuer.exhausted()
+                case Command.SETTLE:
+                    self._spawn(self._settle())
+                case Command.STOP:
+                    self._issuer.stop()
+                    self._retries.stop()
+                case Command.ABORT:
+                    self._issuer.abort()
+                case Command.DRAIN_OVER | Command.OVERLOADED | Command.GATE_LOST as why:
+                    self._issuer.abort(_GIVEN_UP_FOR[why])
+                case Command.END:
+                    self._spawn(self._end())
+
+    # What the parent can ask for…
+
+    async def _begin(self, payloads: list[bytes]) -> None:
+        for number, transport in enumerate(self._transports):
+            if ahead := Shard(number, len(self._transports)).of(self._briefing.connect_ahead):
+                await transport.open_ahead(ahead)
+        self._shipper.tell(WorkerMessage.READY)
+        self._heed(payloads)
+
+    async def _issue(self, issuing: Coroutine[Any, Any, int]) -> None:
+        if not self._watching:
+            # Only now does the parent write a log.
+            self._watching.append(asyncio.create_task(own_health.watch(self._shipper.put, self._more_health)))
+            self._watching.append(asyncio.create_task(self._tell_progress()))
+            self._watching.append(asyncio.create_task(self._tell_completeness()))
+        self._shipper.tell(WorkerMessage.ISSUED, await issuing)
+
+    async def _settle(self) -> None:
+        await self._issuer.settle()
+        self._shipper.tell(WorkerMessage.PROGRESS, self._issuer.progress.snapshot())
+        self._shipper.tell(WorkerMessage.SETTLED)
+
+    async def _end(self) -> None:
+        """Say the last word; the parent closes the line when it has read it."""
+        for task in self._watching:
+            task.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
+        for transport in self._transports:
+            await transport.close()
+        self._shipper.tell(WorkerMessage.ENDED)
+
+    # What there is to tell…
+
+    async def _tell_progress(self) -> None:
+        while True:
+            await asyncio.sleep(PROGRESS_INTERVAL_S)
+            self._shipper.tell(WorkerMessage.PROGRESS, self._issuer.progress.snapshot())
+
+    async def _tell_completeness(self) -> None:
+        while True:
+            await asyncio.sleep(COMPLETENESS_INTERVAL_S)
+            self._shipper.tell(WorkerMessage.UNTIL, await self._asker.caught_up())
+
+    def _more_health(self) -> dict[str, Any]:
+        return {
+            "worker": self._briefing.share.worker,
+            "in_flight": self._issuer.progress.in_flight,
+            **self._shipper.reading(),
+        }
+
+    # Tasks…
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (crash := task.exception()) is not None:
+            self._shipper.tell(WorkerMessage.CRASHED, self._briefing.redact(_told(crash)))
+
+
+def _told(crash: BaseException) -> str:
+    """A bug in one line: what, and where."""
+    trace = crash.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f", line {trace.tb_lineno} of {trace.tb_frame.f_code.co_filename}" if trace else ""
+    return f"{type(crash).__name__}: {crash}{where}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""How a worker's events reach the parent: as rows, many at a time, and soon.
+
+What the parent does not take yet waits here. When it is too much, the worker must issue nothing that would
+bring more: it keeps what it has, and says for how long it was held up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.workers.framing import Outbox
+from loadgen.driver.workers.messages import WorkerMessage, message
+from recorder import schema
+
+if TYPE_CHECKING:
+    import socket
+
+    from loadgen.driver.workers.messages import QueueBounds
+    from recorder.event import Event
+
+INTERVAL_S: Final = 0.01
+"""An event waits so long for others to travel with."""
+
+MOST_EVENTS: Final = 512
+"""So many travel together at most: to encode them takes less than half a millisecond."""
+
+ROOM_AGAIN: Final = 0.5
+"""Once it was full, issuing goes on when no more than this share of the bounds waits."""
+
+_NS_PER_MS: Final = 1e6
+
+
+class Shipper:
+    """Takes events and ships them; see `loadgen.driver.requests.conversation.Room`.
+
+    Args:
+        sock: Leads to the parent.
+        bounds: How much may wait.
+
+    Attributes:
+        full: Whether so much waits that nothing should be issued.
+    """
+
+    def __init__(self, sock: socket.socket, bounds: QueueBounds) -> None:
+        self.full = False
+        self._loop = asyncio.get_running_loop()
+        self._outbox = Outbox(sock, self._loop, self._on_sent)
+        self._bounds = bounds
+        self._events: list[Event] = []
+        self._since_ns = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._room = asyncio.Event()
+        self._most = 0
+        self._held_since_ns: int | None = None
+        self._held_ns = 0
+
+    def put(self, event: Event) -> None:
+        """Take an event. It is not encoded yet."""
+        if not self._events:
+            self._since_ns = time.monotonic_ns()
+            self._timer = self._loop.call_later(INTERVAL_S, self.ship)
+        self._events.append(event)
+        if len(self._events) >= MOST_EVENTS:
+            self.ship()
+
+    def tell(self, kind: WorkerMessage, *values: Any) -> None:
+        """Say something, after all the events so far."""
+        self.ship()
+        self._outbox.send(message(kind, *values))
+
+    def ship(self) -> None:
+        """Ship what has been taken."""
+        if not self._events:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        count = len(self._events)
+        self._most = max(self._most, self._outbox.events + count)
+        self._outbox.send(message(WorkerMessage.ROWS, self._since_ns, self._rows()), count)
+        if self._holds_more_than(1):
+            self.full = True
+            self._room.clear()
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How much of what was shipped the parent has not taken."""
+        return self._outbox.bytes
+
+    def _rows(self) -> list[schema.Row]:
+        """The events as rows; each event is dropped as soon as its row is there."""
+        events, self._events = self._events, []
+        events.reverse()
+        return [schema.row(events.pop()) for _ in range(len(events))]
+
+    async def wait(self) -> None:
+        """Return when there is room again."""
+        if self.full:
+            self._held_since_ns = self._held_since_ns or time.monotonic_ns()
+            await self._room.wait()
+
+    def reading(self) -> dict[str, Any]:
+        """How it went since the last reading: most events that waited, and how long issuing was held up."""
+        now_ns, held_ns, most = time.monotonic_ns(), self._held_ns, self._most
+        if self._held_since_ns is not None:
+            held_ns += now_ns - self._held_since_ns
+            self._held_since_ns = now_ns
+        self._held_ns, self._most = 0, self._outbox.events
+        return {"backlog_events": most, "held_up_ms": round(held_ns / _NS_PER_MS, 3)}
+
+    def _holds_more_than(self, share: float) -> bool:
+        bounds, outbox = self._bounds, self._outbox
+        return outbox.events > share * bounds.backlog_events or outbox.bytes > share * bounds.backlog_bytes
+
+    def _on_sent(self) -> None:
+        if not self.full or self._holds_more_than(ROOM_AGAIN):
+            return
+        self.full = False
+        self._room.set()
+        if self._held_since_ns is not None:
+            self._held_ns += time.monotonic_ns() - self._held_since_ns
+            self._held_since_ns = None

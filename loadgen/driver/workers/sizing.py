@@ -1,0 +1,41 @@
+"""How many worker processes a load calls for, where nobody has said."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.plan import LoadKind
+from loadgen.driver.system.linux import LINUX
+
+if TYPE_CHECKING:
+    from loadgen.driver.plan import Load
+
+STREAMS_A_WORKER: Final = 500
+"""So many requests in flight at once are one worker's."""
+
+RATE_A_WORKER: Final = 1000.0
+"""So many requests a second are one worker's."""
+
+
+def workers_for(load: Load, requests: int | None, cpus: int) -> int:
+    """One worker, and one more for every 500 requests in flight or 1,000 requests a second beyond its own.
+
+    One CPU is left to the parent, which writes the log.
+
+    Args:
+        load: How requests leave.
+        requests: How many there are; all of them are in flight where they leave at once.
+        cpus: How many this process may use.
+    """
+    if load.peak_rate is not None:
+        wanted = load.peak_rate / RATE_A_WORKER
+    else:
+        in_flight = requests if load.kind is LoadKind.OFFLINE else load.concurrency
+        wanted = (in_flight or 1) / STREAMS_A_WORKER
+    return 1 + sum(worker < wanted for worker in range(1, cpus - 1))
+
+
+def usable_cpus() -> int:
+    """How many CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1

@@ -1,0 +1,76 @@
+"""A counter that several processes share: each passing gets the next number, and no two the same."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import struct
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.system.linux import LINUX
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+_NUMBER: Final = struct.Struct("=Q")
+
+
+class SharedCounter:
+    """Counts passings from 0 on, over all processes that hold it.
+
+    Its 8 bytes are memory that the processes share. The lock is the kernel's, which takes it back from a
+    process that dies; a file offset as the counter would do without one, but not every kernel moves it
+    atomically.
+
+    Args:
+        fd: Of the counter, inherited from the process that made it; without one a counter is made.
+    """
+
+    def __init__(self, fd: int | None = None) -> None:
+        self.fd = _file() if fd is None else fd
+        self._memory = mmap.mmap(self.fd, _NUMBER.size)
+
+    def claim(self) -> int:
+        """Pass, and get the number of the passing."""
+        fcntl.lockf(self.fd, fcntl.LOCK_EX)
+        try:
+            (number,) = _NUMBER.unpack_from(self._memory)
+            _NUMBER.pack_into(self._memory, 0, number + 1)
+        finally:
+            fcntl.lockf(self.fd, fcntl.LOCK_UN)
+        return int(number)
+
+    def reset(self) -> None:
+        """Count from 0 again, while nobody passes."""
+        _NUMBER.pack_into(self._memory, 0, 0)
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._memory.close()
+        os.close(self.fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _file() -> int:
+    """A file without a name, of the counter's size, that a child can inherit."""
+    if LINUX:
+        fd = os.memfd_create("turnstile", os.MFD_CLOEXEC)
+    else:
+        import tempfile
+
+        with tempfile.TemporaryFile() as file:
+            fd = os.dup(file.fileno())
+    os.write(fd, bytes(_NUMBER.size))
+    return fd

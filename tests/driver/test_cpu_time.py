@@ -1,0 +1,33 @@
+"""What this process had of the CPU."""
+
+import sys
+import time
+
+import pytest
+
+from loadgen.driver.system.cpu_time import CpuTime, waited_s
+
+
+def test_who_works_uses_the_cpu() -> None:
+    """A tenth of a second of work is in the share of its time, and not in that of the next."""
+    cpu = CpuTime()
+    end_s = time.process_time() + 0.1
+    while time.process_time() < end_s:
+        pass
+    started_s = time.monotonic()
+    assert cpu.reading()["cpu_share"] > 0
+    assert cpu.reading()["cpu_share"] * (time.monotonic() - started_s) < 0.1
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="only Linux reports how long a thread has waited for a CPU; elsewhere the value is None",
+)
+def test_waiting_for_the_cpu_never_goes_back() -> None:
+    """The sum over the threads of this process is a time that only grows while they live."""
+    before = waited_s()
+    after = waited_s()
+    assert before is not None
+    assert after is not None
+    assert 0 <= before <= after
+    assert CpuTime().reading()["cpu_wait_share"] >= 0

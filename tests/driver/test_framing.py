@@ -1,0 +1,68 @@
+"""Frames: however the bytes are cut, what goes in comes out."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadgen.driver.workers.framing import FrameReader, Outbox, framed
+
+
+@given(
+    payloads=st.lists(st.binary(max_size=50), max_size=8),
+    places=st.lists(st.integers(min_value=0, max_value=400), max_size=10),
+)
+def test_frames_come_out_as_they_went_in(payloads: list[bytes], places: list[int]) -> None:
+    """For any split of the bytes."""
+    whole = b"".join(map(framed, payloads))
+    cuts = sorted({min(place, len(whole)) for place in places} | {0, len(whole)})
+    frames, found = FrameReader(), []
+    for start, end in pairwise(cuts):
+        found += frames.feed(whole[start:end])
+    assert found == payloads
+
+
+def test_what_the_socket_does_not_take_waits() -> None:
+    """In order and without a loss, and the outbox knows how much it is."""
+
+    async def scenario() -> None:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.settimeout(0)
+            theirs.settimeout(0)
+            loop = asyncio.get_running_loop()
+            moved = asyncio.Event()
+            outbox = Outbox(ours, loop, moved.set)
+            payloads = [bytes([number]) * 100_000 for number in range(20)]
+            for payload in payloads:
+                outbox.send(framed(payload), events=10)
+            waiting = outbox.events
+            assert 0 < waiting < 200
+            assert waiting * 10_000 - 100_000 < outbox.bytes <= (waiting // 10) * 100_004
+            frames, found = FrameReader(), []
+            while len(found) < len(payloads):
+                found += frames.feed(await loop.sock_recv(theirs, 65536))
+            assert found == payloads
+            assert moved.is_set()
+            assert (outbox.bytes, outbox.events, outbox.empty) == (0, 0, True)
+
+    asyncio.run(scenario())
+
+
+def test_nobody_minds_an_end_that_is_gone() -> None:
+    """What cannot be sent any more is dropped; whoever reads learns of it."""
+
+    async def scenario() -> None:
+        ours, theirs = socket.socketpair()
+        with ours:
+            ours.settimeout(0)
+            theirs.close()
+            outbox = Outbox(ours, asyncio.get_running_loop())
+            outbox.send(framed(b"hello"), events=1)
+            assert (outbox.bytes, outbox.events, outbox.empty) == (0, 0, True)
+
+    asyncio.run(scenario())

@@ -1,0 +1,270 @@
+"""Shares of a load: however many workers issue it, it is the same load."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.issuing import Issuer
+from loadgen.driver.phase import Phase
+from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.turn import TurnOutcome
+from loadgen.driver.share import Shard
+from loadgen.driver.testing import ManualClock
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+    from typing import Any
+
+MS = 1_000_000
+START_NS = 5 * MS
+SAMPLES = [Sample(index, str(index)) for index in range(7)]
+OPEN = [Load(LoadKind.CONSTANT, rate=200), Load(LoadKind.POISSON, rate=200), Load(LoadKind.OFFLINE)]
+
+
+class Asker:
+    """Answers each request after 20 ms; keeps when each was due and what it asked."""
+
+    endpoints = 1
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+        self.asked: list[tuple[int, int]] = []
+        self.more: list[Mapping[str, int]] = []
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    def give_up_for(self, reason: str) -> None:
+        """Nothing is given up here."""
+
+    def prepare(self, sample: Sample) -> bytes:
+        """The prompt itself."""
+        return sample.prompt.encode()
+
+    async def ask(
+        self,
+        sample: Sample,
+        body: bytes,
+        scheduled_ns: int,
+        phase: str,
+        _: int,
+        more: Mapping[str, int],
+    ) -> TurnOutcome:
+        """Succeed after a while."""
+        self.more.append(more)
+        assert (body, phase) == (sample.prompt.encode(), "performance")
+        self.asked.append((scheduled_ns, sample.index))
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        await self.clock.sleep_until(self.clock.now_ns() + 20 * MS)
+        self.in_flight -= 1
+        return TurnOutcome(None, 1.0, 5)
+
+
+def plan_of(load: Load, requests: int | None, duration_s: float | None) -> Plan:
+    """A plan with these limits."""
+    return Plan(load, requests, duration_s, 0, Generation("m"), "chat", 3, Timeouts(60))
+
+
+async def see_through(clock: ManualClock, work: Coroutine[Any, Any, None]) -> None:
+    """Move the clock whenever everybody waits for it."""
+    running = asyncio.create_task(work)
+    while not running.done():
+        for _ in range(50):
+            await asyncio.sleep(0)
+        clock.advance()
+    await running
+
+
+class Crew:
+    """Several issuers in one process, on one clock; they issued a phase and everything has settled."""
+
+    def __init__(
+        self,
+        load: Load,
+        workers: int,
+        requests: int | None = None,
+        duration_s: float | None = None,
+    ) -> None:
+        self.scheduled: list[int] = []
+        asyncio.run(self._run(plan_of(load, requests, duration_s), workers))
+
+    async def _run(self, plan: Plan, workers: int) -> None:
+        clock, claim = ManualClock(0), count().__next__
+        self.asker = Asker(clock)
+        issuers = [
+            Issuer(plan, Agenda(SAMPLES), self.asker, clock, Shard(worker, workers), claim)
+            for worker in range(workers)
+        ]
+        end_ns = None if plan.duration_s is None else START_NS + round(plan.duration_s * 1e9)
+        phase = Phase("performance", START_NS, plan.requests, end_ns, first=2)
+
+        async def work() -> None:
+            issuing = [asyncio.create_task(issuer.issue(phase)) for issuer in issuers]
+            if plan.load.kind is LoadKind.CLOSED:
+                await asyncio.wait(issuing, return_when=asyncio.FIRST_COMPLETED)
+                for issuer in issuers:
+                    issuer.exhausted()
+            self.scheduled = list(await asyncio.gather(*issuing))
+            await asyncio.gather(*(issuer.settle() for issuer in issuers))
+
+        await see_through(clock, work())
+        self.issued = sum(issuer.progress.issued for issuer in issuers)
+
+    @property
+    def asked(self) -> list[tuple[int, int]]:
+        """When each request was due and what it asked, in order."""
+        return sorted(self.asker.asked)
+
+
+@pytest.mark.parametrize("load", OPEN)
+@settings(max_examples=30)
+@given(workers=st.integers(2, 9), requests=st.integers(1, 40))
+def test_an_open_loop_is_the_same_whatever_the_number_of_workers(
+    load: Load,
+    workers: int,
+    requests: int,
+) -> None:
+    """The same requests are due at the same times and ask the same samples."""
+    alone, together = Crew(load, 1, requests), Crew(load, workers, requests)
+    assert together.asked == alone.asked
+    assert sum(together.scheduled) == together.issued == requests
+    assert [index for _, index in alone.asker.asked] == [(2 + k) % len(SAMPLES) for k in range(requests)]
+
+
+@settings(max_examples=30)
+@given(workers=st.integers(1, 9), duration_ms=st.integers(1, 200))
+def test_an_open_loop_ends_with_its_duration(workers: int, duration_ms: int) -> None:
+    """Together the workers schedule what is due before the end, and nothing else."""
+    crew = Crew(Load(LoadKind.CONSTANT, rate=200), workers, duration_s=duration_ms / 1000)
+    assert [at - START_NS for at, _ in crew.asked] == [k * 5 * MS for k in range(-(-duration_ms // 5))]
+    assert sum(crew.scheduled) == len(crew.asked)
+
+
+@settings(max_examples=30)
+@given(workers=st.integers(1, 9), users=st.integers(1, 12), requests=st.integers(1, 60))
+def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users: int, requests: int) -> None:
+    """By as many users as there are to be, each number once, and nobody before the start."""
+    crew = Crew(Load(LoadKind.CLOSED, concurrency=users), workers, requests)
+    assert sum(crew.scheduled) == crew.issued == requests
+    assert crew.asker.most_in_flight == min(users, requests)
+    expected = [(2 + k) % len(SAMPLES) for k in range(requests)]
+    assert sorted(index for _, index in crew.asked) == sorted(expected)
+    assert min(at for at, _ in crew.asked) == START_NS
+    # All users stay busy to the end: nobody has a part of the requests of its own.
+    rounds = -(-requests // users)
+    assert max(at for at, _ in crew.asked) == START_NS + (rounds - 1) * 20 * MS
+
+
+def test_a_closed_loop_ends_with_its_duration() -> None:
+    """Five rounds of 20 ms begin within 90 ms, of three users in two workers."""
+    crew = Crew(Load(LoadKind.CLOSED, concurrency=3), 2, duration_s=0.09)
+    assert sum(crew.scheduled) == len(crew.asked) == 15
+
+
+class Full:
+    """Has no room until it is told so."""
+
+    def __init__(self) -> None:
+        self.full = True
+        self.room = asyncio.Event()
+
+    async def wait(self) -> None:
+        """Return when there is room."""
+        await self.room.wait()
+
+
+@pytest.mark.parametrize("load", [*OPEN, Load(LoadKind.CLOSED, concurrency=2)])
+def test_nothing_is_issued_without_room(load: Load) -> None:
+    """What was due meanwhile is issued late, from the same schedule; nothing is left out."""
+
+    async def scenario() -> None:
+        clock, full = ManualClock(0), Full()
+        asker = Asker(clock)
+        issuer = Issuer(plan_of(load, 10, None), Agenda(SAMPLES), asker, clock, room=full)
+
+        async def work() -> None:
+            issuing = asyncio.create_task(issuer.issue(Phase("performance", START_NS, 10)))
+            await clock.sleep_until(30 * MS)
+            assert asker.asked == []
+            full.full = False
+            full.room.set()
+            assert await issuing == 10
+            await issuer.settle()
+
+        await see_through(clock, work())
+        due = [at for at, _ in sorted(asker.asked)]
+        assert len(due) == 10
+        if load.kind is LoadKind.CONSTANT:
+            assert due == [START_NS + k * 5 * MS for k in range(10)]
+
+    asyncio.run(scenario())
+
+
+def test_who_has_no_room_is_still_stopped() -> None:
+    """A stop does not wait for the parent to take what waits."""
+
+    async def scenario() -> None:
+        clock = ManualClock(0)
+        issuer = Issuer(plan_of(OPEN[0], 10, None), Agenda(SAMPLES), Asker(clock), clock, room=Full())
+        issuing = asyncio.create_task(issuer.issue(Phase("performance", 0, 10)))
+        await asyncio.sleep(0)
+        issuer.stop()
+        assert await issuing == 0
+
+    asyncio.run(scenario())
+
+
+def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
+    """A worker without users has nothing to wait for but that word, which may come with the phase itself."""
+
+    async def scenario() -> int:
+        clock = ManualClock(0)
+        load = Load(LoadKind.CLOSED, concurrency=1)
+        issuer = Issuer(plan_of(load, 1, None), Agenda(SAMPLES), Asker(clock), clock, Shard(1, 2))
+        issuing = issuer.issue(Phase("warmup", 0, 1))
+        issuer.exhausted()
+        async with asyncio.timeout(5):
+            return await issuing
+
+    assert asyncio.run(scenario()) == 0
+
+
+@pytest.mark.parametrize("load", OPEN)
+@settings(max_examples=20)
+@given(workers=st.integers(1, 3), places=st.integers(3, 9), requests=st.integers(1, 40))
+def test_no_more_are_under_way_than_there_are_places(
+    load: Load, workers: int, places: int, requests: int
+) -> None:
+    """The schedule is the same, who is due when all places are taken waits, and nobody is left out."""
+    bounded = Crew(replace(load, max_concurrency=places), workers, requests)
+    assert bounded.asked == Crew(load, 1, requests).asked
+    assert bounded.asker.most_in_flight <= places
+    if workers == 1 and load.kind is LoadKind.OFFLINE:
+        assert bounded.asker.most_in_flight == min(places, requests)
+    assert sum(bounded.scheduled) == bounded.issued == requests
+
+
+def test_who_has_no_place_before_the_end_never_leaves() -> None:
+    """At 200 a second with answers of 20 ms, two places let 100 a second through: they count all the same."""
+    bounded = Crew(Load(LoadKind.CONSTANT, rate=200, max_concurrency=2), 1, duration_s=1.0)
+    assert bounded.scheduled == [200]
+    assert bounded.issued == 100
+    assert bounded.asker.most_in_flight == 2
+
+
+def test_the_log_says_since_when_there_was_a_place() -> None:
+    """Only of those that had to wait: when the answer ahead came."""
+    crew = Crew(Load(LoadKind.OFFLINE, max_concurrency=2), 1, requests=5)
+    first, then, last = START_NS, START_NS + 20 * MS, START_NS + 40 * MS
+    assert [more.get("free_ns", first) for more in crew.asker.more] == [first, first, then, then, last]

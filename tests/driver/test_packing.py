@@ -1,0 +1,95 @@
+"""An agenda on its way to a worker: what arrives asks the same, and nothing travels that is not needed."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.workers.packing import packed, unpacked
+from workloads.sample import FollowUp, Sample
+
+texts = st.text(max_size=5)
+messages = st.tuples(st.fixed_dictionaries({"role": st.just("user"), "content": texts}))
+answers = st.fixed_dictionaries({"role": st.just("assistant"), "content": texts})
+some = st.integers(1, 99) | st.none()
+questions = st.lists(
+    st.builds(Sample, st.integers(0, 9), texts)
+    | st.builds(
+        Sample,
+        st.integers(0, 9),
+        prompt=texts,
+        system=texts | st.none(),
+        chat=messages | st.none(),
+        token_ids=st.tuples(st.integers(0, 9)) | st.none(),
+        tools=st.just(()) | st.just(({"type": "function"},)),
+        max_tokens=some,
+        temperature=st.floats(0, 2) | st.none(),
+        tags=st.dictionaries(texts, texts, max_size=1),
+        follow_ups=st.lists(st.builds(FollowUp, messages, answers, some), max_size=2).map(tuple),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def plan_of(requests: int | None = None, **more: Any) -> Plan:
+    """A plan with these limits."""
+    limits = {"duration_s": 1.0, "warmup": 0} | more
+    load = Load(LoadKind.CLOSED, concurrency=1)
+    return Plan(
+        load, requests, generation=Generation("m"), protocol="chat", seed=3, timeouts=Timeouts(60), **limits
+    )
+
+
+def arrived(agenda: Agenda, plan: Plan) -> Agenda:
+    """What a worker gets."""
+    return unpacked(pickle.loads(pickle.dumps(packed(agenda, plan))))  # noqa: S301 (made right here)
+
+
+@given(questions, st.booleans())
+def test_what_arrives_is_what_was_sent(asked: list[Sample], conversations: bool) -> None:  # noqa: FBT001 (drawn)
+    """Every field of every sample; recorded answers only where they are asked for."""
+    agenda = Agenda(asked, conversations)
+    assert arrived(agenda, plan_of(history="recorded")) == replace(agenda, samples=tuple(asked))
+    without = tuple(
+        replace(one, follow_ups=tuple(replace(turn, recorded=None) for turn in one.follow_ups))
+        for one in asked
+    )
+    assert arrived(agenda, plan_of()) == replace(agenda, samples=without)
+
+
+def test_the_numbers_arrive() -> None:
+    """Weights, times and what is left."""
+    samples = [Sample(0), Sample(1)]
+    agenda = Agenda(samples, weights=(1.0, 2.5), offsets_ns=(0, 10**15), left=[0, 5], elapsed_ns=7)
+    got = arrived(agenda, plan_of(order="weighted"))
+    assert (got.weights, got.elapsed_ns) == ((1.0, 2.5), 7)
+    assert (list(got.offsets_ns or ()), list(got.left or ())) == ([0, 10**15], [0, 5])
+
+
+@pytest.mark.parametrize(
+    ("plan", "left", "travel"),
+    [
+        (plan_of(3), None, 3),
+        (plan_of(3, warmup=2), None, 5),
+        (plan_of(99), None, 10),
+        (plan_of(None, sessions=4), None, 4),
+        (plan_of(3, warmup=1), [0, 2, 6], 8),
+        (plan_of(3, order="shuffle"), None, 10),
+        (plan_of(3, warmup_s=1.0), None, 10),
+        (plan_of(None), None, 10),
+    ],
+)
+def test_only_what_can_be_asked_travels(plan: Plan, left: list[int] | None, travel: int) -> None:
+    """In order, from the first on, that is known; else all of them."""
+    agenda = Agenda([Sample(index) for index in range(10)], left=left)
+    assert len(arrived(agenda, plan).samples) == travel

@@ -1,0 +1,83 @@
+"""Several endpoints and a drain with a bound, by real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.session import Session
+from loadgen.driver.stop import Stop
+from loadgen.driver.system.clock import system_clock
+from loadgen.driver.workers.crew import WorkerPool
+from loadgen.driver.workers.staff import WorkerLauncher
+from loadgen.mock_endpoint.process import start_mock
+from recorder.event import EventType
+from recorder.writer import EventRecorder
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def measure(log: Path, urls: Sequence[str], load: Load, requests: int | None, **more: Any) -> WorkerPool:
+    """Run a session of two workers; its crew, when it is over."""
+
+    async def scenario() -> WorkerPool:
+        limits: dict[str, Any] = {"duration_s": None, "warmup": 0} | more
+        named = {"generation": Generation("m"), "protocol": "chat", "seed": 3, "timeouts": Timeouts(60)}
+        plan, clock, stop = Plan(load, requests, **(limits | named)), system_clock(), Stop()
+        with WorkerLauncher() as staff:
+            staff.hire(2)
+            recorder = EventRecorder(path=log)
+            crew = WorkerPool(staff, plan, recorder, clock, stop)
+            crew.begin([endpoint(url, {}) for url in urls], Agenda([Sample(0, "a"), Sample(1, "b")]), 4)
+            await crew.ready()
+            with recorder:
+                await Session(plan, crew, recorder.put, clock, stop).run()
+                await crew.end()
+        clock.close()
+        return crew
+
+    return asyncio.run(scenario())
+
+
+def told(log: Path, kind: EventType) -> list[tuple[str, dict[str, Any]]]:
+    """What the events of a kind tell, of which request."""
+    query = "SELECT coalesce(sample_uuid, ''), data FROM events WHERE code = ? ORDER BY seq"
+    with closing(sqlite3.connect(log)) as connection:
+        rows = connection.execute(query, (kind.value,)).fetchall()
+    return [(uuid, orjson.loads(data)) for uuid, data in rows]
+
+
+def test_who_answers_is_asked_where_another_does_not(tmp_path: Path) -> None:
+    """By least in flight, each worker leaves the endpoint alone that keeps its requests; the drain ends."""
+    log = tmp_path / "events.db"
+    load = Load(LoadKind.CLOSED, concurrency=6)
+    with start_mock(ttft="0ms", tokens="2") as quick, start_mock(ttft="100s", tokens="2") as slow:
+        crew = measure(log, [quick.url, slow.url], load, 40, balance="least-in-flight", drain_s=0.05)
+        asked = Counter(issue["endpoint"] for _, issue in told(log, EventType.LOADGEN_ISSUE_CALLED))
+        answered = {record.request_id for record in quick.truth(asked[0])}
+    assert asked.total() == 40
+    assert 2 <= asked[1] <= 6
+    issued = dict(told(log, EventType.LOADGEN_ISSUE_CALLED))
+    assert {uuid for uuid, issue in issued.items() if not issue["endpoint"]} == answered
+    cancelled = told(log, EventType.CANCELLED)
+    assert [(one["reason"], issued[uuid]["endpoint"]) for uuid, one in cancelled] == [
+        ("drain_over", 1) for _ in range(asked[1])
+    ]
+    assert (crew.progress.completed, crew.progress.given_up) == (asked[0], asked[1])
+    ((_, found),) = told(log, EventType.FINDING)
+    assert found["code"] == "drain_over"
+    assert found["message"].startswith(f"{asked[1]} requests were still under way 0.05 s after")
+    assert told(log, EventType.TEST_ENDED) == [("", {"reason": "completed"})]

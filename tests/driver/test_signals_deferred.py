@@ -1,0 +1,84 @@
+"""Signals that wait for a moment: whatever they interrupt is done whole, and they are heard all the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loadgen.driver.system.signals import deferred
+from loadgen.sessions.scratch_folder import scratch_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def interrupted(by: Callable[[], None]) -> list[str]:
+    """What is done while an interrupt comes, which is raised afterwards."""
+    done: list[str] = []
+
+    def work() -> None:
+        with deferred():
+            by()
+            done.append("all of it")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    return done
+
+
+def test_an_interrupt_waits() -> None:
+    """It is raised at the end, and the next one is heard as ever."""
+    assert interrupted(lambda: signal.raise_signal(signal.SIGINT)) == ["all of it"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_another_thread_may_get_it() -> None:
+    """A mask of the main thread would not keep it from being heard."""
+
+    def elsewhere() -> None:
+        thread = threading.Thread(target=lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
+        thread.start()
+        thread.join()
+
+    assert interrupted(elsewhere) == ["all of it"]
+
+
+def test_an_ignored_signal_is_none() -> None:
+    """What the program was told to ignore stays ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with deferred():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_no_folder_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in the usual way, nor when an interrupt comes while it is used."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with scratch_folder("a-") as folder:
+        (folder / "file").write_text("")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyboardInterrupt), scratch_folder("b-"):
+        signal.raise_signal(signal.SIGINT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_threads_do_as_ever() -> None:
+    """Python hears signals in its main thread alone: elsewhere there is nothing to wait for."""
+    done = []
+
+    def work() -> None:
+        with deferred():
+            done.append("all of it")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == ["all of it"]

@@ -1,0 +1,156 @@
+"""A turn of a conversation, or at one of several endpoints: what it brings, and what the log keeps of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.requests.salt import salted
+from loadgen.driver.requests.turn import RequestRunner
+from recorder.event import Event, EventType
+from workloads.sample import FollowUp, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FIRST = Sample(
+    3,
+    "why?",
+    system="be brief",
+    tags={"class": "b"},
+    follow_ups=(FollowUp(({"role": "user", "content": "and then?"},)),),
+)
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at":'}}
+
+
+def asker(urls: Sequence[str], events: list[Event]) -> tuple[RequestRunner, list[HttpTransport]]:
+    """An asker of several endpoints."""
+    transports = [HttpTransport(endpoint(url, {}), Timeouts(10)) for url in urls]
+    asking = RequestRunner(
+        transports[0], chat_completions, Generation("m"), events.append, further=transports[1:]
+    )
+    return asking, transports
+
+
+def issues(events: list[Event]) -> list[dict[str, Any]]:
+    """What the issues tell, without their times."""
+    data = [dict(event.data or {}) for event in events if event.type is EventType.LOADGEN_ISSUE_CALLED]
+    return [{name: one[name] for name in one if name != "scheduled_ns"} for one in data]
+
+
+def test_an_answer_is_a_message_for_the_next_turn(run: Any, serve: Any, wire: Any) -> None:
+    """Its text and its tool calls, put together from their parts; no reasoning, no stream's index."""
+    deltas = [
+        {"role": "assistant", "reasoning_content": "hm"},
+        {"content": "Let me "},
+        {"content": "look."},
+        {"tool_calls": [{"index": 0, **CALL}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": " 1}"}}]},
+    ]
+    frames = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    script = wire.sized(wire.events(*frames) + wire.STOP + wire.DONE)
+    events: list[Event] = []
+
+    async def scenario() -> list[Any]:
+        async with serve([script]) as server:
+            asking, transports = asker([server.url], events)
+            said = FIRST, replace(FIRST, follow_ups=())
+            answers = [
+                (await asking.ask(one, asking.prepare(one), time.monotonic_ns(), "performance")).answer
+                for one in said
+            ]
+            await transports[0].close()
+            return answers
+
+    answer, last = run(scenario())
+    function = {"name": "look", "arguments": '{"at": 1}'}
+    assert answer == {
+        "role": "assistant",
+        "content": "Let me look.",
+        "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+    }
+    assert last is None
+
+
+def test_the_log_keeps_of_each_turn_what_is_new(run: Any, serve: Any, wire: Any) -> None:
+    """Each text the first time; the salt is no part of it, and what else there is to tell is beside it."""
+    script = wire.sized(wire.STREAM)
+    events: list[Event] = []
+
+    async def scenario() -> list[bytes]:
+        async with serve([script]) as server:
+            asking, transports = asker([server.url], events)
+            for _ in range(2):
+                said = salted(FIRST, "5a17")
+                more = {"conversation": "c", "salt": "5a17"}
+                for sample in (FIRST, said.after({"role": "assistant", "content": "hi"})):
+                    body = asking.prepare(said if sample is FIRST else sample)
+                    told = more | {"turn": sample.turn}
+                    await asking.ask(sample, body, time.monotonic_ns(), "performance", 0, told)
+            await transports[0].close()
+            return list(server.requests)
+
+    requests = run(scenario())
+    assert all(b'"content":"5a17 be brief"' in request for request in requests)
+    told = {
+        "phase": "performance",
+        "prompt_id": 3,
+        "tags": {"class": "b"},
+        "conversation": "c",
+        "salt": "5a17",
+    }
+    first, later = told | {"turn": 0}, told | {"turn": 1}
+    asked = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "why?"}]
+    assert issues(events) == [
+        first | {"texts": {"messages": asked}},
+        later | {"texts": {"messages": [{"role": "user", "content": "and then?"}]}},
+        first,
+        later,
+    ]
+
+
+def test_each_request_goes_where_it_should(run: Any, serve: Any, wire: Any) -> None:
+    """And the log has the number of the endpoint, where there are several."""
+    script, events = [wire.sized(wire.STREAM)], list[Event]()
+
+    async def scenario() -> list[int]:
+        async with serve(script) as one, serve(script) as other:
+            asking, transports = asker([one.url, other.url], events)
+            for number in (0, 1, 1):
+                await asking.ask(FIRST, asking.prepare(FIRST), time.monotonic_ns(), "performance", number)
+            for transport in transports:
+                await transport.close()
+            return [len(one.requests), len(other.requests)]
+
+    assert run(scenario()) == [1, 2]
+    assert [one["endpoint"] for one in issues(events)] == [0, 1, 1]
+
+
+def test_what_is_given_up_says_why(run: Any, serve: Any, step: Any) -> None:
+    """An interrupt, unless something else was said before."""
+    events: list[Event] = []
+
+    async def scenario() -> None:
+        async with serve([step.HANG]) as server:
+            asking, transports = asker([server.url], events)
+            for reason in (None, "drain_over"):
+                if reason:
+                    asking.give_up_for(reason)
+                body = asking.prepare(FIRST)
+                task = asyncio.create_task(asking.ask(FIRST, body, time.monotonic_ns(), "performance"))
+                await server.hanging.wait()
+                server.hanging.clear()
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            await transports[0].close()
+
+    run(scenario())
+    reasons = [event.data["reason"] for event in events if event.type is EventType.CANCELLED and event.data]
+    assert reasons == ["interrupted while the session was stopping", "drain_over"]

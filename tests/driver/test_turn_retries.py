@@ -1,0 +1,230 @@
+"""A request of several attempts, on every transport: what each one says, and what ends the last."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.bounds import Allowance
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.requests import retrying
+from loadgen.driver.requests.retrying import Retries
+from loadgen.driver.requests.turn import RequestRunner
+from recorder.event import Event, EventType
+from recorder.lifecycle import violations
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from loadgen.driver.client.transport import Transport
+
+SAMPLE = Sample(0, "why?")
+TOTAL_S = 10.0
+SHORT_S = 0.3
+SHARED_S = 1.0
+
+Taken = "list[Event]"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the server names no time, next to none is waited."""
+    monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.01)
+
+
+async def taken(
+    transport: Transport,
+    retries: Retries,
+    during: Callable[[Any], Coroutine[Any, Any, None]] | None = None,
+    allowance: Allowance | None = None,
+) -> Taken:
+    """Take a turn; its events. Something may happen meanwhile."""
+    events: list[Event] = []
+    asker = RequestRunner(
+        transport, chat_completions, Generation("m"), events.append, retries=retries, allowance=allowance
+    )
+    body = asker.prepare(SAMPLE)
+    asking = asyncio.create_task(asker.ask(SAMPLE, body, time.monotonic_ns(), "performance"))
+    if during is not None:
+        await during(asking)
+    await asyncio.gather(asking, return_exceptions=True)
+    assert violations(events) == []
+    assert {event.sample_uuid for event in events} == {events[0].sample_uuid}
+    stamps = [event.at_ns for event in events]
+    assert stamps == sorted(stamps)
+    return events
+
+
+@pytest.fixture(scope="module")
+def take(run: Any, serve: Any, connect: Any) -> Callable[..., Taken]:
+    """Take one turn against a server that plays these scripts; its events."""
+
+    def take(*scripts: Any, retry: int = 3, total_s: float = TOTAL_S, **timeouts: float) -> Taken:
+        async def scenario() -> Taken:
+            async with (
+                serve(*scripts) as server,
+                connect(server.url, timeout_s=total_s, **timeouts) as transport,
+            ):
+                return await taken(transport, Retries(retry, total_s))
+
+        return run(scenario())
+
+    return take
+
+
+def kinds(events: Taken) -> list[str]:
+    """What happened after the request was issued."""
+    return [event.type.name for event in events[1:]]
+
+
+def test_the_second_attempt_succeeds(take: Any, wire: Any) -> None:
+    """After the wait that the server asked for; figures count from the second sending."""
+    events = take([wire.sized(b"busy", 503, retry_after="0")], [wire.chunked(wire.STREAM)])
+    assert kinds(events) == ["REQUEST_SENT", "RETRY", "REQUEST_SENT", "FIRST_CHUNK", "COMPLETE"]
+    _, first, retry, second, _, last = events
+    assert retry.data["first_byte_ns"] >= retry.data["sent_ns"] == first.at_ns
+    assert {name: value for name, value in retry.data.items() if not name.endswith("_ns")} == {
+        "attempt": 1,
+        "error": "http_503",
+        "message": "busy",
+        "status": 503,
+        "retry_after_s": 0,
+        "wait_ms": 0,
+    }
+    assert last.data["attempts"] == 2
+    assert "retry_after_s" not in last.data
+    assert last.data["first_byte_ns"] >= second.at_ns
+
+
+def test_every_attempt_fails(take: Any, wire: Any, step: Any) -> None:
+    """Each in its own way; the last is the request's, and what had come before is not."""
+    cut = [wire.head(transfer_encoding="chunked") + wire.chunk(wire.TOKEN), 0.01, step.CLOSE]
+    events = take(cut, [step.CLOSE], [wire.sized(b"no", 500)], retry=2)
+    attempt = ["REQUEST_SENT", "RETRY"]
+    assert kinds(events) == ["REQUEST_SENT", "FIRST_CHUNK", "RETRY", *attempt, "REQUEST_SENT", "ERROR"]
+    told = [event.data for event in events if event.type is EventType.RETRY]
+    assert [(data["attempt"], data["error"]) for data in told] == [(1, "truncated"), (2, "reset")]
+    assert all(0 < data["wait_ms"] <= 20 for data in told)
+    last = events[-1].data
+    assert (last["error"], last["attempts"], last["chunks"], "texts" in last) == ("http_500", 3, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("response", "error"),
+    [
+        (b"HTTP/1.1 404 Whatever\r\nContent-Length: 0\r\n\r\n", "http_404"),
+        (b"HTTP/1.1 307 Whatever\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", "http_307"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n",
+            "empty_response",
+        ),
+        (b"garbage\r\n\r\n", "malformed_frame"),
+    ],
+)
+def test_what_no_attempt_can_mend(take: Any, step: Any, response: bytes, error: str) -> None:
+    """It fails at once."""
+    events = take([response, step.HANG])
+    assert kinds(events) == ["REQUEST_SENT", "ERROR"]
+    assert events[-1].data["error"] == error
+    assert "attempts" not in events[-1].data
+
+
+def test_no_retry_by_default(take: Any, wire: Any) -> None:
+    """And what the server asked for is told all the same."""
+    events = take([wire.sized(b"busy", 429, retry_after="7")], retry=0)
+    assert kinds(events) == ["REQUEST_SENT", "ERROR"]
+    assert (events[-1].data["error"], events[-1].data["retry_after_s"]) == ("http_429", 7)
+
+
+def test_a_wait_that_does_not_fit(take: Any, wire: Any) -> None:
+    """The request fails at once: at its deadline nobody would be wiser."""
+    events = take([wire.sized(b"busy", 429, retry_after="60")])
+    assert kinds(events) == ["REQUEST_SENT", "ERROR"]
+    assert events[-1].at_ns - events[0].at_ns < TOTAL_S * 1e9 / 2
+
+
+def test_what_is_kept_while_a_retry_waits_is_counted(run: Any, serve: Any, connect: Any, wire: Any) -> None:
+    """A stop may make the failed attempt the last one, which then has to be told whole."""
+    allowance, held = Allowance(), []
+    cut = [wire.sized(wire.TOKEN * 100, content_type="text/event-stream")]
+
+    class Stopped(Retries):
+        async def pause(self, wait_s: float) -> bool:
+            held.append(allowance.held)
+            assert wait_s > 0
+            return False
+
+    async def scenario() -> Taken:
+        async with serve(cut) as server, connect(server.url) as transport:
+            return await taken(transport, Stopped(1, TOTAL_S), allowance=allowance)
+
+    events = run(scenario())
+    assert (events[-1].data["error"], events[-1].data["chunks"]) == ("truncated", 100)
+    assert held[0] > len(wire.TOKEN * 100)
+    assert allowance.held == 0
+
+
+def test_all_attempts_share_the_time(take: Any, wire: Any, step: Any) -> None:
+    """The second one has what is left."""
+    events = take([0.1, wire.sized(b"busy", 503, retry_after="0.1")], [step.HANG], total_s=SHARED_S)
+    assert kinds(events) == ["REQUEST_SENT", "RETRY", "REQUEST_SENT", "ERROR"]
+    last = events[-1]
+    assert (last.data["error"], last.data["attempts"]) == ("total_timeout", 2)
+    # The time of a request begins when it is issued, a moment after the event says so.
+    assert last.at_ns - events[3].at_ns <= (SHARED_S - 0.2) * 1e9
+    assert last.at_ns - events[0].at_ns >= SHARED_S * 1e9
+
+
+def test_silences_are_retried(take: Any, wire: Any, step: Any) -> None:
+    """Before the first byte, and within a response."""
+    stalled = [wire.head(transfer_encoding="chunked"), step.HANG]
+    events = take([step.HANG], stalled, [wire.chunked(wire.STREAM)], first_byte_s=0.05, idle_s=0.05)
+    errors = [event.data["error"] for event in events if event.type is EventType.RETRY]
+    assert errors == ["first_byte_timeout", "idle_timeout"]
+    assert (events[-1].type, events[-1].data["attempts"]) == (EventType.COMPLETE, 3)
+
+
+def test_nobody_listens(run: Any, serve: Any, connect: Any) -> None:
+    """An attempt that got no connection was never sent."""
+
+    async def scenario() -> Taken:
+        async with serve([]) as server:
+            pass
+        async with connect(server.url) as transport:
+            return await taken(transport, Retries(2, TOTAL_S))
+
+    events = run(scenario())
+    assert kinds(events) == ["RETRY", "RETRY", "ERROR"]
+    assert events[1].data["sent_ns"] is None
+
+
+@pytest.mark.parametrize("end", ["stop", "cancel"])
+def test_an_end_during_the_wait(run: Any, serve: Any, connect: Any, wire: Any, end: str) -> None:
+    """No further attempt begins: the failure stands, or the request is given up; nothing was retried."""
+    retries = Retries(3, TOTAL_S)
+
+    async def scenario() -> tuple[Taken, int]:
+        async def ended(asking: asyncio.Task[Any]) -> None:
+            await server.asked.wait()
+            while not retries._stopped._waiters:  # noqa: ASYNC110 (nobody else is told of the wait)
+                await asyncio.sleep(0)
+            if end == "stop":
+                retries.stop()
+            else:
+                asking.cancel()
+
+        async with (
+            serve([wire.sized(b"busy", 503, retry_after="5")]) as server,
+            connect(server.url) as transport,
+        ):
+            return await taken(transport, retries, ended), len(server.requests)
+
+    events, requests = run(scenario())
+    assert requests == 1
+    assert kinds(events) == ["REQUEST_SENT", "ERROR" if end == "stop" else "CANCELLED"]
+    assert events[-1].data["status"] == 503
