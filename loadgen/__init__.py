@@ -1,1 +1,65 @@
-"""Doing: issue requests on a plan, stamp what happens, and put every event on the recorder's queue."""
+"""Measure LLM serving endpoints: sessions, runs and verdicts as Python functions and values.
+
+    import loadgen
+
+    run = loadgen.perf(url="http://127.0.0.1:8000", model="llama", concurrency=16, requests=200)
+    print(run.report().ttft_ms.p99)
+    assert run.gate(["ttft:p(99)<500ms"]).status == "PASS"
+
+Nothing is written to the terminal: warnings go to the logger `loadgen`, progress to a callback, and errors
+are `LoadgenError`. docs/python.md has the rest. A name is imported when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loadgen.background import Progress
+    from loadgen.measure import accuracy, perf, score, search, sweep
+    from loadgen.mock_endpoint import MockProcess
+    from loadgen.mock_endpoint import start_mock as mock
+    from loadgen.run import Run, open_run
+    from loadgen.series import SearchResult, SweepResult
+    from loadgen.sessions.errors import LoadgenError, RunError, SetupError, UsageError
+
+__all__ = [
+    "LoadgenError",
+    "MockProcess",
+    "Progress",
+    "Run",
+    "RunError",
+    "SearchResult",
+    "SetupError",
+    "SweepResult",
+    "UsageError",
+    "accuracy",
+    "mock",
+    "open_run",
+    "perf",
+    "score",
+    "search",
+    "sweep",
+]
+
+_HOMES = {
+    "background": ("Progress",),
+    "measure": ("accuracy", "perf", "score", "search", "sweep"),
+    "mock_endpoint": ("MockProcess",),
+    "run": ("Run", "open_run"),
+    "series": ("SearchResult", "SweepResult"),
+    "sessions.errors": ("LoadgenError", "RunError", "SetupError", "UsageError"),
+}
+"""The modules that the names live in."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "mock":
+        return import_module("loadgen.mock_endpoint").start_mock
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"loadgen.{home}"), name)
+    raise AttributeError(f"module 'loadgen' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

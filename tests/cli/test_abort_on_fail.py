@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.errors import UsageError
-from cli.follower import Follower, watches
-from cli.gate_watch import require_watchable, watch_gate
-from cli.judging import make_report
-from cli.perf import outcome, run
-from cli.perf_settings import PerfSettings
-from loadgen.clock import system_clock
-from loadgen.stop import Stop
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.driver.stop import Stop
+from loadgen.driver.system.clock import system_clock
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.follower import Follower, watches
+from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
+from loadgen.sessions.run.report import make_report
+from loadgen.sessions.run.session import outcome, run
+from loadgen.sessions.settings.perf import PerfSettings
 from reporter.query import query
 from rulesets.ruleset import of_expressions
 
@@ -131,7 +132,7 @@ def test_a_run_survives_the_process_that_follows_it(
 
     async def follow() -> Stop:
         stop, clock = Stop(), system_clock()
-        await watch_gate(tmp_path / "no.db", nobody, nobody, clock, stop)
+        await watch_gate(tmp_path / "no.db", nobody, nobody, clock, stop, Terminal())
         clock.close()
         return stop
 

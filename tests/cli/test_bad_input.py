@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import socket
 import sqlite3
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import clean_environment
+
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -43,7 +47,7 @@ def test_an_endpoint_that_is_not_there(loadgen: Loadgen, tmp_path: Path) -> None
 def test_a_wrong_model(loadgen: Loadgen, mock: MockProcess) -> None:
     """Exit 2, with what the server says and the nearest name."""
     said = refused(loadgen("perf", "--url", mock.url, "--model", "smal-model", *KEY), USAGE)
-    assert "turns down a request for model 'smal-model' with HTTP 404" in said
+    assert "rejected the request for model 'smal-model' (HTTP 404)" in said
     assert "did you mean 'small-model'?" in said
 
 
@@ -51,6 +55,9 @@ def test_a_wrong_model(loadgen: Loadgen, mock: MockProcess) -> None:
 def test_a_wrong_key(loadgen: Loadgen, mock: MockProcess, command: str) -> None:
     """Exit 2, saying where the key comes from, and not what it is."""
     run = loadgen(command, "--url", mock.url, "--model", "small-model", "--api-key", "sk-wrong-key")
+    if command == "check":  # what was known before is on standard output
+        assert run.stdout == f"ok      reachable  {mock.url}\n"
+        run.stdout = ""
     said = refused(run, USAGE)
     assert "HTTP 401" in said
     assert "LOADGEN_API_KEY" in said
@@ -88,8 +95,8 @@ def test_a_bad_prompt_file(loadgen: Loadgen, mock: MockProcess, tmp_path: Path, 
         (("--arrival", "constant"), "give --rate"),
         (("--prompt-column", "q"), "give --prompts"),
         (("--requests", 0), "--requests 0: must be from 1"),
-        (("--rate", -1), "--rate '-1': a rate of -1: must be from 0 to 1e+06 requests/s"),
-        (("--rate", 0), "--rate 0: must be from 1e-06"),
+        (("--rate", -1), "--rate '-1': a rate of -1: must be from 0 to 1,000,000 requests/s"),
+        (("--rate", 0), "--rate 0: must be from 0.000001"),
         (("--duration", "soon"), "'soon' is not a duration"),
         (("--offline", "--duration", 5), "give --requests"),
         (("--extra-body", "{"), "--extra-body is not JSON"),
@@ -132,9 +139,44 @@ def test_a_folder_that_holds_a_run(loadgen: Loadgen, mock: MockProcess, a_run: P
 def test_a_log_that_is_none(loadgen: Loadgen, tmp_path: Path, command: tuple[str, ...]) -> None:
     """Exit 2: missing, somebody else's, of a newer version."""
     name, *rest = command
-    assert "there is no such file" in refused(loadgen(name, "nowhere", *rest), USAGE)
+    assert "the file does not exist" in refused(loadgen(name, "nowhere", *rest), USAGE)
     (tmp_path / "text.db").write_text("this is no database, however long it may be" * 10)
     assert "not a SQLite file" in refused(loadgen(name, "text.db", *rest), USAGE)
+
+
+@pytest.mark.parametrize("command", [("report",), ("sql", "select 1"), ("gate", "--require", "qps>1")])
+def test_a_folder_that_is_not_a_run(loadgen: Loadgen, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Exit 2: what it lacks, and the runs below it."""
+    name, *rest = command
+    (tmp_path / "empty").mkdir()
+    said = refused(loadgen(name, "empty", *rest), USAGE)
+    assert said.startswith("error: empty: not a run folder, it has no events.db; name the folder")
+    for number, run in enumerate(("runs/old", "runs/new", "other")):
+        (tmp_path / run).mkdir(parents=True)
+        (tmp_path / run / "events.db").touch()
+        os.utime(tmp_path / run / "events.db", (number, number))
+    said = refused(loadgen(name, ".", *rest), USAGE)
+    assert "error: .: not a run folder, it has no events.db; runs below it: other, runs/new, runs/old" in said
+
+
+def test_no_url_is_given() -> None:
+    """The default is tried, and an error says so; here it is a port on which no process listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        program = (
+            f"from loadgen.sessions.settings import endpoint; endpoint.DEFAULT_URL = {url!r}\n"
+            "from loadgen.cli.start import main; main()"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", program, "check", "--model", "m", "--connect-timeout", "2s"],
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert run.returncode == SETUP
+    assert run.stderr.startswith(f"error: no --url was given, nor LOADGEN_URL; tried {url}: ")
 
 
 def test_a_newer_log(loadgen: Loadgen, a_run: Path) -> None:
@@ -180,7 +222,7 @@ def test_more_requests_in_flight_than_files(
     for load in (("-c", 500), ("--offline", "-n", 500)):
         process = start_loadgen(
             *("perf", "--url", mock.url, "--model", "small-model", *KEY, *load),
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)),
+            limits={resource.RLIMIT_NOFILE: 200},
         )
         _, said = process.communicate(timeout=60)
         assert process.returncode == SETUP

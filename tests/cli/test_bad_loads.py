@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.app import main
+from loadgen.cli.app import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -199,7 +199,10 @@ SYNTHETIC: dict[str, tuple[tuple[object, ...], str]] = {
     "a prefix that is none": (("--shared-prefix", "many"), "--shared-prefix"),
     "a corpus that is missing": (("--corpus", "nowhere.txt"), "nowhere.txt"),
     "an empty corpus": (("--corpus", "empty.csv"), "empty.csv"),
-    "with prompts": (("--prompts", "prompts.jsonl", "--input-tokens", "5"), "leave --prompts out"),
+    "with prompts": (
+        ("--prompts", "prompts.jsonl", "--input-tokens", "5"),
+        "cannot be combined with --prompts",
+    ),
 }
 
 
@@ -249,13 +252,13 @@ def test_it_is_refused_in_one_line(refused: Refused, options: tuple[object, ...]
     """Exit 2 before the first request, and before there is a folder; one line names what is wrong."""
     said = refused("perf", "--url", "ADDRESS", "--model", "m", "--quiet", *options)
     assert part in said
-    assert said.startswith("error: ") or "╭─ Error" in said
-    assert said.count("\n") == 1 or "╭─ Error" in said
+    assert said.startswith("error: ")
+    assert said.splitlines()[1:] in ([], ["see `loadgen perf --help`"])
 
 
 SERIES: dict[str, tuple[tuple[object, ...], str]] = {
-    "a sweep of nothing": (("sweep",), "a sweep of nothing"),
-    "a sweep of no value": (("sweep", "-c", ","), "--concurrency: there is no value in it"),
+    "a sweep of nothing": (("sweep",), "Nothing to sweep."),
+    "a sweep of no value": (("sweep", "-c", ","), "--concurrency: no values given"),
     "a sweep backwards": (("sweep", "--rate", "5:1:1", "-n", 5), "--rate 5:1:1"),
     "a sweep without a step": (("sweep", "--rate", "1:5:0", "-n", 5), "--rate 1:5:0"),
     "a sweep of words": (("sweep", "-c", "1,2,x", "-n", 5), "--concurrency"),

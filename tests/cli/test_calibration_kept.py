@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.calibration.capacity import Calibration, Capacity, Machine, exceeds
-from cli.calibration.kept import calibration_file, save, saved, this_machine, warn_beyond
-from cli.calibration.verdict import Limit, LimitedBy
-from loadgen.arrivals.rate_profile import Held, Line
-from loadgen.client.codec import Generation
-from loadgen.client.timeouts import Timeouts
-from loadgen.plan import Load, LoadKind, Plan
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.driver.arrivals.rate_profile import Held, LinearRamp
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.sessions.calibration.capacity import Calibration, Capacity, Machine, exceeds
+from loadgen.sessions.calibration.stored import calibration_file, save, saved, this_machine, warn_beyond
+from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ CAPACITIES = st.builds(
     most=st.integers(0, 10**6),
     chunks_s=st.floats(0, 1e9),
     over=st.none() | st.integers(1, 10**6),
-    limit=st.builds(Limit, by=st.sampled_from(LimitedBy), why=st.text()),
+    limit=st.builds(CapacityLimit, by=st.sampled_from(LimitedBy), why=st.text()),
 )
 CALIBRATIONS = st.builds(
     Calibration,
@@ -43,7 +44,7 @@ CALIBRATIONS = st.builds(
 
 def calibration(requests_s: int = 1000, streams: int = 500) -> Calibration:
     """A calibration of this machine."""
-    client = Limit(LimitedBy.CLIENT, "TTFT p99 was off by +3.00 ms")
+    client = CapacityLimit(LimitedBy.CLIENT, "TTFT p99 was off by +3.00 ms")
     return Calibration(
         this_machine(),
         "0.1.0",
@@ -63,7 +64,7 @@ def plan(load: Load, requests: int | None = 100) -> Plan:
 def findings(load: Load, *, quiet: bool = False) -> list[Event]:
     """What the log is told of a plan."""
     told: list[Event] = []
-    warn_beyond(plan(load), told.append, 7, quiet=quiet)
+    warn_beyond(plan(load), told.append, 7, Terminal(quiet=quiet))
     return told
 
 
@@ -81,7 +82,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_rate_is_held_against_the_rate(kind: LoadKind, rate: float, *, changes: bool) -> None:
     """Up to what was found nothing is said; of a rate that changes, the highest counts."""
-    load = Load(kind, profile=Held(Line(0.0, rate, 60.0))) if changes else Load(kind, rate=rate)
+    load = Load(kind, profile=Held(LinearRamp(0.0, rate, 60.0))) if changes else Load(kind, rate=rate)
     said = exceeds(calibration(requests_s=1000), plan(load))
     assert (said is None) == (rate <= 1000)
     assert said is None or "1,000" in said

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.calibration.beside_truth import Beside, BesideTruth, Spread
-from cli.calibration.climb import NOT_TRIED, Tried, capacity, climb
-from cli.calibration.ladder import Ladder
-from cli.calibration.step import REQUESTS, STREAMS, Step
-from cli.calibration.verdict import LimitedBy, limit
+from loadgen.sessions.calibration.climb import NOT_TRIED, ClimbStep, capacity, climb
+from loadgen.sessions.calibration.ladder import Ladder
+from loadgen.sessions.calibration.truth import BesideTruth, MedianAndP99, ReportedAndTrue
+from loadgen.sessions.calibration.verdict import LimitedBy, limit
+from loadgen.sessions.calibration.work import REQUESTS, STREAMS, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,11 +46,11 @@ def step(
     metric: str = "ttft",
 ) -> Step:
     """A step whose one metric is off by so much at p99."""
-    off = Beside(reported=Spread(50.0, 60.0 + error_ms), true=Spread(50.0, 60.0))
-    fine = Beside(reported=Spread(10.0, 11.0), true=Spread(10.0, 11.0))
+    off = ReportedAndTrue(reported=MedianAndP99(50.0, 60.0 + error_ms), true=MedianAndP99(50.0, 60.0))
+    fine = ReportedAndTrue(reported=MedianAndP99(10.0, 11.0), true=MedianAndP99(10.0, 11.0))
     times = {"ttft": fine, "tpot": fine, "itl": fine, metric: off}
     beside = BesideTruth(100, load, 64.0 * load, **times, ttft_each=None, tpot_each=None)
-    return Step(load, beside, Spread(0.1, late_ms), faults)
+    return Step(load, beside, MedianAndP99(0.1, late_ms), faults)
 
 
 @given(ladder=LADDERS, most=st.integers(0, 200_000))
@@ -116,7 +116,11 @@ def test_what_the_steps_amount_to(ladder: Ladder, most: int) -> None:
 def test_what_held_above_what_did_not_counts_for_nothing() -> None:
     """Luck with a greater load is no capacity."""
     bad = step(2, error_ms=9.0)
-    steps = [Tried(step(1), None), Tried(bad, limit(bad, STREAMS, WITHIN_MS)), Tried(step(4), None)]
+    steps = [
+        ClimbStep(step(1), None),
+        ClimbStep(bad, limit(bad, STREAMS, WITHIN_MS)),
+        ClimbStep(step(4), None),
+    ]
     assert capacity(steps).most == 1
     assert capacity(steps).over == 2
 

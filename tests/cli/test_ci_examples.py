@@ -38,7 +38,7 @@ def shell(mock: MockProcess, tmp_path: Path) -> Any:
     """Runs a script as a CI system does, with a ruleset of one target; says how it ended and what it said."""
     program = tmp_path / "bin" / "loadgen"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m loadgen "$@"\n')
     program.chmod(0o755)
 
     def run(script: str, target: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -127,7 +127,8 @@ def test_what_is_left_out_is_there() -> None:
     assert "junit.xml" in after[0]["with"]["path"]
     assert MERGE["artifacts"]["reports"] == {"junit": "junit.xml"}
     assert MERGE["artifacts"]["when"] == "always"
-    assert any("install llm-loadgen" in line for line in MERGE["before_script"])
+    install = next(step["run"] for step in JOB["steps"] if step.get("name") == "Install")
+    assert MERGE["before_script"] == [install] == ['python -m pip install "$LOADGEN_SOURCE"']
 
 
 @pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml"])

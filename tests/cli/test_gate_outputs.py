@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.errors import SetupError, UsageError
-from cli.gating.outputs import JUNIT, tell
-from cli.show import show_verdicts
-from reporter.render.judged import Judged
+from loadgen.cli.terminal.show import show_verdicts
+from loadgen.cli.terminal.verdicts import tell
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.gating.outputs import JUNIT
+from reporter.render.judged import NamedVerdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HOSTILE = "::stop-commands::x ##[error]y"
 ROW: dict[str, Any] = {"id": "a", "target": "a", "status": "FAIL", "severity": "fail", "reason": "so it is"}
-PARTS = [Judged({"status": "FAIL", "rows": [ROW], "reasons": []})]
+PARTS = [NamedVerdict({"status": "FAIL", "rows": [ROW], "reasons": []})]
 
 
 def test_the_derived_file_lies_beside_the_report(tmp_path: Path) -> None:
@@ -90,10 +91,10 @@ def test_what_is_quoted_is_no_command_on_github(
     """The runner reads standard output too; elsewhere a rule is shown as it was written."""
     row = {**ROW, "id": HOSTILE, "reason": HOSTILE}
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    show_verdicts([Judged({"status": "FAIL", "rows": [row]})])
+    show_verdicts([NamedVerdict({"status": "FAIL", "rows": [row]})])
     assert HOSTILE in capsys.readouterr().out
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    show_verdicts([Judged({"status": "FAIL", "rows": [row], "reasons": [HOSTILE]}, HOSTILE)])
+    show_verdicts([NamedVerdict({"status": "FAIL", "rows": [row], "reasons": [HOSTILE]}, HOSTILE)])
     told = capsys.readouterr().out
     assert not any(line.strip().startswith("::") for line in told.splitlines())
     assert "##[" not in told

@@ -11,11 +11,11 @@ import orjson
 import pytest
 import typer
 
-from cli.errors import UsageError
-from cli.gate import gate
-from cli.gate_settings import GateSettings
-from cli.series.series import Kind, Point, Series, folder_of, write
-from cli.sql import sql
+from loadgen.cli.gate import gate
+from loadgen.cli.sql import sql
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
+from loadgen.sessions.settings.gate import GateSettings
 from recorder.store import LOG_NAME
 from rulesets.errors import RulesetError
 from tests.conftest import ROOT
@@ -64,7 +64,9 @@ def test_the_greatest_concurrency_is_declared(judged: Gate, a_series: Path, tmp_
     """So that a point may lie in the margin above it; where there are no regions it is a mistake."""
     rules = tmp_path / "regions.yaml"
     rules.write_text(REGIONS)
-    series = Series(Kind.SWEEP, {"plot": False}, (Point("c-2", {}, {}), Point("c-110", {}, {})))
+    series = Series(
+        SeriesKind.SWEEP, {"plot": False}, (SeriesPoint("c-2", {}, {}), SeriesPoint("c-110", {}, {}))
+    )
     write(a_series, series)
     for number, places in enumerate((2, 110)):
         folder = folder_of(a_series, series, number)
@@ -73,17 +75,46 @@ def test_the_greatest_concurrency_is_declared(judged: Gate, a_series: Path, tmp_
             log.execute(
                 "UPDATE session SET settings = json_set(settings, '$.load.concurrency', ?)", (places,)
             )
-    for c_max, status, bound in ((None, "PASS", 121), (100, "PASS", 110), (99, "FAIL", 109)):
+    for c_max, status, bound in ((None, "PASS", 122), (100, "PASS", 111), (99, "FAIL", 109)):
         _, told = judged(a_series, ruleset=str(rules), c_max=c_max)
         rows = {row["id"]: row for row in told["together"][0]["verdict"]["rows"]}
         assert rows["sweep.regions.in_range"]["status"] == status
         assert rows["sweep.regions.in_range"]["bound"] == bound
-    with pytest.raises(UsageError, match="these rules have no regions"):
-        judged(a_series, require=[SURE], c_max=100)
-    with pytest.raises(UsageError, match="this is one run"):
-        judged(folder, require=[SURE], c_max=100)
-    with pytest.raises(UsageError, match="must be 1 or more"):
-        judged(a_series, ruleset=str(rules), c_max=0)
+    _, verdicts = judged(a_series, ruleset=str(rules), c_min=3)
+    basis = next(
+        row for row in verdicts["together"][0]["verdict"]["rows"] if row["id"] == "sweep.regions.basis"
+    )
+    assert basis["reason"] == "no valid point lies at the declared C_min, 3"
+    for option in ("c_max", "c_min"):
+        with pytest.raises(UsageError, match="these rules have no regions"):
+            judged(a_series, require=[SURE], **{option: 100})
+        with pytest.raises(UsageError, match="this is one run"):
+            judged(folder, require=[SURE], **{option: 100})
+        with pytest.raises(UsageError, match="must be 1 or more"):
+            judged(a_series, ruleset=str(rules), **{option: 0})
+
+
+def test_points_have_scores_of_their_own(judged: Gate, a_series: Path, tmp_path: Path) -> None:
+    """A file names the scored run, or the file of scores, of each point; the others have none."""
+    (tmp_path / "scores.json").write_bytes(orjson.dumps({"accuracy": {"f1": {"value": 0.9, "n": 10}}}))
+    points = tmp_path / "points.json"
+    points.write_bytes(orjson.dumps({"points": {"rate-2": "scores.json"}}))
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(
+        "schema: rulesets/1\nruleset: {name: f1, version: '1'}\n"
+        "accuracy: [{metric: f1, min: {abs: 0.8}, on_missing: skip}]\n"
+    )
+    _, verdicts = judged(a_series, ruleset=str(rules), accuracy=points)
+    assert [[row["status"] for row in point["verdict"]["rows"]] for point in verdicts["points"]] == [
+        ["SKIP"],
+        ["PASS"],
+    ]
+    points.write_bytes(orjson.dumps({"points": {"rate-3": "scores.json"}}))
+    with pytest.raises(UsageError, match="no point 'rate-3'; it has rate-1, rate-2"):
+        judged(a_series, ruleset=str(rules), accuracy=points)
+    points.write_bytes(orjson.dumps({"points": {"rate-2": 1}}))
+    with pytest.raises(UsageError, match="must be paths"):
+        judged(a_series, ruleset=str(rules), accuracy=points)
 
 
 def test_a_baseline_of_the_rules_that_is_gone(judged: Gate, a_run: Path, tmp_path: Path) -> None:

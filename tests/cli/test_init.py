@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from cli.errors import UsageError
-from cli.init import init
+from loadgen.cli.init import init
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
     import subprocess
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
-STARTER = Path(__file__).parents[2] / "cli" / "suite" / "starter.toml"
+STARTER = Path(__file__).parents[2] / "loadgen" / "sessions" / "series" / "suite" / "starter.toml"
 
 
 def test_it_writes_a_suite_that_can_be_run(loadgen: Loadgen, tmp_path: Path) -> None:

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli.errors import UsageError
-from cli.scoring.choosing import Chosen, choose
-from cli.scoring.judging import Judging, ask_judges
-from cli.scoring.options import Judge, ScoringOptions
-from cli.scoring.scoring import score_run
-from loadgen.client.endpoint import endpoint
-from loadgen.client.http_transport import HttpTransport
-from loadgen.client.timeouts import Timeouts
-from loadgen.judging import Call, Tally
-from loadgen.judging import Judge as JudgeClient
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.judging import JudgeCall, JudgeClient, Sampling, Tally
+from loadgen.driver.stop import Stop
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.stop import Stop
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.scoring.choice import Chosen, choose
+from loadgen.sessions.scoring.judge import Judging, ask_judges
+from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringOptions
+from loadgen.sessions.scoring.scoring_pass import score_run
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder
@@ -60,18 +60,22 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MockProcess]:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """A run that asked five questions and got five answers."""
-    folder = tmp_path / "run"
-    settings = {"accuracy": {"tasks": [{"task": TASK, "name": TASK}], "scorers": {TASK: "official"}}}
+    return recorded(tmp_path / "run", TASK, "official")
+
+
+def recorded(folder: Path, task: str, scorer: str) -> Path:
+    """A run that asked five questions of a task."""
+    settings = {"accuracy": {"tasks": [{"task": task, "name": task}], "scorers": {task: scorer}}}
     with EventRecorder(path=folder / "events.db", settings=settings) as recorder:
-        for event in _events():
+        for event in _events(task):
             recorder.put(event)
     return folder
 
 
-def _events() -> Iterator[Event]:
+def _events(task: str) -> Iterator[Event]:
     yield Event(EventType.TEST_STARTED, 1)
     for number in range(len(SAID)):
-        question = {"prompt_id": number, "task": TASK, "id": str(number), "tags": {}}
+        question = {"prompt_id": number, "task": task, "id": str(number), "tags": {}}
         reference = {"question": f"question {number}?", "answer": f"gold {number}"}
         yield Event(EventType.QUESTION, 2, data={**question, "texts": {"reference": reference}})
     yield Event(EventType.PHASE_STARTED, 3, data={"phase": "performance", "requests": len(SAID)})
@@ -90,7 +94,7 @@ def _events() -> Iterator[Event]:
 
 def options(url: str, model: str = "judge-1", key: str | None = KEY, **more: Any) -> ScoringOptions:
     """What is said of the judge."""
-    return ScoringOptions(judge=Judge(url, model, 2, 5.0, key), quiet=True, processes=1, **more)
+    return ScoringOptions(judge=JudgeEndpoint(url, model, 2, 5.0, key), processes=1, **more)
 
 
 def asked(run: Path) -> list[tuple[str, str, str | None]]:
@@ -110,12 +114,14 @@ def scores(run: Path, pass_number: int) -> list[tuple[float | None, str, str]]:
 
 def ask(run: Path, url: str, model: str = "judge-1", **more: Any) -> Judging | None:
     """Have the judge asked what is open."""
-    return ask_judges(run, choose([TASK], ScoringOptions()), options(url, model, **more))
+    return ask_judges(
+        run, choose([TASK], ScoringOptions()), options(url, model, **more), Terminal(quiet=True)
+    )
 
 
 def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
     """It is pending until one is asked, and where one fails; reading again what was said asks nobody."""
-    score_run(run, ScoringOptions(quiet=True, processes=1))
+    score_run(run, ScoringOptions(processes=1))
     assert scores(run, 1) == [(None, "judge_pending", "no judge has been asked")] * 5
     score_run(run, options(judge.url))
     unread = "the judge said none of A, B and C, which counts as not attempted"
@@ -158,6 +164,58 @@ def test_only_what_is_open_is_asked(run: Path, judge: MockProcess) -> None:
     assert sorted(asked(run), key=str) == [completed] * 4 + [failed] * 2
     assert ask(run, judge.url, "judge-2") == Judging(judge.url, "judge-2", 5, 4, {"http_400": 1})
     assert [model for model, *_ in asked(run)].count("judge-2") == 5
+
+
+def sampled(run: Path) -> list[tuple[str, float | None, int | None]]:
+    """How each request to a judge was sampled."""
+    with open_log(run, ["judge_calls"]) as connection:
+        query = "SELECT sampling, temperature, max_tokens FROM judge_calls ORDER BY issued_ns, sample_uuid"
+        return connection.execute(query).fetchall()
+
+
+def test_the_judge_is_sampled_as_its_options_say(run: Path, judge: MockProcess) -> None:
+    """In place of what the prompts say; the log has both, and a judge with other options is asked again."""
+    score_run(run, options(judge.url))
+    assert sampled(run) == [("", 0.0, 2048)] * 5
+    warm = JudgeEndpoint(judge.url, "judge-1", 2, 5.0, KEY, temperature=0.7, max_tokens=64)
+    asking = ScoringOptions(judge=warm, processes=1)
+    score_run(run, asking)
+    assert sampled(run)[5:] == [("temperature=0.7,max_tokens=64", 0.7, 64)] * 5
+    score_run(run, asking)
+    assert len(asked(run)) == 11, "only the call that failed is made again"
+    with open_log(run, ["passes"]) as connection:
+        kept = connection.execute("SELECT options ->> '$.judge' FROM passes ORDER BY pass").fetchall()
+    asked_as = {"url": judge.url, "model": "judge-1"}
+    assert [orjson.loads(told) for (told,) in kept[:2]] == [
+        asked_as,
+        {**asked_as, "temperature": 0.7, "max_tokens": 64},
+    ]
+
+
+def test_the_limit_of_a_reasoning_judge_is_replaced_where_its_prompts_set_it() -> None:
+    """Those take no `max_tokens`."""
+    inquiry = Inquiry("verdict", (), extra_body={"max_completion_tokens": 4096})
+    plain = Sampling().generation("judge", inquiry)
+    assert (plain.max_tokens, dict(plain.extra_body)) == (None, {"max_completion_tokens": 4096})
+    changed = Sampling(1.0, 9000).generation("judge", inquiry)
+    assert (changed.max_tokens, dict(changed.extra_body)) == (None, {"max_completion_tokens": 9000})
+    assert changed.temperature == 1.0
+
+
+def test_what_a_judge_says_is_kept_with_the_score(tmp_path: Path) -> None:
+    """Its own words where they cannot be read; what it extracted and why where they can."""
+    run = recorded(tmp_path / "run", "gaia", "judge_fallback")
+    said = {"extracted_final_answer": "0", "reasoning": "as asked", "correct": "yes"}
+    script = tmp_path / "replies.jsonl"
+    lines = [{"match": "answer 0", "reply": orjson.dumps(said).decode()}, {"reply": "perhaps"}]
+    script.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    with start_mock(ttft="1ms", itl="0", replies=script) as judge:
+        score_run(run, options(judge.url))
+    with open_log(run, ["scores"]) as connection:
+        query = "SELECT status, map_entries(details) FROM scores ORDER BY prompt_id LIMIT 2"
+        first, second = connection.execute(query).fetchall()
+    assert (first[0], {one["key"]: one["value"] for one in first[1]}) == ("scored", said)
+    assert (second[0], second[1]) == ("infra_error", [{"key": "judge_reply", "value": "perhaps"}])
 
 
 def test_what_no_grader_can_read_is_asked_again(run: Path, tmp_path: Path) -> None:
@@ -302,7 +360,7 @@ async def _asked(
     client = JudgeClient(transport, "judge", emit or events.append, timeout_s=30, concurrency=2)
     words = ["the first", *["another"] * (number - 1)]
     calls = (
-        Call(
+        JudgeCall(
             f"{place:032x}",
             "task/scorer",
             "judge@1",

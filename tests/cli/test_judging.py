@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli.errors import UsageError, told
-from cli.judging import make_report, started_with, write_report
-from cli.perf_settings import PerfSettings
+from loadgen.sessions.errors import UsageError, told
+from loadgen.sessions.run.report import make_report, started_with, write_report
+from loadgen.sessions.settings.perf import PerfSettings
 from reporter.settings import settings
 from rulesets.definitions import Definitions
-from rulesets.demands import Audit
+from rulesets.demands import AuditDemand
 from rulesets.evidence import Accuracy
 from rulesets.ruleset import of_expressions
 
@@ -63,7 +63,7 @@ class Letters:
 def test_an_audit_of_token_counts_has_them_counted_again(a_run: Path) -> None:
     """Where there is a tokenizer; no other rule makes a report wait for that."""
     wanted = rules("qps>0")
-    audited = replace(wanted, audits=(Audit("token_count"),))
+    audited = replace(wanted, audits=(AuditDemand("token_count"),))
     assert make_report(a_run, wanted, tokenizer=Letters()).tokens.recounted_output is None
     report = make_report(a_run, audited, tokenizer=Letters())
     assert report.tokens.recounted_output is not None

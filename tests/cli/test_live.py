@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from cli.live import line
-from loadgen.client.codec import Generation
-from loadgen.client.timeouts import Timeouts
-from loadgen.plan import Load, LoadKind, Plan
-from loadgen.progress import Progress
+from loadgen.cli.terminal.live import line
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.progress import Progress
 
 SECOND = 1_000_000_000
 

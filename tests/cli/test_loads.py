@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.errors import UsageError
-from cli.loads import counts_of, duration_of, load_of, warmup_of, with_its_dataset
-from cli.perf_settings import PerfSettings
-from loadgen.arrivals.rate_text import profile
-from loadgen.arrivals.stages import Stage, Stages
-from loadgen.plan import Load, LoadKind
+from loadgen.driver.arrivals.rate_text import profile
+from loadgen.driver.arrivals.stages import Stage, Stages
+from loadgen.driver.plan import Load, LoadKind
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.loads import counts_of, duration_of, load_of, warmup_of, with_its_dataset
+from loadgen.sessions.settings.perf import PerfSettings
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample
 

@@ -11,18 +11,19 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.audit import REPLACED, AuditSettings, output_caching
-from cli.auditing.output_caching import Phase, audit
-from cli.auditing.phases import phases, threshold_of
-from cli.errors import UsageError
-from cli.gating.audits import audits_in
-from cli.options import _parameters
-from cli.perf_settings import PerfSettings
-from cli.resume import resume
-from cli.resume_settings import ResumeSettings
-from cli.series.options import Secrets, prepared
+from loadgen.cli.audit import output_caching
+from loadgen.cli.options import _parameters, _plain
+from loadgen.cli.resume import resume
+from loadgen.driver.probe import UnreachableError
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.probe import UnreachableError
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.gating.audits import audits_in
+from loadgen.sessions.series.audit.output_caching import AuditPhase, audit
+from loadgen.sessions.series.audit.phases import phases, threshold_of
+from loadgen.sessions.series.options import Secrets, prepared
+from loadgen.sessions.settings.audit import REPLACED, AuditSettings
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.resume import ResumeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ SHARE = st.floats(0.01, 0.99)
 def perf(**more: Any) -> dict[str, Any]:
     """The options of `loadgen perf` that an audit takes, as the command line gives them."""
     known = {one.name: one.default for one in _parameters(PerfSettings) if one.name not in REPLACED}
-    return {**known, "url": ["http://127.0.0.1:1"], "model": "m", "header": [], **more}
+    return {**_plain(known), "url": ["http://127.0.0.1:1"], "model": "m", "header": [], **more}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def perf(**more: Any) -> dict[str, Any]:
 )
 def test_the_bound_itself_is_too_fast(repeated: float | None, completed: int, *, passed: bool) -> None:
     """Below 1.1 times the reference passes, and nine tenths must complete."""
-    found = audit(Phase(10.0, 90, 100), Phase(repeated, completed, 100), 0.1)
+    found = audit(AuditPhase(10.0, 90, 100), AuditPhase(repeated, completed, 100), 0.1)
     assert found.passed is passed
     assert found.to_dict()["test"] == "output_caching_test"
 
@@ -53,10 +54,10 @@ def test_the_bound_itself_is_too_fast(repeated: float | None, completed: int, *,
 def test_a_faster_repetition_never_helps(reference: float, one: float, other: float, share: float) -> None:
     """And a failure stays one, whatever the rates are."""
     slow, fast = sorted((one, other))
-    asked = Phase(reference, 100, 100)
-    if audit(asked, Phase(fast, 100, 100), share).passed:
-        assert audit(asked, Phase(slow, 100, 100), share).passed
-    assert not audit(Phase(reference, 0, 100), Phase(slow, 100, 100), share).passed
+    asked = AuditPhase(reference, 100, 100)
+    if audit(asked, AuditPhase(fast, 100, 100), share).passed:
+        assert audit(asked, AuditPhase(slow, 100, 100), share).passed
+    assert not audit(AuditPhase(reference, 0, 100), AuditPhase(slow, 100, 100), share).passed
 
 
 def test_the_phases_ask_what_they_are_for(tmp_path: Path) -> None:

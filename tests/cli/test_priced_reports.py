@@ -8,13 +8,13 @@ import orjson
 import pytest
 import typer
 
-from cli.accuracy import accuracy
-from cli.accuracy_settings import AccuracySettings
-from cli.errors import UsageError
-from cli.kept_options import kept
-from cli.report import report
-from cli.score import score
-from cli.score_settings import ScoreSettings
+from loadgen.cli.accuracy import accuracy
+from loadgen.cli.report import report
+from loadgen.cli.score import score
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.accuracy import AccuracySettings
+from loadgen.sessions.settings.score import ScoreSettings
+from loadgen.sessions.settings.stored import kept
 from reporter.errors import PriceError
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.errors import UsageError
-from cli.kept_options import given_again, kept
-from cli.perf_settings import PerfSettings
-from cli.preparing import prepare
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.stored import given_again, kept
 from workloads.errors import ColumnError, WorkloadError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cli.preparing import Prepared
+    from loadgen.sessions.run.preparation import Prepared
 
 
 def settings(**said: Any) -> PerfSettings:
@@ -35,7 +35,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"prompt_column": "a", "tag": ["b"]}, "--prompt-column and --tag: said of the rows of a file"),
     ({"conversations": "last"}, "--conversations: said of the rows"),
     ({"prompts": "q", "trace": "t"}, "--prompts and --trace contradict each other"),
-    ({"prompts": "q", "input_tokens": "5", "corpus": "c"}, "--input-tokens and --corpus: said of synthetic"),
+    ({"prompts": "q", "input_tokens": "5", "corpus": "c"}, "--input-tokens and --corpus: only for synthetic"),
     ({"trace": "t", "turns": "2"}, "--turns: a trace has its own lengths"),
     ({"output_tokens": "5", "max_tokens": 5}, "--max-tokens and --output-tokens contradict each other"),
     ({"prompts": "q", "order": "weighted"}, "with --weight-column"),

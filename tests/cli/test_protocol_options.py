@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
-from cli.endpoint_settings import EndpointSettings
-from cli.errors import UsageError
-from cli.perf_settings import PerfSettings
-from cli.preparing import prepare, targets_of
-from cli.protocol_options import headers_of, options_of
-from loadgen.client.endpoint import EndpointError
-from loadgen.client.transport import Request
-from loadgen.workers.parts import codec_of
+from loadgen.driver.client.endpoint import EndpointError
+from loadgen.driver.client.request import Request
+from loadgen.driver.workers.parts import codec_of
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.preparation import prepare, targets_of
+from loadgen.sessions.run.protocol_options import headers_of, options_of
+from loadgen.sessions.settings.endpoint import EndpointSettings
+from loadgen.sessions.settings.perf import PerfSettings
+from reporter.query import query
 from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BODY = '{"inputs": "{prompt}", "parameters": {"max_new_tokens": "{max_tokens}", "do_sample": false}}'
 
@@ -137,3 +145,69 @@ def test_the_version_of_a_protocol_is_no_secret() -> None:
     """A date in an answer stays what it is; the key does not."""
     (target,) = targets_of(settings(protocol="messages", api_key="sk-0123456789"))
     assert target.hide("on 2023-06-01 with sk-0123456789") == "on 2023-06-01 with ***"
+
+
+def test_sglang_is_a_preset() -> None:
+    """Its name stands for a stream of events that repeat the text so far; the log has what that is."""
+    ready = prepare(
+        PerfSettings(url="http://h:30000", model="m", protocol="sglang", max_tokens=7, requests=1)
+    )
+    kept = orjson.loads(orjson.dumps(ready.settings()))
+    assert kept["protocol"] == "sse"
+    codec = codec_of(kept["protocol"], kept["protocol_options"])
+    assert codec.request(Sample(0, "why?"), ready.plan.generation) == {
+        "text": "why?",
+        "sampling_params": {"max_new_tokens": 7},
+        "stream": True,
+    }
+    head = ready.targets[0].http1(Request("POST", codec.path, "an-id", b"{}"))
+    assert head.startswith(b"POST /generate HTTP/1.1\r\n")
+
+
+def test_sglang_is_measured(tmp_path: Path) -> None:
+    """Over a real connection: each event is one token, and the counts are the server's."""
+    events = [
+        {"text": text, "meta_info": {"completion_tokens": n, "finish_reason": why}}
+        for n, (text, why) in enumerate([("a", None), ("ab", None), ("abc", {"type": "stop"})], 1)
+    ]
+    body = b"".join(b"data: " + orjson.dumps(event) + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "loadgen", "perf", "--url", f"http://127.0.0.1:{server.server_port}"),
+                *(
+                    "--model",
+                    "m",
+                    "--protocol",
+                    "sglang",
+                    "-n",
+                    "2",
+                    "--no-probe",
+                    "-q",
+                    "--out",
+                    str(tmp_path / "r"),
+                ),
+            ],
+            check=False,
+            stdout=subprocess.DEVNULL,
+        )
+        server.shutdown()
+    answer = query(
+        tmp_path / "r",
+        "select output, output_tokens, chunks, finish_reason from samples join outputs using (sample_uuid)",
+    )
+    assert answer.rows == [("abc", 3, 3, "stop")] * 2

@@ -6,13 +6,14 @@ import asyncio
 import sqlite3
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli import recording as module
-from cli.recording import recording
-from loadgen.stop import Stop
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.driver.stop import Stop
+from loadgen.sessions.run import recording as module
+from loadgen.sessions.run.recording import recording
 from recorder.errors import LogExistsError, WriterStalledError
 from recorder.event import Event, EventType
 from recorder.store import Store
@@ -41,9 +42,9 @@ def no_answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """A disk that takes no rows until the event is set."""
     answer, append = threading.Event(), Store.append
 
-    def hanging(store: Store, rows: list[tuple[object, ...]]) -> None:
+    def hanging(store: Store, *batch: Any) -> None:
         answer.wait()
-        append(store, rows)  # type: ignore[arg-type]  # what it was given
+        append(store, *batch)
 
     monkeypatch.setattr(Store, "append", hanging)
     yield answer
@@ -59,7 +60,7 @@ def test_what_is_recorded_is_in_the_log(log: Path) -> None:
 
     async def scenario() -> None:
         recorder = EventRecorder(path=log)
-        async with recording(recorder, Stop()):
+        async with recording(recorder, Stop(), Terminal()):
             there.append(log.exists())  # noqa: ASYNC240 (the file of a test)
             recorder.put(Event(EventType.TEST_STARTED, 7))
 
@@ -74,7 +75,7 @@ def test_a_log_that_is_there_already(log: Path) -> None:
     """It is an error before anything is recorded, and another recorder can be active afterwards."""
 
     async def scenario() -> None:
-        async with recording(EventRecorder(path=log), Stop()):
+        async with recording(EventRecorder(path=log), Stop(), Terminal()):
             pass
 
     asyncio.run(scenario())
@@ -90,7 +91,7 @@ def test_a_disk_that_takes_its_time(
 
     async def scenario() -> None:
         recorder = EventRecorder(path=log)
-        async with recording(recorder, Stop()):
+        async with recording(recorder, Stop(), Terminal()):
             for at_ns in range(100):
                 recorder.put(Event(EventType.FIRST_CHUNK, at_ns, "a"))
             while capsys_lines(capsys, said) < 2:  # noqa: ASYNC110 (nobody tells of it)
@@ -117,7 +118,7 @@ def test_a_disk_that_never_answers(log: Path, no_answer: threading.Event) -> Non
 
     async def scenario() -> None:
         recorder, stop = EventRecorder(path=log), Stop()
-        async with recording(recorder, stop):
+        async with recording(recorder, stop, Terminal()):
             for at_ns in range(100):
                 recorder.put(Event(EventType.FIRST_CHUNK, at_ns, "a"))
             stop.ask()
@@ -147,7 +148,7 @@ def test_a_disk_on_which_no_log_can_be_begun(log: Path, monkeypatch: pytest.Monk
         stop = Stop()
         stop.ask()
         stop.ask()
-        async with recording(EventRecorder(path=log), stop):
+        async with recording(EventRecorder(path=log), stop, Terminal()):
             begun = True
 
     with pytest.raises(WriterStalledError):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.dataset_findings import dataset_findings
-from cli.earlier_run import asked_again
-from cli.errors import UsageError
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.dataset_findings import dataset_findings
+from loadgen.sessions.run.earlier_run import asked_again
 from reporter.log import open_log
 from workloads.traces.replayed import questions
-from workloads.traces.trace import Part, read_trace
+from workloads.traces.trace import TracePart, read_trace
 
 if TYPE_CHECKING:
     import subprocess
@@ -59,7 +59,7 @@ def texts_of(run: Path) -> list[tuple[Any, ...]]:
 def test_a_trace_is_replayed(perf: Callable[..., Path], name: str, speed: float) -> None:
     """Every request is due at its time by the speed, and has the lengths of the trace."""
     run = perf("run", "--trace", TRACES / name, "--trace-speed", speed, "--ignore-eos")
-    trace, requests = read_trace(TRACES / name, Part()), requests_of(run)
+    trace, requests = read_trace(TRACES / name, TracePart()), requests_of(run)
     start_ns = requests[0][0]
     assert [due - start_ns for due, _, _ in requests] == [round(at / speed) for at in trace.offsets_ns]
     # The mock counts words, and a word is taken for 1.3 tokens; of Mooncake's blocks each is rounded.
@@ -104,9 +104,14 @@ def test_conversations_are_held_again(perf: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize(
     ("part", "count"),
-    [(Part(), 10), (Part(requests=3), 3), (Part(span_ns=-1), 1), (Part(span_ns=-1, ahead=4), 5)],
+    [
+        (TracePart(), 10),
+        (TracePart(requests=3), 3),
+        (TracePart(span_ns=-1), 1),
+        (TracePart(span_ns=-1, ahead=4), 5),
+    ],
 )
-def test_part_of_a_run_is_asked_again(made_run: Path, part: Part, count: int) -> None:
+def test_part_of_a_run_is_asked_again(made_run: Path, part: TracePart, count: int) -> None:
     """As much of it as was wanted."""
     dataset = asked_again(made_run, part)
     assert len(dataset.samples) == len(dataset.offsets_ns or ()) == count
@@ -124,7 +129,7 @@ def test_a_run_without_its_texts_is_refused(a_run: Path) -> None:
         log.execute("UPDATE events SET texts = NULL WHERE code = 20")
         log.commit()
     with pytest.raises(UsageError, match="does not have the text of prompt"):
-        asked_again(a_run, Part())
+        asked_again(a_run, TracePart())
 
 
 def test_a_run_has_its_own_texts(loadgen: Loadgen, a_run: Path) -> None:
@@ -138,9 +143,9 @@ def test_a_run_has_its_own_texts(loadgen: Loadgen, a_run: Path) -> None:
 
 def test_what_is_not_as_it_was_asked_for_is_told() -> None:
     """Lengths that are approximate, and requests of a trace that were left out: a finding each."""
-    trace = read_trace(TRACES / "burstgpt.csv", Part())
+    trace = read_trace(TRACES / "burstgpt.csv", TracePart())
     told = [event.data for event in dataset_findings(questions(trace, 0), 1)]
     assert [finding["code"] for finding in told] == ["lengths_approximate", "trace_rows_left_out"]
     assert told[1]["message"].startswith("Of the trace burstgpt.csv, 1 requests")
-    exact = questions(read_trace(TRACES / "plain.csv", Part()), 0, lambda text: len(text.split()))
+    exact = questions(read_trace(TRACES / "plain.csv", TracePart()), 0, lambda text: len(text.split()))
     assert list(dataset_findings(exact, 1)) == []

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.errors import UsageError
-from cli.report import report
+from loadgen.cli.report import report
+from loadgen.sessions.errors import UsageError
 from recorder import EventRecorder, EventType
 
 if TYPE_CHECKING:

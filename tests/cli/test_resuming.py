@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli.errors import UsageError
-from cli.loads import load_of
-from cli.perf_settings import PerfSettings
-from cli.resume import resume
-from cli.resume_settings import ResumeSettings
-from cli.resuming import prepare_again, resumable
-from loadgen.asking.order import order_of
+from loadgen.cli.resume import resume
+from loadgen.driver.requests.order import order_of
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.loads import load_of
+from loadgen.sessions.run.resumption import prepare_again, resumable
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.resume import ResumeSettings
 from recorder import Event, EventType, schema
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.session import Session
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cli.preparing import Prepared
     from loadgen.mock_endpoint.process import MockProcess
+    from loadgen.sessions.run.preparation import Prepared
 
 KEY = "sk-right-key"
 TEN = list(range(10))
@@ -154,7 +154,7 @@ def test_a_run_that_is_limited_by_time_alone_is_not_resumed(a_run: Path) -> None
     """Half a duration twice is not a duration."""
     cut_off(a_run, [0])
     setting(a_run, requests=None, duration_s=60)
-    with pytest.raises(UsageError, match=r"was to last 60 s.*only a run with a number of --requests"):
+    with pytest.raises(UsageError, match=r"was to last 1m\. Duration-based runs cannot be resumed"):
         left(a_run)
 
 

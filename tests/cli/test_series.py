@@ -15,31 +15,29 @@ import orjson
 import pytest
 import typer
 
-from cli.errors import INTERRUPTED, SetupError, UsageError
-from cli.judging import make_report
-from cli.perf_settings import PerfSettings
-from cli.report import report
-from cli.resume import resume
-from cli.resume_settings import ResumeSettings
-from cli.series.options import Secrets, check, point_of, settings_of
-from cli.series.outcome import Ended, Outcome, gravest
-from cli.series.running import run_series
-from cli.series.series import (
+from loadgen.cli.resume import resume
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.driver.probe import UnreachableError
+from loadgen.sessions.errors import INTERRUPTED, SetupError, UsageError
+from loadgen.sessions.run.report import make_report
+from loadgen.sessions.series.options import Secrets, check, point_of, settings_of
+from loadgen.sessions.series.outcome import PointOutcome, SeriesResult, gravest
+from loadgen.sessions.series.runner import run_series
+from loadgen.sessions.series.series import (
     SERIES,
-    Kind,
-    Point,
     Series,
+    SeriesKind,
+    SeriesPoint,
     folder_of,
     is_series,
     lay,
     new_series_folder,
     read,
+    require_run,
     write,
 )
-from cli.series.table import Progress
-from cli.sql import sql
-from cli.watch import watch
-from loadgen.probe import UnreachableError
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.resume import ResumeSettings
 from recorder.lock import Hold
 
 if TYPE_CHECKING:
@@ -59,7 +57,7 @@ def start_sweep(mock: MockProcess, folder: Path, *options: str) -> subprocess.Po
     """A sweep in a process of its own."""
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "cli", "sweep", "--url", mock.url, "--model", "small-model"),
+            *(sys.executable, "-m", "loadgen", "sweep", "--url", mock.url, "--model", "small-model"),
             *("--api-key", KEY, "--out", str(folder), *options),
         ],
         cwd=ROOT,
@@ -88,7 +86,9 @@ def test_a_sweep_that_was_killed_is_gone_on_with(
     sweep.communicate()
     series = read(folder)
     quick = tuple(
-        Point(one.name, one.axes, {**one.options, "requests": min(one.options["requests"], 20)}, one.headers)
+        SeriesPoint(
+            one.name, one.axes, {**one.options, "requests": min(one.options["requests"], 20)}, one.headers
+        )
         for one in series.points
     )
     write(folder, Series(series.kind, series.definition, quick))
@@ -126,9 +126,9 @@ def test_a_point_keeps_everything_but_secrets(tmp_path: Path) -> None:
     """Through the file and back, with the secrets given anew."""
     given = settings("http://127.0.0.1:1", rate="5", duration=2.0, require=["ttft:p(99)<1s"])
     point = point_of("one", {"rate": 5}, given)
-    write(tmp_path, Series(Kind.SWEEP, {"plot": False}, (point,), 1.5))
+    write(tmp_path, Series(SeriesKind.SWEEP, {"plot": False}, (point,), 1.5))
     series = read(tmp_path)
-    assert (series.kind, series.cooldown_s) == (Kind.SWEEP, 1.5)
+    assert (series.kind, series.cooldown_s) == (SeriesKind.SWEEP, 1.5)
     assert KEY not in (tmp_path / SERIES).read_text()
     again = settings_of(series.points[0], Secrets(KEY), out=tmp_path / "run", quiet=False)
     assert (again.rate, again.duration, again.require, again.api_key) == ("5", 2.0, ["ttft:p(99)<1s"], KEY)
@@ -147,7 +147,7 @@ def test_a_point_that_cannot_be_run_is_named_before_anything_is_sent() -> None:
 
 def test_a_series_is_never_overwritten(tmp_path: Path) -> None:
     """Neither is anything else that lies where it is to be."""
-    write(tmp_path / "taken", Series(Kind.SWEEP, {}, ()))
+    write(tmp_path / "taken", Series(SeriesKind.SWEEP, {}, ()))
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="holds a series already"):
         new_series_folder(tmp_path / "taken", "sweep")
@@ -170,7 +170,7 @@ def test_a_file_that_is_no_series_is_said_to_be(tmp_path: Path, text: str) -> No
 def test_two_processes_do_not_run_one_series(tmp_path: Path) -> None:
     """The second one says that there is a first."""
     point = point_of("one", {}, settings("http://127.0.0.1:1"))
-    write(tmp_path, Series(Kind.SWEEP, {"plot": False}, (point,)))
+    write(tmp_path, Series(SeriesKind.SWEEP, {"plot": False}, (point,)))
     hold = Hold(tmp_path)
     with pytest.raises(UsageError, match="another process runs this series"):
         resume(ResumeSettings(run=tmp_path, api_key=KEY))
@@ -179,7 +179,7 @@ def test_two_processes_do_not_run_one_series(tmp_path: Path) -> None:
 
 def test_a_moved_file_of_prompts_is_not_for_a_series(tmp_path: Path) -> None:
     """An option that would be ignored is refused."""
-    write(tmp_path, Series(Kind.SWEEP, {"plot": False}, ()))
+    write(tmp_path, Series(SeriesKind.SWEEP, {"plot": False}, ()))
     with pytest.raises(UsageError, match="--prompts"):
         resume(ResumeSettings(run=tmp_path, prompts=Path("x.jsonl")))
 
@@ -187,33 +187,30 @@ def test_a_moved_file_of_prompts_is_not_for_a_series(tmp_path: Path) -> None:
 def test_a_series_of_which_nothing_was_run_leaves_nothing(tmp_path: Path) -> None:
     """Where the endpoint is not there; one that is gone on with stays."""
     point = point_of("one", {}, settings("http://127.0.0.1:1"))
-    series = Series(Kind.SWEEP, {"plot": False}, (point,))
+    series = Series(SeriesKind.SWEEP, {"plot": False}, (point,))
     with pytest.raises(UnreachableError):
-        run_series(tmp_path / "new", series, lambda _: Secrets(KEY), quiet=True)
+        run_series(tmp_path / "new", series, lambda _: Secrets(KEY))
     assert not (tmp_path / "new").exists()
     write(tmp_path / "begun", series)
     with pytest.raises(UnreachableError):
-        run_series(tmp_path / "begun", series, lambda _: Secrets(KEY), quiet=True)
+        run_series(tmp_path / "begun", series, lambda _: Secrets(KEY))
     assert is_series(tmp_path / "begun")
 
 
-def test_a_series_is_not_read_as_a_run(tmp_path: Path) -> None:
+def test_a_series_is_not_scored_as_a_run(tmp_path: Path) -> None:
     """It says what it is, and which runs there are."""
-    write(tmp_path, Series(Kind.SEARCH, {}, ()))
-    with pytest.raises(
-        UsageError, match="the folder of a search, a series of runs: name one of them; it has"
-    ):
-        sql(tmp_path, "select 1")
+    write(tmp_path, Series(SeriesKind.SEARCH, {}, ()))
+    with pytest.raises(UsageError, match="the folder of a search, a series of runs: name one of"):
+        require_run(tmp_path)
     (tmp_path / "01-rate-1").mkdir()
     (tmp_path / "01-rate-1" / "events.db").touch()
-    for read_it in (report, lambda path: watch(path, wait=0)):
-        with pytest.raises(UsageError, match="its runs are 01-rate-1"):
-            read_it(tmp_path / SERIES)
+    with pytest.raises(UsageError, match="its runs are 01-rate-1"):
+        require_run(tmp_path / SERIES)
 
 
 def test_names_are_fit_for_folders() -> None:
     """Whatever a value has in it."""
-    series = Series(Kind.SUITE, {}, (Point("a/b c:d", {}, {}), Point("..", {}, {})))
+    series = Series(SeriesKind.SUITE, {}, (SeriesPoint("a/b c:d", {}, {}), SeriesPoint("..", {}, {})))
     assert folder_of(Path("s"), series, 0) == Path("s/01-a-b-c-d")
     assert folder_of(Path("s"), series, 1) == Path("s/02-point")
 
@@ -221,19 +218,19 @@ def test_names_are_fit_for_folders() -> None:
 @pytest.mark.parametrize(
     ("status", "remark"),
     [
-        ("PASS", "%"),
+        ("PASS", "pass"),
         ("FAIL", "missed"),
-        ("INVALID", "invalid by its rules"),
-        ("INCONCLUSIVE", "inconclusive"),
+        ("INVALID", "invalid"),
+        ("INCONCLUSIVE", "unclear"),
     ],
 )
-def test_what_became_of_a_point_ends_its_row(
+def test_the_result_of_a_point_ends_its_line(
     made_run: Path, capsys: pytest.CaptureFixture[str], status: str, remark: str
 ) -> None:
-    """Whatever is no pass is told: the exit code of the series would come from nowhere."""
+    """The exit code of the series would come from nowhere without it."""
     report = replace(make_report(made_run, None), verdict={"status": status})
-    point = Point("rate-1", {}, {})
-    Progress([point], quiet=False).ended(Outcome(0, point, made_run, report, 0))
+    point = SeriesPoint("rate-1", {}, {})
+    Terminal().run_ended(PointOutcome(0, point, made_run, report, 0), None)
     assert capsys.readouterr().err.rstrip().endswith(remark)
 
 
@@ -246,8 +243,8 @@ def test_the_gravest_code_is_that_of_the_series() -> None:
     assert gravest(outcomes(0, 1, 4, 0)) == 4
     assert gravest(outcomes(0, 1)) == 1
     assert gravest(()) == 0
-    assert Ended(outcomes(4), interrupted=True).exit_code == INTERRUPTED
-    assert Ended(outcomes(4), interrupted=False).exit_code == 4
+    assert SeriesResult(outcomes(4), interrupted=True).exit_code == INTERRUPTED
+    assert SeriesResult(outcomes(4), interrupted=False).exit_code == 4
 
 
 def test_what_cannot_be_written_is_named_and_leaves_nothing(tmp_path: Path) -> None:

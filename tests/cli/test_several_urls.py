@@ -9,15 +9,14 @@ import pytest
 from typer import Exit
 from typer.testing import CliRunner
 
-import cli.perf
-from cli.app import application
-from cli.askable import require_askable
-from cli.errors import UsageError
-from cli.kept_options import given_again
-from cli.perf_settings import PerfSettings
-from cli.preparing import prepare
-from loadgen.client import chat_completions
-from loadgen.client.codec import Generation
+from loadgen.cli.app import application
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.codec import Generation
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.askable import require_askable
+from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.stored import given_again
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample
 
@@ -54,11 +53,11 @@ def test_urls_can_be_repeated(
     """Or stand in the variable with a blank between them; the first is also told alone."""
     seen: list[PerfSettings] = []
 
-    def stop(given: PerfSettings) -> NoReturn:
+    def stop(given: PerfSettings, **_: object) -> NoReturn:
         seen.append(given)
         raise Exit
 
-    monkeypatch.setattr(cli.perf, "run", stop)
+    monkeypatch.setattr("loadgen.sessions.run.session.run", stop)
     environment = {} if variable is None else {"LOADGEN_URL": variable}
     CliRunner().invoke(application("perf"), ["perf", *arguments, "--model", "m"], env=environment)
     prepared = prepare(seen[0])

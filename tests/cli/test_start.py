@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 from itertools import cycle
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from reporter.log import rows
 
+if TYPE_CHECKING:
     from loadgen.mock_endpoint.process import MockProcess
 
 ROOT = __file__.rpartition("tests")[0]
@@ -28,15 +29,23 @@ class Interrupts:
         if name == module:
             os.kill(os.getpid(), number)
 
-import cli.start
+import loadgen.cli.start
 sys.meta_path.insert(0, Interrupts())
-cli.start.main()
+loadgen.cli.start.main()
 """
 
 
 MODULES = (
-    *("cli.app", "typer", "cli.perf", "loadgen.workers.staff", "cli.preparing", "loadgen.plan", "asyncio"),
-    *("workloads.synthetic", "cli.wiring", "sqlite3", "recorder.writer"),
+    *(
+        "loadgen.cli.app",
+        "typer",
+        "loadgen.cli.perf",
+        "loadgen.driver.workers.staff",
+        "loadgen.sessions.run.preparation",
+        "loadgen.driver.plan",
+        "asyncio",
+    ),
+    *("workloads.synthetic", "loadgen.sessions.run.measurement", "sqlite3", "recorder.writer"),
 )
 """Some of what is imported before a session, in this order."""
 
@@ -87,8 +96,8 @@ def interrupted(connection):
         raise RuntimeError("Query interrupted") from None
 
 reporter.log.measure = interrupted
-import cli.start
-cli.start.main()
+import loadgen.cli.start
+loadgen.cli.start.main()
 """
 """The program, which is interrupted in a query: DuckDB makes an error of its own of that."""
 
@@ -112,14 +121,15 @@ def test_an_interrupt_while_a_query_runs(mock: MockProcess, tmp_path: Path) -> N
     assert "a\\x1brun; report it with: " in ended.stderr
     assert "Traceback" not in ended.stderr
     assert "\x1b" not in ended.stderr
+    assert sum(row["type"] == "TEST_ENDED" for row in rows(Path(run))) == 1
 
 
 INTERRUPTED_AT_THE_END = """
 import atexit, os, signal, sys
 atexit.register(os.kill, os.getpid(), signal.SIGTERM)
 sys.argv = ["loadgen", *sys.argv[1:]]
-import cli.start
-cli.start.main()
+import loadgen.cli.start
+loadgen.cli.start.main()
 """
 
 
@@ -142,7 +152,7 @@ def test_the_list_of_commands_needs_none_of_their_options() -> None:
     """What is made quickly, for a list, says the same as the whole program."""
     from typer.testing import CliRunner
 
-    from cli.app import application
+    from loadgen.cli.app import application
 
     for asked in (["--help"], ["no-command"]):
         quick, whole = (CliRunner().invoke(application(outline=outline), asked) for outline in (True, False))

@@ -12,21 +12,24 @@ import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from cli.errors import UsageError
-from cli.perf_settings import PerfSettings
-from cli.suite import schema
-from cli.suite.mistakes import suite_of
-from cli.suite.option import elsewhere, options
-from cli.suite.source import Source, read
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.suite import schema
+from loadgen.sessions.series.suite.mistakes import suite_of
+from loadgen.sessions.series.suite.option import elsewhere, options
+from loadgen.sessions.series.suite.source import SuiteSource, read
+from loadgen.sessions.settings.perf import PerfSettings
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = (ROOT / "examples" / "suite.toml", ROOT / "cli" / "suite" / "starter.toml")
+EXAMPLES = (
+    ROOT / "examples" / "suite.toml",
+    ROOT / "loadgen" / "sessions" / "series" / "suite" / "starter.toml",
+)
 A = {"name": "a"}
 
 
-def source_of(**tables: Any) -> Source:
+def source_of(**tables: Any) -> SuiteSource:
     """A file that says these tables."""
-    return Source(Path("s.toml"), "", tables)
+    return SuiteSource(Path("s.toml"), "", tables)
 
 
 def valid(tables: Any) -> bool:
@@ -94,7 +97,10 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ({"models": [{**A, "max-tokens": None}]}, "max_tokens: must be a whole number, not nothing"),
         ({"models": [{**A, "max-tokens": 8, "max_tokens": 9}]}, "max_tokens stands twice, with - and with _"),
         ({"models": [{**A, "stream": "no"}]}, "stream: must be true or false, not 'no'"),
-        ({"models": [{**A, "protocol": "chats"}]}, "protocol: must be 'chat' or "),
+        (
+            {"models": [{**A, "protocol": "chats"}]},
+            "protocol: cannot be read: 'chats' is not a protocol; did you mean 'chat'?; choose",
+        ),
         ({"models": [{**A, "duration": "soon"}]}, "duration: cannot be read: 'soon' is not a duration"),
         ({"models": [{**A, "duration": -5}]}, "duration: cannot be read: '-5' is not a duration"),
         ({"models": [{**A, "extra_body": [1]}]}, "extra_body: must be text or a number, not a list"),
@@ -120,8 +126,30 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
             "[[loads]] 1 out: the folder of all runs is out in [run], or --out",
         ),
         (
-            {"models": [A], "judge": {"model": "m"}},
-            "[judge] model: there is no such key here (require, ruleset, scenario, skip, inconclusive)",
+            {"models": [A], "gate": {"requires": "m"}},
+            "[gate] requires: there is no such key here (require, ruleset, scenario, skip, inconclusive)",
+        ),
+        (
+            {"models": [A], "gate": {"model": "m"}},
+            "[gate] model: [gate] is what runs are held against; the LLM that judges answers is confi",
+        ),
+        (
+            {"models": [A], "judge": {"engine": "vllm"}},
+            "[judge] engine: the judge is any endpoint of the OpenAI protocol: say url = ",
+        ),
+        ({"models": [A], "judge": {"api_key": "sk"}}, "[judge] api_key: a key does not belong into a file"),
+        ({"models": [A], "judge": {"max_tokens": "many"}}, "[judge] max_tokens: must be a whole number"),
+        (
+            {"models": [A], "defaults": {"output_dir": "x"}},
+            "[defaults] output_dir: this key is 'out' here, and belongs into [run]",
+        ),
+        (
+            {"models": [A], "run": {"num_gpus": 2}},
+            "[run] num_gpus: this key is 'gpus' here, and belongs into [defaults], or a table",
+        ),
+        (
+            {"models": [A], "defaults": {"max_workers": 2, "concurrency": 2}},
+            "[defaults]: max_workers and concurrency mean the same: say it once, as concurrency",
         ),
         ({"models": [A], "run": {"cooldown": "-1s"}}, "[run] cooldown: '-1s' is not a duration"),
         ({"models": [A], "run": {"repeat": 0}}, "[run] repeat: "),
@@ -153,7 +181,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_the_published_schema_is_that_of_the_program() -> None:
-    """docs/suite.schema.json; UPDATE_GOLDEN=1 writes it anew."""
+    """docs/suite.schema.json; UPDATE_GOLDEN=1 writes it again."""
     page = ROOT / "docs" / "suite.schema.json"
     if os.environ.get("UPDATE_GOLDEN"):
         page.write_text(schema.text())
@@ -177,13 +205,21 @@ def test_the_examples_are_suites(path: Path) -> None:
         {"models": [{"name": "a", "max_tokens": "many"}]},
         {"models": [{"name": "a", "api_key": "sk-1"}]},
         {"models": [A], "run": {"repeat": 0}},
-        {"models": [A], "judge": {"url": "http://host"}},
+        {"models": [A], "gate": {"url": "http://host"}},
+        {"models": [A], "judge": {"engine": "x"}},
+        {"models": [A], "meta": {"max_workers": 4}},
     ],
 )
 def test_the_schema_finds_mistakes_too(tables: dict[str, Any]) -> None:
     """An editor underlines what the program refuses."""
     with pytest.raises(ValidationError):
         Draft202012Validator(schema.schema()).validate(tables)
+
+
+def test_the_schema_takes_the_names_of_other_tools() -> None:
+    """Where the program takes them."""
+    assert valid({"models": [{"name": "a", "num_gpus": 2}], "run": {"max_workers": 4, "output_dir": "x"}})
+    assert valid({"models": [A], "judge": {"url": "http://host", "temperature": 0}})
 
 
 def test_the_schema_takes_hyphens() -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli.errors import UsageError
-from cli.run import run
-from cli.run_settings import RunSettings
-from cli.suite.matrix import Choice, matrix
-from cli.suite.mistakes import suite_of
-from cli.suite.source import Source, read
+from loadgen.cli.run import run
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.suite.matrix import Choice, matrix
+from loadgen.sessions.series.suite.mistakes import suite_of
+from loadgen.sessions.series.suite.source import SuiteSource, read
+from loadgen.sessions.settings.run import RunSettings
 
 if TYPE_CHECKING:
     import subprocess
@@ -27,7 +27,7 @@ DEFAULTS = {"url": "http://host"}
 
 def names(choice: Choice = Choice(), **tables: Any) -> list[str]:  # noqa: B008 (a frozen value)
     """The runs of a file that says these tables."""
-    source = Source(Path("s.toml"), "", {"defaults": DEFAULTS, "models": TWO, **tables})
+    source = SuiteSource(Path("s.toml"), "", {"defaults": DEFAULTS, "models": TWO, **tables})
     return [entry.name for entry in matrix(source, suite_of(source), (), choice)]
 
 
@@ -54,6 +54,17 @@ def test_filters_leave_what_matches_one_of_their_globs() -> None:
     assert names(Choice(loads=["off*", "rate*"], models=["[a]"]), **tables) == [
         *("a / chat / offline", "a / chat / rate-5", "a / code / offline", "a / code / rate-5"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching"),
+    [("m", ["m1", "m10", "xm"]), ("m1", ["m1"]), ("m*", ["m1", "m10"]), ("10", ["m10"]), ("[x]m", ["xm"])],
+)
+def test_a_filter_is_a_name_or_a_part_of_one_or_a_glob(pattern: str, matching: list[str]) -> None:
+    """The name itself goes before what it is a part of."""
+    models = [{"name": name} for name in ("m1", "m10", "xm")]
+    found = names(Choice([pattern]), models=models)
+    assert found == [f"{name} / default / default" for name in matching]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +114,7 @@ def test_a_dry_run_shows_the_matrix(
     flags: tuple[str, ...],
     name: str,
 ) -> None:
-    """As a table and as JSON; UPDATE_GOLDEN=1 writes the goldens anew. Nothing is written or sent."""
+    """As a table and as JSON; UPDATE_GOLDEN=1 writes the goldens again. Nothing is written or sent."""
     (tmp_path / "suite.toml").write_bytes((GOLDEN / "suite.toml").read_bytes())
     told = loadgen("run", "suite.toml", "--dry-run", "--set", "seed=3", *flags)
     assert (told.returncode, told.stderr) == (
@@ -151,3 +162,45 @@ def test_an_environment_that_goes_before_the_file_is_told(
     assert told.err == "note: LOADGEN_URL goes before the url of the file\n"
     (only,) = orjson.loads(told.out)["runs"]
     assert only["said_by"]["url"] == ["[[models]] 1 (a)", "LOADGEN_URL"]
+
+
+def asked(*benchmarks: dict[str, Any], **defaults: Any) -> list[tuple[list[str], str | None]]:
+    """Which tasks and which prompts the benchmarks of a file ask."""
+    tables = {"defaults": {**DEFAULTS, **defaults}, "models": [{"name": "m"}], "benchmarks": list(benchmarks)}
+    source = SuiteSource(Path("s.toml"), "", tables)
+    entries = matrix(source, suite_of(source), (), Choice())
+    return [(entry.settings.task, entry.settings.prompts) for entry in entries]
+
+
+def test_a_benchmark_that_is_called_like_a_task_asks_that_task() -> None:
+    """With options too; what the table says of the task itself goes first, and other names are labels."""
+    assert asked({"name": "supergpqa"}) == [(["supergpqa"], None)]
+    assert asked({"name": "mmlu_pro:shots=0"}) == [(["mmlu_pro:shots=0"], None)]
+    assert asked({"name": "gsm8k", "task": "gsm8k"}) == [(["gsm8k"], None)]
+    assert asked({"name": "mmlu_pro", "task": ["mmlu_pro:shots=0", "gpqa"]}) == [
+        (["mmlu_pro:shots=0", "gpqa"], None)
+    ]
+    assert asked({"name": "chat"}, {"name": "sums", "task": "gsm8k"}) == [([], None), (["gsm8k"], None)]
+    assert asked({"name": "gpqa"}, task="gsm8k") == [(["gpqa"], None)]
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "complaint"),
+    [
+        ({"prompts": "p.jsonl"}, "'gsm8k' is the name of a benchmark, and prompts asks something else"),
+        ({"input_tokens": "512"}, "and input_tokens asks something else: rename the table, or leave"),
+        ({"task": "gpqa"}, "'gsm8k' is the name of a benchmark, and task asks gpqa: rename the table"),
+    ],
+)
+def test_the_name_of_a_task_above_other_questions_is_refused(
+    benchmark: dict[str, Any], complaint: str
+) -> None:
+    """For the results would bear its name."""
+    with pytest.raises(UsageError, match=complaint):
+        asked({"name": "gsm8k", **benchmark})
+
+
+def test_prompts_for_every_run_contradict_a_task() -> None:
+    """The message says which table asks what."""
+    with pytest.raises(UsageError, match=r"--task and --prompts contradict .*task is said by .*gsm8k"):
+        asked({"name": "gsm8k"}, prompts="p.jsonl")

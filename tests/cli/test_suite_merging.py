@@ -9,28 +9,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.errors import UsageError
-from cli.suite.flags import above
-from cli.suite.matrix import Choice, Entry, matrix
-from cli.suite.merging import Layer, merged
-from cli.suite.mistakes import suite_of
-from cli.suite.source import Source
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.suite.flags import above
+from loadgen.sessions.series.suite.keys import named, secrets_of, unset
+from loadgen.sessions.series.suite.matrix import Choice, MatrixRun, matrix
+from loadgen.sessions.series.suite.merging import SuiteLayer, merged
+from loadgen.sessions.series.suite.mistakes import suite_of
+from loadgen.sessions.series.suite.source import SuiteSource
 
 NAMES = st.sampled_from(["max_tokens", "requests", "timeout", "seed", "temperature"])
 SAID = st.dictionaries(NAMES, st.integers(1, 99))
 PLACES = ("defaults", "models", "benchmarks", "loads", "environment", "--set")
 
 
-def entries(tables: dict[str, Any], *flags: Layer) -> tuple[Entry, ...]:
+def entries(tables: dict[str, Any], *flags: SuiteLayer) -> tuple[MatrixRun, ...]:
     """The runs of a file that says these tables."""
-    source = Source(Path("s.toml"), "", tables)
+    source = SuiteSource(Path("s.toml"), "", tables)
     return matrix(source, suite_of(source), flags, Choice())
 
 
 @given(st.lists(SAID, min_size=1, max_size=6))
 def test_the_last_that_says_something_has_the_last_word(said: list[dict[str, int]]) -> None:
     """For every option by itself, and it is known who that was."""
-    whole = merged(Layer(str(number), values) for number, values in enumerate(said))
+    whole = merged(SuiteLayer(str(number), values) for number, values in enumerate(said))
     for name in {name for values in said for name in values}:
         sayers = [number for number, values in enumerate(said) if name in values]
         assert whole.values[name] == said[sayers[-1]][name]
@@ -47,7 +48,7 @@ def test_each_place_of_a_file_has_its_rank(said: dict[str, dict[str, int]]) -> N
         "benchmarks": [{"name": "b", **said["benchmarks"]}],
         "loads": [{"name": "c", **said["loads"]}],
     }
-    flags = [Layer(place, said[place]) for place in ("environment", "--set")]
+    flags = [SuiteLayer(place, said[place]) for place in ("environment", "--set")]
     (entry,) = entries(tables, *flags)
     for name in {name for values in said.values() for name in values}:
         expected = next(said[place][name] for place in reversed(PLACES) if name in said[place])
@@ -120,11 +121,12 @@ def test_options_that_contradict_each_other_are_told_with_who_said_them() -> Non
     assert "concurrency is said by [defaults], rate is said by [[loads]] 1 (open)" in str(told.value)
 
 
-def test_requirements_of_judge_hold_for_every_run() -> None:
-    """Those of a table are added to them; a ruleset of a table goes before the one of judge."""
+@pytest.mark.parametrize("table", ["gate", "judge"])
+def test_requirements_of_the_gate_hold_for_every_run(table: str) -> None:
+    """Those of a table are added to them; one's ruleset goes before the gate's. [judge] had them once."""
     tables = {
         "defaults": {"url": "http://host", "require": ["qps>1"]},
-        "judge": {"require": "error<1%", "ruleset": "all.yaml"},
+        table: {"require": "error<1%", "ruleset": "all.yaml"},
         "models": [{"name": "a"}, {"name": "b", "require": ["qps>2"], "ruleset": "b.yaml"}],
     }
     a, b = entries(tables)
@@ -133,6 +135,51 @@ def test_requirements_of_judge_hold_for_every_run() -> None:
     assert [a.settings.ruleset, b.settings.ruleset] == [
         str(Path.cwd() / name) for name in ("all.yaml", "b.yaml")
     ]
+
+
+def test_the_judge_is_for_runs_that_ask_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its key is in a variable of the environment; a table of a run has the last word."""
+    tables: dict[str, Any] = {
+        "defaults": {"url": "http://host"},
+        "judge": {
+            "url": "http://judge",
+            "model": "gpt",
+            "temperature": 0.5,
+            "max_tokens": 99,
+            "api_key_env": "JUDGE_KEY",
+            "require": "error<1%",
+        },
+        "gate": {"require": "qps>1"},
+        "models": [{"name": "a"}],
+        "benchmarks": [{"name": "chat"}, {"name": "asks", "task": "simpleqa", "judge_model": "own"}],
+    }
+    plain, asks = entries(tables)
+    assert (plain.settings.judge_url, plain.judge_key_env) == (None, "")
+    assert (asks.settings.judge_url, asks.settings.judge_model) == ("http://judge", "own")
+    assert (asks.settings.judge_temperature, asks.settings.judge_max_tokens) == (0.5, 99)
+    assert plain.settings.require == ["error<1%", "qps>1"]
+    secrets = secrets_of(named([plain, asks]), None)
+    assert unset(named([plain, asks])) == ["JUDGE_KEY"]
+    with pytest.raises(UsageError, match="JUDGE_KEY, which the suite names, is not set"):
+        secrets(asks.name)
+    monkeypatch.setenv("JUDGE_KEY", "sk-of-the-judge")
+    assert secrets(asks.name).judge_api_key == "sk-of-the-judge"
+    assert secrets(plain.name).judge_api_key is None
+
+
+def test_keys_of_other_tools_mean_what_they_mean_there() -> None:
+    """max_workers of [run] is for the runs of which no table says a load."""
+    tables: dict[str, Any] = {
+        "run": {"max_workers": 4, "warmup_samples": 3, "seed": 7, "output_dir": "there"},
+        "defaults": {"url": "http://host", "num_gpus": 2},
+        "models": [{"name": "a"}],
+        "loads": [{"name": "users"}, {"name": "open", "rate": 5}, {"name": "few", "max-workers": 1}],
+    }
+    users, open_loop, few = (entry.settings for entry in entries(tables))
+    assert (users.concurrency, users.warmup, users.seed, users.gpus) == (4, "3", 7, 2)
+    assert (open_loop.concurrency, open_loop.rate) == (None, "5")
+    assert few.concurrency == 1
+    assert suite_of(SuiteSource(Path("s.toml"), "", tables)).run.out == "there"
 
 
 def test_files_are_looked_for_beside_the_suite(tmp_path: Path) -> None:
@@ -145,7 +192,7 @@ def test_files_are_looked_for_beside_the_suite(tmp_path: Path) -> None:
             {"name": "made", "input_tokens": "histogram:lengths.csv", "tokenizer": "gpt2"},
         ],
     }
-    source = Source(tmp_path / "s.toml", "", tables)
+    source = SuiteSource(tmp_path / "s.toml", "", tables)
     file, hub, made = matrix(source, suite_of(source), (), Choice())
     assert file.settings.prompts == str(tmp_path / "questions.jsonl")
     assert hub.settings.prompts == "hf:some/set"

@@ -16,12 +16,12 @@ import orjson
 import pytest
 from typer import Exit
 
-from cli.errors import UsageError
-from cli.resume_settings import ResumeSettings
-from cli.run import run
-from cli.run_settings import RunSettings
-from cli.series.resuming import resume_series
+from loadgen.cli.resume_series import resume_series
+from loadgen.cli.run import run
 from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.resume import ResumeSettings
+from loadgen.sessions.settings.run import RunSettings
 
 if TYPE_CHECKING:
     import subprocess
@@ -45,7 +45,7 @@ url = "{url}"
 api_key_env = "MOCK_KEY"
 max_tokens = 2
 workers = 1
-[judge]
+[gate]
 require = ["error<1%"]
 [[models]]
 name = "a"
@@ -179,7 +179,7 @@ def test_a_run_that_fails_can_end_the_suite(
         out=folder,
         quiet=True,
         load_filter=["default"],
-        set=["require=ttft:p(99)<1us"],
+        set=["require=qps>1000000"],
         stop_on_failure=True,
     )
     with pytest.raises(Exit) as ended:
@@ -207,7 +207,7 @@ def test_a_run_that_fails_can_end_the_suite(
     assert "2 of 2 runs are done" in capsys.readouterr().out
     assert (folder / "02-b-default-default" / "report.json").exists()
     # Somebody interrupts when a run has done everything already: nothing follows it all the same.
-    monkeypatch.setattr("cli.interrupt._stops", [True])
+    monkeypatch.setattr("loadgen.sessions.interrupt._stops", [True])
     with pytest.raises(Exit) as ended:
         resume_series(ResumeSettings(run=folder, quiet=True))
     assert ended.value.exit_code == 130

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.errors import UsageError
-from cli.suite.source import MOST_BYTES, read
+from loadgen.driver.plan import PlanError
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.series.suite.matrix import Choice, matrix
+from loadgen.sessions.series.suite.mistakes import suite_of
+from loadgen.sessions.series.suite.source import MOST_BYTES, read
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from loadgen.sessions.run.preparation import Prepared
 
 TOML = """\
 [defaults]
@@ -71,7 +77,9 @@ def test_an_error_names_file_line_table_and_key(tmp_path: Path) -> None:
         ("s.toml", "a = 1\na = 2\nb = 3", "is not TOML: .*line 2"),
         ("s.toml", b"\xff", "is not UTF-8 text .byte 0."),
         ("s.toml", " " * (MOST_BYTES + 1), "as no suite does"),
-        ("s.toml", "a = " + "[" * 5000, "is nested too deeply|is not TOML"),
+        ("s.toml", "a = " + "[" * 5000, "is not TOML: line 1: nested deeper than 32"),
+        ("s.toml", f"{'.'.join('a' * 20_000)} = 1", "is not TOML: line 1: nested deeper than 32"),
+        ("s.toml", f"a = 1\nb = {'9' * 5000}", "line 2: a number of 5,000 characters is too long"),
         ("s.yaml", "a: [1", ":1: not YAML"),
         ("s.yaml", "a: 1\na: 2", ":2: the key 'a' stands twice"),
         ("s.yaml", "a: &x 1\nb: *x", "no aliases"),
@@ -80,7 +88,10 @@ def test_an_error_names_file_line_table_and_key(tmp_path: Path) -> None:
         ("s.yaml", "a: 2026-99-99", "cannot be read"),
         ("s.yaml", "a: !!python/name:os.system x", "is not YAML|not YAML"),
         ("s.yaml", "- a", "a suite has keys at the top"),
-        ("s.yaml", "[" * 1500, "is nested too deeply"),
+        ("s.yaml", "[" * 1500, ":1: not YAML: nested deeper than 32"),
+        ("s.yaml", f"a: 1\nb: 0x{'f' * 5000}", ":2: not YAML: a number of 5,002 characters is too long"),
+        ("s.yaml", "a: !!int ''", ":1: not YAML: '' cannot be read as int"),
+        ("s.yaml", "a: !!bool x", ":1: not YAML: 'x' cannot be read as bool"),
     ],
 )
 def test_what_is_no_suite_is_told(tmp_path: Path, name: str, text: str | bytes, complaint: str) -> None:
@@ -103,3 +114,33 @@ def test_a_file_that_is_not_there_can_be_made(tmp_path: Path) -> None:
 def test_an_empty_yaml_file_says_nothing(tmp_path: Path) -> None:
     """As an empty TOML file does; what is missing is told by who needs it."""
     assert read(written(tmp_path, "s.yaml", "")).tables == read(written(tmp_path, "s.toml", "")).tables == {}
+
+
+def test_a_system_prompt_is_beside_the_suite(tmp_path: Path) -> None:
+    """As every file that a suite names; an absolute path stays one."""
+    prompt = written(tmp_path, "prompt.txt", "Be brief.\n")
+    for name in ("@prompt.txt", f"@{prompt}"):
+        path = written(tmp_path, "s.toml", f'[[models]]\nname = "m"\nsystem_prompt = "{name}"')
+        assert suite_of(read(path)).models[0].system_prompt == "Be brief."
+    path = written(tmp_path, "s.toml", '[[models]]\nname = "m"\nsystem_prompt = "@no.txt"')
+    with pytest.raises(
+        UsageError, match=r":3: \[\[models\]\] 1 \(m\) system_prompt: .*no\.txt cannot be read"
+    ):
+        suite_of(read(path))
+
+
+@pytest.mark.parametrize(
+    "said",
+    ['corpus = "a\\u0000"', 'trace = "a\\u0000"', f"requests = {'9' * 99}", f"requests = '{'9' * 400}'"],
+)
+def test_values_that_no_option_takes(tmp_path: Path, said: str) -> None:
+    """A NUL character and a number of any length are explained."""
+    path = written(tmp_path, "s.toml", f'[[models]]\nname = "m"\nurl = "http://h"\n{said}')
+    with pytest.raises((UsageError, PlanError), match=r"NUL character|about 10\^(99|400): must be from 1"):
+        prepared(path)
+
+
+def prepared(path: Path) -> Prepared:
+    """The first run of a suite, ready to be started."""
+    source = read(path)
+    return prepare(matrix(source, suite_of(source), (), Choice())[0].settings)

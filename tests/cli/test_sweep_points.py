@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cli.errors import UsageError
-from cli.sweep import SweepSettings
-from cli.sweeping.axis import numbers, varied
-from cli.sweeping.points import points_of
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.sweep.axis import numbers, varied
+from loadgen.sessions.series.sweep.points import points_of
+from loadgen.sessions.settings.sweep import SweepSettings
 
 PERF: dict[str, Any] = {"url": ["http://127.0.0.1:1"], "model": "small-model", "api_key": "sk-secret"}
 
@@ -59,8 +59,8 @@ def test_points_are_every_combination() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "a sweep of nothing"),
-        ({"concurrency": " , "}, "--concurrency: there is no value in it, and a sweep of nothing is none"),
+        ({}, "Nothing to sweep. Use --concurrency 1,2,4, --rate 1:10:1 or --vary OPTION=…"),
+        ({"concurrency": " , "}, "--concurrency: no values given"),
         ({"rate": "1,2,2"}, "--rate: 2 is there twice"),
         ({"rate": "50:10:5"}, "--rate 50:10:5: write FIRST:LAST:STEP with a step above 0"),
         ({"rate": "1:2:0"}, "--rate 1:2:0: write FIRST:LAST:STEP"),
@@ -75,7 +75,7 @@ def test_points_are_every_combination() -> None:
         ({"vary": ["max-token=1,2"]}, "--vary max-token: no option of a run that can be varied"),
         ({"vary": ["max-token=1,2"]}, "max-tokens"),
         ({"vary": ["max-tokens=1,two"]}, "--vary max-tokens: must be a whole number, not 'two'"),
-        ({"vary": ["protocol=chat,chats"]}, "--vary protocol: must be 'chat' or"),
+        ({"vary": ["protocol=chat,chats"]}, "--vary protocol: cannot be read: 'chats' is not a protocol"),
         ({"vary": ["header=A: 1,B: 2"]}, "--vary header: this option is the same in all runs of a sweep"),
         ({"vary": ["seed=1,2", "seed=3"]}, "seed is varied twice"),
         ({"concurrency": "1", "rate": "1,2"}, "--concurrency and --rate contradict each other"),

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
-from cli.accuracy_settings import AccuracySettings
-from cli.benchmark_questions import placed_task, question_events, temperature_of
-from cli.errors import UsageError
-from cli.kept_options import given_again, kept
-from cli.listing import task_facts, tasks
-from cli.perf_settings import PerfSettings
-from cli.preparing import prepare
-from cli.series.options import Secrets, point_of, settings_of
-from cli.session_scoring import warn_of_no_judge
-from cli.suite.option import options
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.benchmark_questions import placed_task, question_events, temperature_of
+from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.run.scores import warn_of_no_judge
+from loadgen.sessions.series.options import Secrets, point_of, settings_of
+from loadgen.sessions.series.suite.option import options
+from loadgen.sessions.settings.accuracy import AccuracySettings
+from loadgen.sessions.settings.option import OptionValueError
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.stored import given_again, kept
+from loadgen.sessions.settings.tasks import system_prompt_of
 from recorder.event import EventType
-from workloads.catalog import TASKS
 from workloads.dataset import Dataset
 from workloads.errors import ColumnError, EvalError, TaskError
 
@@ -47,6 +49,7 @@ def own(tmp_path: Path) -> str:
 
 
 TASK = {"task": ["gsm8k"]}
+JUDGE = {"judge_url": "http://j", "judge_model": "j"}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,8 @@ TASK = {"task": ["gsm8k"]}
         ({**TASK, "columns": MAPPED}, "--map: said of the columns of a file"),
         ({**TASK, "tag": ["level"]}, "--tag: said of the rows of a file"),
         ({**TASK, "samples": 0}, "--samples 0: must be 1 or more"),
+        ({**TASK, "sample_order": "file"}, "--sample-order file: says which --samples are asked; give both"),
+        ({"sample_order": "file"}, "--sample-order: said of benchmarks"),
         ({**TASK, "offset": -1}, "--offset -1: must be 0 or more"),
         ({**TASK, "repeats": 0}, "--repeats 0: must be from 1"),
         ({**TASK, "repeats": 2, "requests": 5}, "--repeats and --requests contradict each other"),
@@ -74,6 +79,10 @@ TASK = {"task": ["gsm8k"]}
         ({**TASK, "judge_url": "http://j"}, "--judge-url: a judge is an endpoint and a model"),
         ({**TASK, "judge_model": "j"}, "--judge-model: a judge is an endpoint and a model"),
         ({**TASK, "judge_concurrency": 0}, "--judge-concurrency 0: must be from 1"),
+        ({"judge_temperature": 0.0}, "--judge-temperature: said of benchmarks"),
+        ({**TASK, "judge_max_tokens": 9}, "--judge-max-tokens: there is no judge to ask"),
+        ({**TASK, **JUDGE, "judge_temperature": -1.0}, "--judge-temperature -1: must be from 0 to 10"),
+        ({**TASK, **JUDGE, "judge_max_tokens": 0}, "--judge-max-tokens 0: must be from 1 to 10,000,000"),
         ({**TASK, "judge_timeout": 0.0}, "--judge-timeout 0: must be above 0"),
     ],
 )
@@ -146,30 +155,26 @@ def test_code_is_only_run_where_that_is_allowed(tmp_path: Path) -> None:
 
 def test_a_judge_that_is_missing_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     """The session goes on, and says that its answers stay without a score."""
-    warn_of_no_judge(settings(task=["simpleqa", "gsm8k"]))
+    warn_of_no_judge(settings(task=["simpleqa", "gsm8k"]), Terminal())
     assert capsys.readouterr().err.startswith("note: simpleqa: a judge is needed, and none is given")
-    warn_of_no_judge(settings(task=["simpleqa"], judge_url="http://j", judge_model="j"))
-    warn_of_no_judge(settings(task=["gsm8k"]))
-    warn_of_no_judge(settings())
+    warn_of_no_judge(settings(task=["simpleqa"], judge_url="http://j", judge_model="j"), Terminal())
+    warn_of_no_judge(settings(task=["gsm8k"]), Terminal())
+    warn_of_no_judge(settings(), Terminal())
     assert capsys.readouterr().err == ""
 
 
-def facts(*temperatures: float | None) -> Dataset:
+def facts(*temperatures: float) -> Dataset:
     """Benchmarks that are sampled at these temperatures."""
-    tasks: tuple[Mapping[str, Any], ...] = tuple(
-        {"task": f"t{number}", "temperature": one} for number, one in enumerate(temperatures)
-    )
+    tasks: tuple[Mapping[str, Any], ...] = tuple({"sampled_at": one} for one in temperatures)
     return Dataset("t", (), "", synthetic=False, tasks=tasks)
 
 
 def test_temperatures() -> None:
-    """The user's goes before the benchmark's, and that before 0; different ones are nobody's guess."""
+    """The user's goes before the benchmarks'; where those differ, each question has its own."""
     assert temperature_of(None, facts()) is None
-    assert temperature_of(None, facts(None)) == 0.0
     assert temperature_of(None, facts(0.6, 0.6)) == 0.6
-    assert temperature_of(0.3, facts(0.6, None)) == 0.3
-    with pytest.raises(UsageError, match=r"\(t0 0\.6, t1 0\): give --temperature"):
-        temperature_of(None, facts(0.6, None))
+    assert temperature_of(None, facts(0.6, 0.0)) is None
+    assert temperature_of(0.3, facts(0.3, 0.3)) == 0.3
 
 
 def test_the_judges_key_is_kept_nowhere(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,12 +206,66 @@ def test_names_in_a_suite() -> None:
     assert options()["concurrency"].flag == "--concurrency"
 
 
-def test_every_benchmark_is_listed() -> None:
-    """With what it asks, and its scorers, the official one first; all of it is JSON."""
-    assert list(tasks()) == list(TASKS)
-    assert tasks()["gsm8k"].startswith("grade-school mathematics; 1,319 questions; scorers: official")
-    assert "official (judge)" in tasks()["simpleqa"]
-    assert "official (runs code)" in tasks()["humaneval"]
-    told = orjson.loads(orjson.dumps(task_facts()))
-    assert all(one["scorers"] and one["title"] for one in told.values())
-    assert told["mmlu_pro"]["options"]["shots"] == 5
+def asked(**said: Any) -> list[str]:
+    """The prompts of a session."""
+    return [sample.prompt for sample in prepare(settings(**said)).dataset.samples]
+
+
+def test_samples_are_drawn_by_the_seed(tmp_path: Path) -> None:
+    """Unless the first ones are wanted; with an offset these are, so that one question can be asked."""
+    rows = [{"user_prompt": f"{number}?", "ground_truth": "x"} for number in range(50)]
+    (tmp_path / "many.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    said: dict[str, Any] = {"task": [str(tmp_path / "many.jsonl")], "samples": 5}
+    first = [f"{number}?" for number in range(5)]
+    assert asked(**said, sample_order="file") == first
+    assert asked(**said) == asked(**said) != first
+    assert asked(**said) != asked(**said, seed=1)
+    assert asked(**{**said, "samples": 1}, offset=7) == ["7?"]
+    assert asked(**said, offset=40, sample_order="shuffle") != [f"{number}?" for number in range(40, 45)]
+    assert prepare(settings(**said, seed=3)).dataset.tasks[0]["drawn"]["seed"] == 3
+
+
+def test_a_run_from_before_samples_were_drawn_is_resumed_with_its_questions(own: str) -> None:
+    """What it kept does not say how they were chosen: they were the first ones."""
+    options = kept(settings(task=[own], columns=MAPPED, samples=1))
+    assert given_again(options, url=["http://host.invalid"]).draws_samples
+    del options["sample_order"]
+    assert not given_again(options, url=["http://host.invalid"]).draws_samples
+    del options["samples"]
+    assert given_again(options, url=["http://host.invalid"]).sample_order is None
+
+
+def test_a_request_seed_goes_where_the_protocol_has_one() -> None:
+    """It is refused where nothing would be sent, and kept in the log."""
+    prepared = prepare(settings(request_seed=42, requests=1))
+    assert prepared.plan.generation.seed == 42
+    assert prepared.settings()["request_seed"] == 42
+    assert (
+        settings(request_seed=1, protocol="sse", body='{"q": "{prompt}", "seed": "{seed}"}').request_seed == 1
+    )
+    for protocol, why in (
+        ("responses", "--protocol responses has no such member; chat and completions have it"),
+        ("messages", "--protocol messages has no such member"),
+        ("json", 'put a member such as "seed": "{seed}" into it'),
+    ):
+        with pytest.raises(UsageError, match=re.escape(why)):
+            settings(request_seed=1, protocol=protocol)
+    with pytest.raises(UsageError, match="must be a 64-bit integer"):
+        settings(request_seed=2**63)
+
+
+def test_a_system_prompt_stands_ahead_of_each_question(own: str, tmp_path: Path) -> None:
+    """A text or a file; the log keeps the text, so that a run is resumed without the file."""
+    (tmp_path / "brief.txt").write_text("Be brief.\n", encoding="utf-8")
+    assert system_prompt_of(f"@{tmp_path / 'brief.txt'}") == "Be brief."
+    for wrong in ("@nowhere.txt", " ", f"@{tmp_path}"):
+        with pytest.raises(OptionValueError):
+            system_prompt_of(wrong)
+    said: dict[str, Any] = {"task": [own], "columns": MAPPED}
+    prepared = prepare(settings(**said, system_prompt="Be brief."))
+    assert [sample.system for sample in prepared.dataset.samples] == ["Be brief."] * 2
+    assert prepared.dataset.tasks[0]["system_prompt"] == "Be brief."
+    assert prepared.dataset.sha256 != prepare(settings(**said)).dataset.sha256
+    assert kept(prepared.given)["system_prompt"] == "Be brief."
+    with pytest.raises(UsageError, match="--system-prompt"):
+        settings(system_prompt="x")

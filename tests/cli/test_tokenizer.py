@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from cli.errors import UsageError
-from cli.made_to_length import made_to_length
-from cli.perf_settings import PerfSettings
-from cli.tokenizer import counter
+from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.made_to_length import made_to_length
+from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.tokenizer import counter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+
+ENDPOINT = ("--url", "http://127.0.0.1:9", "--model", "m")
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +72,73 @@ def test_a_tokenizer_that_is_missing_is_told() -> None:
     """The option and the name are in the message."""
     with pytest.raises(UsageError, match=r"--tokenizer \./nowhere: cannot be loaded"):
         counter("./nowhere")
+
+
+def test_prompts_of_a_file_and_a_tokenizer(words: Path, tmp_path: Path) -> None:
+    """Both can be given: the tokenizer counts the tokens of a server that sends no usage."""
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "one two three"}\n')
+    with start_mock(scenario="no_usage") as server:
+        command = [
+            *(
+                sys.executable,
+                "-m",
+                "loadgen",
+                "perf",
+                "--url",
+                server.url,
+                "--model",
+                "demo",
+                "-n",
+                "3",
+                "-q",
+            ),
+            *("--prompts", str(prompts), "--tokenizer", str(words), "--out", str(tmp_path / "run")),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "counted by a local tokenizer" in done.stdout
+    tokens = orjson.loads((tmp_path / "run" / "report.json").read_bytes())["tokens"]
+    assert (tokens["source"], tokens["input"]) == ("client_tokenizer", 9)
+
+
+def test_a_tokenizer_is_tried_before_anything_is_sent(tmp_path: Path) -> None:
+    """Also where it is only to count."""
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "one two three"}\n')
+    settings = PerfSettings(
+        url=["http://127.0.0.1:9"], model="m", prompts=str(prompts), tokenizer="./nowhere", requests=1
+    )
+    with pytest.raises(UsageError, match=r"--tokenizer \./nowhere: cannot be loaded"):
+        prepare(settings)
+
+
+def test_a_tokenizer_of_a_hub_that_cannot_be_reached(loadgen: Loadgen, tmp_path: Path) -> None:
+    """One connection is tried, no request is repeated, and nothing else is said."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        hub = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        home = {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "", "no_proxy": "*"}
+        run = loadgen("perf", *ENDPOINT, "--input-tokens", 9, "--tokenizer", "org/name", **home)
+    assert run.returncode == 2
+    assert run.stderr == (
+        f"error: --tokenizer org/name: not in the local cache, and {hub} cannot be reached: load it once "
+        "where there is a network, or name a folder with a tokenizer\n"
+    )
+
+
+def test_a_tokenizer_that_is_not_cached_offline(loadgen: Loadgen, tmp_path: Path) -> None:
+    """The setting of the hub's own library is heeded."""
+    home = {"HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"}
+    run = loadgen("perf", *ENDPOINT, "--input-tokens", 9, "--tokenizer", "org/name", **home)
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert "HF_HUB_OFFLINE is set" in run.stderr
+
+
+def test_a_folder_is_loaded_without_a_word(loadgen: Loadgen, words: Path) -> None:
+    """No advice about PyTorch: the port is closed, and that is all that is said."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        run = loadgen("perf", "--url", url, "--model", "m", "--input-tokens", 9, "--tokenizer", words)
+    assert run.stderr.startswith(f"error: {url}/v1 cannot be reached")
+    assert run.stderr.count("\n") == 1

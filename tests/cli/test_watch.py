@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli import watch
-from cli.watch_view import line
+from loadgen.cli import watch
+from loadgen.cli.terminal.watch_view import line
+from loadgen.sessions.run import watching
 from recorder import EventRecorder, EventType
 from recorder.errors import NotALogError
 from recorder.lock import is_held
@@ -98,15 +99,15 @@ def test_a_terminal_gets_a_page_that_is_redrawn(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(sys, "stdout", terminal)
         shown: list[bytes] = []
         finals: list[Any] = []
-        watching = threading.Thread(target=lambda: finals.append(watch._watched(tmp_path, 0.05, json=False)))
-        watching.start()
+        watcher = threading.Thread(target=lambda: finals.append(watch._watched(tmp_path, 0.05, json=False)))
+        watcher.start()
         while b"STILL RUNNING" not in b"".join(shown):
             shown.append(os.read(ours, 65536))
         end(recorder)
         recorder.close()
         while b"milliseconds" not in b"".join(shown).partition(b"\x1b[?1049l")[2]:
             shown.append(os.read(ours, 65536))
-        watching.join()
+        watcher.join()
         monkeypatch.undo()
     os.close(ours)
     page, _, after = b"".join(shown).partition(b"\x1b[?1049l")
@@ -118,16 +119,16 @@ def test_a_terminal_gets_a_page_that_is_redrawn(tmp_path: Path, monkeypatch: pyt
 
 def test_a_run_that_never_begins_is_told(tmp_path: Path) -> None:
     """After as long as it was to be waited for."""
-    with pytest.raises(NotALogError, match="there is no such file"):
-        watch._await_log(tmp_path / "run", 0.0)
+    with pytest.raises(NotALogError, match="the file does not exist"):
+        watching.await_log(tmp_path / "run", 0.0)
 
 
 def test_a_log_that_is_just_being_made_is_waited_for(tmp_path: Path) -> None:
     """A file that is no log yet is none that is wrong."""
     (tmp_path / "events.db").touch()
     with pytest.raises(NotALogError):
-        watch._await_log(tmp_path, 0.0)
-    waiting = threading.Thread(target=watch._await_log, args=(tmp_path, 30.0))
+        watching.await_log(tmp_path, 0.0)
+    waiting = threading.Thread(target=watching.await_log, args=(tmp_path, 30.0))
     waiting.start()
     (tmp_path / "events.db").unlink()
     with EventRecorder(path=tmp_path / "events.db"):
@@ -137,12 +138,12 @@ def test_a_log_that_is_just_being_made_is_waited_for(tmp_path: Path) -> None:
 def test_what_is_no_log_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is there, and will be none in half a minute either."""
     slept: list[float] = []
-    monkeypatch.setattr(watch.time, "sleep", slept.append)
+    monkeypatch.setattr(watching.time, "sleep", slept.append)
     (tmp_path / "README.md").write_text("hello\n" * 1000)
     (tmp_path / "null").symlink_to(os.devnull)
     for name, why in (("README.md", "not a SQLite file"), ("null", "not a regular file")):
         with pytest.raises(NotALogError, match=why):
-            watch._await_log(tmp_path / name, 30.0)
+            watching.await_log(tmp_path / name, 30.0)
     assert slept == []
 
 
@@ -159,11 +160,11 @@ def test_a_log_that_takes_long_to_read_is_read_less_often(
         now_s[0] += seconds
         slept.append(seconds)
 
-    monkeypatch.setattr(watch.time, "monotonic", lambda: now_s[0])
-    monkeypatch.setattr(watch.time, "sleep", sleep)
-    monkeypatch.setattr("cli.judging.make_report", read)
+    monkeypatch.setattr(watching.time, "monotonic", lambda: now_s[0])
+    monkeypatch.setattr(watching.time, "sleep", sleep)
+    monkeypatch.setattr("loadgen.sessions.run.report.make_report", read)
     monkeypatch.setattr("recorder.lock.is_held", lambda _: True)
-    readings = watch._while_it_runs(tmp_path, 1.0)
+    readings = watching.while_it_runs(tmp_path, 1.0)
     for _ in range(3):
         next(readings)
     assert sum(slept) == pytest.approx(2 * 6.0)

@@ -91,6 +91,7 @@ def stored_run(
             Event(EventType.REQUEST_SENT, at_ns, uuid),
             Event(EventType.COMPLETE, at_ns + 1000, uuid, came),
         ]
+    events.append(Event(EventType.TEST_ENDED, start_ns + 500_000_000, data={"reason": "completed"}))
     store.append([schema.row(event) for event in events])
     store.close()
     return folder

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cli.scoring.choosing import choose, scorer_named
-from cli.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.choice import choose, scorer_named
+from loadgen.sessions.scoring.options import ScoringOptions
 from workloads.catalog import TASKS, workload
 from workloads.errors import TaskError
 

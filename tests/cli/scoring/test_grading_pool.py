@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.scoring.grading import LONGEST, checked, told
-from cli.scoring.options import ScoringOptions
-from cli.scoring.progress import line
-from cli.scoring.scoring import score_run
+from loadgen.cli.terminal.scoring_progress import line
+from loadgen.sessions.scoring.grading import LONGEST, checked, told
+from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.scoring_pass import score_run
 from reporter.query import query
 from workloads.errors import EvalError
 from workloads.score import Score, Status, graded, unparsed
@@ -43,7 +43,10 @@ def test_a_grader_takes_only_its_own_answer_along(
         ["fine"] * (3 * len(REASONS) + 1),
     )
     options = ScoringOptions(
-        evals=("pool_graders:does",), grader_timeout_s=2.0, grader_memory=1 << 31, processes=2, quiet=True
+        evals=("pool_graders:does",),
+        grader_timeout_s=2.0,
+        grader_memory=1 << 31,
+        processes=2,
     )
     scoring = score_run(run, options)
     assert scoring.graded["infra_error"] == len(REASONS)
@@ -67,7 +70,7 @@ def test_a_process_that_a_grader_has_begun_says_nothing(
     """What it would return is nobody's score; each answer has one, and only one."""
     monkeypatch.chdir(graders)
     run = new_run(["forks", "fine", "wrong"], ["forks", "fine", "fine"])
-    score_run(run, ScoringOptions(evals=("pool_graders:does",), processes=1, quiet=True))
+    score_run(run, ScoringOptions(evals=("pool_graders:does",), processes=1))
     found = query(run, "SELECT value FROM scores WHERE scorer <> 'official' ORDER BY prompt_id").rows
     assert found == [(1.0,), (1.0,), (0.0,)]
 
@@ -79,7 +82,7 @@ def test_what_cannot_be_loaded_is_said_before_anything_is_scored(
     monkeypatch.chdir(graders)
     run = new_run(["1"])
     with pytest.raises(EvalError, match="has no function 'dose'; did you mean 'does'"):
-        score_run(run, ScoringOptions(evals=("pool_graders:dose",), quiet=True))
+        score_run(run, ScoringOptions(evals=("pool_graders:dose",)))
     assert query(run, "SELECT count(*) FROM passes").rows == [(0,)]
 
 

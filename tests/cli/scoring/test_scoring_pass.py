@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.errors import UsageError
-from cli.scoring.options import ScoringOptions
-from cli.scoring.scoring import score_run
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.scoring_pass import score_run
 from recorder.errors import BeingWrittenError, NotALogError, OldLogError
 from recorder.lock import Hold
 from reporter.query import query
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     NewRun = Callable[..., Path]
 
-QUIET = ScoringOptions(quiet=True)
+QUIET = ScoringOptions()
 ANSWERS = ["#### 1", "#### 2", "one", ""]
 SCORES = [(1.0, "scored", "1"), (0.0, "scored", "2"), (0.0, "unparsed", None), (0.0, "unparsed", None)]
 
@@ -61,7 +61,7 @@ def test_a_further_pass_overwrites_nothing(new_run: NewRun, graders: Path, monke
     monkeypatch.chdir(graders)
     run = new_run(ANSWERS * 10)
     assert score_run(run, QUIET).number == 1
-    options = ScoringOptions(quiet=True, processes=1, evals=("pool_graders:does",))
+    options = ScoringOptions(processes=1, evals=("pool_graders:does",))
     assert score_run(run, options).number == 2
     answer = query(run, "SELECT pass, scorer, value, status, extracted FROM scores ORDER BY ALL").rows
     assert [row[1:] for row in answer if row[0] == 1] == [
@@ -77,7 +77,7 @@ def test_an_unfinished_pass_is_over_once_a_later_one_had_its_scorers(new_run: Ne
     assert score_run(run, QUIET).number == 1
     with closing(sqlite3.connect(run / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 10")
-    patient = ScoringOptions(quiet=True, grader_timeout_s=99.0)
+    patient = ScoringOptions(grader_timeout_s=99.0)
     assert [score_run(run, one).number for one in (QUIET, patient)] == [1, 2]
     with closing(sqlite3.connect(run / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 10 AND data ->> 'pass' = 1")
@@ -125,7 +125,17 @@ def test_a_log_that_cannot_be_scored_is_refused(new_run: NewRun, tmp_path: Path)
 def start_scoring(run: Path, folder: Path) -> subprocess.Popen[bytes]:
     """The program, in a process of its own, whose grader waits at one answer."""
     return subprocess.Popen(
-        [sys.executable, "-m", "cli", "score", str(run), "--eval", "pool_graders:waits", "--processes", "1"],
+        [
+            sys.executable,
+            "-m",
+            "loadgen",
+            "score",
+            str(run),
+            "--eval",
+            "pool_graders:waits",
+            "--processes",
+            "1",
+        ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.DEVNULL,
@@ -163,7 +173,7 @@ def test_what_was_scored_stays_and_is_gone_on_with(
         time.sleep(0.02)
     monkeypatch.chdir(graders)
     (graders / "go-on").touch()
-    scoring = score_run(run, ScoringOptions(quiet=True, evals=("pool_graders:waits",)))
+    scoring = score_run(run, ScoringOptions(evals=("pool_graders:waits",)))
     assert scoring.number == 1
     assert scoring.found >= 20
     assert sum(scoring.graded.values()) == 42 - scoring.found

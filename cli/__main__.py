@@ -1,5 +1,0 @@
-"""`python -m cli`: the same as `loadgen`."""
-
-from cli.start import main
-
-main()

@@ -1,0 +1,5 @@
+"""`python -m loadgen`: the same as `loadgen`."""
+
+from loadgen.cli.start import main
+
+main()

@@ -1,1 +1,0 @@
-"""What is asked, of whom, and in which order; one turn after the other."""

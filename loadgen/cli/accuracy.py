@@ -1,0 +1,33 @@
+"""`loadgen accuracy`: the questions of benchmarks, asked and scored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.accuracy import AccuracySettings
+
+
+def accuracy(settings: AccuracySettings) -> None:
+    """Ask an endpoint the questions of benchmarks, and score the answers.
+
+    It is a session of [bold]loadgen perf[/bold] with --task: the log has the answers, and the report both the
+    accuracy and how fast they came. Each question is asked once (--repeats), 16 at a time, at the
+    temperature of the benchmark, or else 0. [bold]loadgen score[/bold] scores the same answers again.
+
+    [bold]Examples[/bold]
+
+    loadgen accuracy gsm8k --data data --url http://127.0.0.1:8000 --model llama
+
+    loadgen accuracy ifeval gpqa --url $URL --model llama --require 'accuracy.ifeval:value>=0.75'
+
+    loadgen accuracy questions.jsonl --map ground_truth=answer --eval graders:exact --url $URL --model llama
+    """
+    from loadgen.cli.perf import tell
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.sessions.run.session import run
+    from loadgen.sessions.settings.accuracy import with_load
+    from loadgen.sessions.settings.prices import load
+
+    prices = load(settings.prices)
+    tell(*run(with_load(settings), prices, Terminal(quiet=settings.quiet)), settings)

@@ -1,0 +1,289 @@
+"""The command line: every command by name, and the one place where an error becomes an exit code."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Mapping
+from importlib import import_module
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+
+import typer
+
+from loadgen.cli import command_line
+from loadgen.cli.help import HelpedCommand
+from loadgen.cli.options import command, command_of, command_over
+from loadgen.cli.other_tools.hint import require_own_options
+from loadgen.cli.terminal.streams import mend_streams
+from loadgen.sessions import errors
+from loadgen.sessions.run.claimed_folders import give_back
+from loadgen.sessions.secrets import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
+_MAY_BE_EMPTY: Final = frozenset({"--api-key", "--judge-api-key"})
+
+_RUNNING = "Measure"
+_READING = "Read a run"
+_TRYING = "Try it"
+
+
+class _CommandEntry(NamedTuple):
+    """Where a command is: `module:name`, each loaded on use, for only one of them runs.
+
+    Attributes:
+        panel: What stands above it in the help.
+        does: The function.
+        settings: The class that declares its options, where not its signature does.
+        base: The class of another command's options that it takes as well.
+        without: Those of them that it does not take.
+    """
+
+    panel: str
+    does: str
+    settings: str | None = None
+    base: str | None = None
+    without: str | None = None
+
+
+_PERF: Final = "loadgen.sessions.settings.perf:PerfSettings"
+_COMMANDS: Final[Mapping[str, _CommandEntry]] = {
+    "perf": _CommandEntry(_RUNNING, "loadgen.cli.perf:perf", _PERF),
+    "accuracy": _CommandEntry(
+        _RUNNING, "loadgen.cli.accuracy:accuracy", "loadgen.sessions.settings.accuracy:AccuracySettings"
+    ),
+    "run": _CommandEntry(_RUNNING, "loadgen.cli.run:run", "loadgen.sessions.settings.run:RunSettings"),
+    "sweep": _CommandEntry(
+        _RUNNING,
+        "loadgen.cli.sweep:sweep",
+        "loadgen.sessions.settings.sweep:SweepSettings",
+        _PERF,
+        without="loadgen.sessions.settings.definitions:OF_ONE_REPORT",
+    ),
+    "search": _CommandEntry(
+        _RUNNING,
+        "loadgen.cli.search:search",
+        "loadgen.sessions.settings.search:SearchSettings",
+        _PERF,
+        without="loadgen.sessions.settings.search:REPLACED",
+    ),
+    "audit output-caching": _CommandEntry(
+        _RUNNING,
+        "loadgen.cli.audit:output_caching",
+        "loadgen.sessions.settings.audit:AuditSettings",
+        _PERF,
+        without="loadgen.sessions.settings.audit:REPLACED",
+    ),
+    "resume": _CommandEntry(
+        _RUNNING, "loadgen.cli.resume:resume", "loadgen.sessions.settings.resume:ResumeSettings"
+    ),
+    "check": _CommandEntry(
+        _RUNNING, "loadgen.cli.check:check", "loadgen.sessions.settings.check:CheckSettings"
+    ),
+    "calibrate": _CommandEntry(
+        _RUNNING, "loadgen.cli.calibrate:calibrate", "loadgen.sessions.settings.calibrate:CalibrateSettings"
+    ),
+    "report": _CommandEntry(_READING, "loadgen.cli.report:report"),
+    "score": _CommandEntry(
+        _READING, "loadgen.cli.score:score", "loadgen.sessions.settings.score:ScoreSettings"
+    ),
+    "watch": _CommandEntry(_READING, "loadgen.cli.watch:watch"),
+    "sql": _CommandEntry(_READING, "loadgen.cli.sql:sql"),
+    "gate": _CommandEntry(_READING, "loadgen.cli.gate:gate", "loadgen.sessions.settings.gate:GateSettings"),
+    "compare": _CommandEntry(
+        _READING, "loadgen.cli.compare:compare", "loadgen.sessions.settings.compare:CompareSettings"
+    ),
+    "export": _CommandEntry(
+        _READING, "loadgen.cli.export:export", "loadgen.sessions.settings.export:ExportSettings"
+    ),
+    "rules show": _CommandEntry(_READING, "loadgen.cli.rules:show"),
+    "rules check": _CommandEntry(_READING, "loadgen.cli.rules:check"),
+    "init": _CommandEntry(_TRYING, "loadgen.cli.init:init"),
+    "demo": _CommandEntry(_TRYING, "loadgen.cli.demo:demo"),
+    "mock": _CommandEntry(_TRYING, "loadgen.cli.mock:mock"),
+    "selftest": _CommandEntry(_TRYING, "loadgen.cli.selftest:selftest"),
+    "list": _CommandEntry(_TRYING, "loadgen.cli.listing:listing"),
+}
+
+"""Of two words the first is that of a group, whose help is in `_GROUPS`."""
+_NAMES: Final = frozenset(name.partition(" ")[0] for name in _COMMANDS)
+_GROUPS: Final[Mapping[str, str]] = {
+    "audit": "Check a run for caching and other effects that would falsify it.",
+    "rules": "Show rulesets, and check files of them before a run needs them.",
+}
+
+
+def application(only: str | None = None, *, outline: bool = False) -> typer.Typer:
+    """The program: all commands, or one of them or one group, which takes a part of the time to make.
+
+    Args:
+        only: The command, or the group.
+        outline: Commands have no options: enough to list them.
+    """
+    make = _outlined if outline else _made
+    app = typer.Typer(
+        name="loadgen",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(about)
+    groups: dict[str, typer.Typer] = {}
+    for name, entry in _COMMANDS.items():
+        first, _, second = name.partition(" ")
+        if only not in {None, first}:
+            continue
+        if not second:
+            app.command(name, cls=HelpedCommand, rich_help_panel=entry.panel)(make(entry))
+            continue
+        if first not in groups:
+            groups[first] = typer.Typer(help=_GROUPS[first], no_args_is_help=True, rich_markup_mode="rich")
+            app.add_typer(groups[first], name=first, rich_help_panel=entry.panel)
+        groups[first].command(second, cls=HelpedCommand)(make(entry))
+    return app
+
+
+def _made(entry: _CommandEntry) -> Callable[..., None]:
+    does: Callable[..., None] = _loaded(entry.does)
+    if entry.settings is None:
+        return command_of(does)
+    settings = _loaded(entry.settings)
+    if entry.base is None:
+        return command(settings, does)
+    without = () if entry.without is None else _loaded(entry.without)
+    return command_over(_loaded(entry.base), settings, does, without=without)
+
+
+def _outlined(entry: _CommandEntry) -> Callable[..., None]:
+    def command() -> None:
+        """Stand in a list; where the list is made, no command runs."""
+
+    command.__doc__ = _loaded(entry.does).__doc__
+    return command
+
+
+def _loaded(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"llm-loadgen {version('llm-loadgen')}")
+        raise typer.Exit
+
+
+def about(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=lambda value: _print_version(wanted=value),
+            is_eager=True,
+            help="Print the version.",
+        ),
+    ] = False,
+) -> None:
+    """Measure LLM serving endpoints: load, a log of every event, a report, a verdict.
+
+    [bold]Start here[/bold]
+
+    loadgen demo
+
+    loadgen check --url http://127.0.0.1:8000 --model NAME
+
+    loadgen perf --url http://127.0.0.1:8000 --model NAME -c 16 -n 200
+
+    Exit codes: 0 pass, 1 a gate failed, 2 usage, 3 set-up failed, 4 run invalid, 5 inconclusive, 70 a bug,
+    130 interrupted.
+    """
+
+
+def main() -> int:
+    """Run the command line and return its exit code, which errors that explain themselves have too.
+
+    What it has written is flushed: the process may end on the spot.
+    """
+    mend_streams()
+    try:
+        code = _run()
+    finally:
+        give_back()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left in the buffer goes nowhere, or the interpreter would complain of it once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return code or errors.BROKEN_PIPE
+        sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
+        code = code or errors.SETUP
+    return code
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """Refuse an option with an empty value, mostly a variable of the shell that is not set.
+
+    An empty key says that there is none; and of a path nothing would be left but the folder that we are in.
+    """
+    for option, value in pairwise([*arguments, "-"]):
+        name, joined, rest = option.partition("=")
+        if _LONG_OPTION.fullmatch(name) and name not in _MAY_BE_EMPTY and (rest if joined else value) == "":
+            raise errors.UsageError(f"{name} '': says nothing; fill it in, or leave it out")
+
+
+def _run() -> int:
+    try:
+        _refuse_empty(sys.argv[1:])
+        require_own_options(sys.argv[1:])
+        first = next(iter(sys.argv[1:]), None)
+        # A shell that completes a line has it in its environment.
+        outline = _NAMES.isdisjoint(sys.argv) and "_LOADGEN_COMPLETE" not in os.environ
+        app = application(first if first in _NAMES else None, outline=outline)
+        code = app(prog_name="loadgen", standalone_mode=False)
+    except SystemExit as end:
+        # A terminal library ends the program so when its output is read no more.
+        if isinstance(end.__context__, BrokenPipeError):
+            return errors.BROKEN_PIPE
+        return end.code if isinstance(end.code, int) else errors.PASS
+    except BrokenPipeError:
+        return errors.BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 (whatever it is, it must not end like a gate that failed)
+        return errors.INTERRUPTED if errors.is_interrupt(error) else _explained(error)
+    return code if isinstance(code, int) else errors.PASS
+
+
+def _explained(error: Exception) -> int:
+    """Say what went wrong on standard error; return the exit code."""
+    if isinstance(error, command_line.CommandLineError):
+        text, command = command_line.message(error, _NAMES), command_line.command_of(error)
+        if text:  # without arguments the help has been printed, and says it all
+            _write_error(text)
+            sys.stderr.write(f"see `{command or _command()} --help`\n")
+        return errors.USAGE
+    code = errors.exit_code(error)
+    if code is None:
+        sys.stderr.write(errors.printable(redacted(traceback.format_exc()), longest=None))
+        return errors.BUG
+    _write_error(errors.told(error))
+    return code
+
+
+def _write_error(text: str) -> None:
+    sys.stderr.write(f"error: {errors.printable(redacted(text))}\n")
+
+
+def _command() -> str:
+    """The command that was typed, as far as there is such a one."""
+    words = [word for word in sys.argv[1:3] if not word.startswith("-")]
+    both = " ".join(words)
+    return " ".join(filter(None, ["loadgen", both if both in _COMMANDS else next(iter(words), "")]))

@@ -1,0 +1,87 @@
+"""`loadgen audit output-caching`: whether an endpoint answers from a cache of answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from loadgen.sessions.settings.audit import AuditSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.series.audit.output_caching import AuditResult
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.resume import ResumeSettings
+
+
+def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
+    """See whether an endpoint answers a repeated prompt from a cache of answers (MLPerf's TEST04).
+
+    The reference phase asks prompts that differ, the next one repeats one of them. The audit is passed where
+    both completed, and the second was not faster by the threshold; exit 1 where not, 4 where a phase is
+    invalid. The prompts must be new to the server: a cache that knows them is not found. Each phase is a run
+    of its own; [bold]loadgen resume FOLDER[/bold] goes on with an audit that was interrupted. The result is
+    in audit/ of the folder, for [bold]loadgen gate --audit FOLDER[/bold].
+
+    [bold]Examples[/bold]
+
+    loadgen audit output-caching --url $URL --model llama --prompts prompts.jsonl -c 32 -n 1000
+
+    loadgen audit output-caching --url $URL --model llama -c 32 --salt
+    """
+    from loadgen.sessions.series.audit.phases import phases, threshold_of
+    from loadgen.sessions.series.options import Secrets, check
+    from loadgen.sessions.series.series import Series, SeriesKind, new_series_folder
+
+    secrets = Secrets(perf["api_key"], tuple(perf["header"]))
+    points = phases(settings, perf)
+    folder = new_series_folder(settings.out, "audit")
+    definition = {"test": "output_caching", "threshold": threshold_of(settings, perf)}
+    check(points, lambda _: secrets)
+    series = Series(SeriesKind.AUDIT, definition, points, settings.cooldown)
+    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
+
+
+def resume_audit(folder: Path, series: Series, given: ResumeSettings) -> None:
+    """Run the phases of an audit that have not been run to their end."""
+    from loadgen.sessions.series.options import Secrets, check
+
+    secrets = Secrets(given.api_key, tuple(given.header))
+    check(series.points, lambda _: secrets)
+    _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)
+
+
+def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
+    import sys
+
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.sessions.errors import INVALID, PASS, printable
+    from loadgen.sessions.gating.outcome import FAILED
+    from loadgen.sessions.series.audit.result import RECORD, conclude, withdraw
+    from loadgen.sessions.series.runner import run_series
+
+    withdraw(folder)
+    terminal = Terminal(quiet=quiet)
+    ended = run_series(folder, series, lambda _: secrets, observer=terminal)
+    if ended.interrupted:
+        raise typer.Exit(ended.exit_code)
+    audit = conclude(folder, ended.outcomes, series.definition["threshold"], terminal)
+    if audit is not None:
+        sys.stdout.write((folder / RECORD).read_text() if json else _shown(audit))
+    if not quiet:
+        print(f"\nThe audit is in {printable(str(folder))}", file=sys.stderr)
+    raise typer.Exit(INVALID if audit is None else PASS if audit.passed else FAILED)
+
+
+def _shown(found: AuditResult) -> str:
+    from loadgen.sessions.series.audit.output_caching import REFERENCE, REPEATED
+
+    lines = [
+        f"{name:<15} {phase.qps or 0:>12,.3f} req/s   {phase.completed:,} of {phase.requested:,} completed"
+        for name, phase in ((REFERENCE, found.reference), (REPEATED, found.repeated))
+    ]
+    return "\n".join([*lines, f"\n{'PASS' if found.passed else 'FAIL'}: {found.reason}"]) + "\n"

@@ -1,0 +1,89 @@
+"""What is wrong with a command line that typer cannot read: in one line, and where to look.
+
+Typer draws a box with the usage above it; every other error of this program is `error: …`, and so is this.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from workloads.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CommandLineError: Final[Any] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+"""The base of what typer raises about a command line; typer gives it no public name."""
+
+_WANTED: Final = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+_CHOICES: Final = re.compile(r"is not one of (.*)\.")
+_COMMAND: Final = re.compile(r"No such command '([^']*)'")
+_EXTRA: Final = re.compile(r"Got unexpected extra argument.* \((.*)\)")
+_NEEDS_VALUE: Final = "requires an argument"
+
+
+def message(error: Exception, commands: Iterable[str]) -> str:
+    """Say what is wrong, without a place to look.
+
+    Args:
+        error: A `CommandLineError`.
+        commands: The names of the commands that there are.
+    """
+    name = getattr(error, "option_name", None)
+    if isinstance(error, typer.BadParameter):
+        return _about_parameter(error)
+    if hasattr(error, "possibilities"):
+        near = error.possibilities or ()
+        return f"there is no option {name}{did_you_mean(str(name), near)}"
+    if name is not None and _NEEDS_VALUE in str(error):
+        return f"{name} needs a value"
+    if unknown := _COMMAND.match(str(error)):
+        return f"there is no command {unknown[1]!r}{did_you_mean(unknown[1], commands)}"
+    if extra := _EXTRA.match(str(error)):
+        return f"one argument too many: {extra[1]}"
+    text: str = getattr(error, "format_message", error.__str__)()
+    return text[:1].lower() + text[1:].removesuffix(".")
+
+
+def command_of(error: Exception) -> str | None:
+    """The command that an error is about, such as `loadgen perf`; None where typer does not say."""
+    context = getattr(error, "ctx", None)
+    return None if context is None else str(context.command_path)
+
+
+def _about_parameter(error: typer.BadParameter) -> str:
+    parameter: Any = error.param
+    if parameter is None:
+        return str(error.message)
+    if parameter.param_type_name == "argument":
+        place = parameter.name.upper()
+    else:
+        place = max(parameter.opts, key=len)
+    if type(error).__name__ == "MissingParameter":
+        return f"{place} is missing{_variable(parameter)}"
+    details = getattr(error.__cause__, "errors", None)
+    if details is None:
+        return f"{place}: {error.message}"
+    return _invalid(place, details()[0])
+
+
+def _invalid(place: str, detail: Any) -> str:
+    """What Pydantic, by which typer reads values, found wrong with one: in this program's words."""
+    value = str(detail["input"])
+    if kind := _WANTED.get(detail["type"].partition("_")[0]):
+        return f"{place} {value}: must be {kind}"
+    text = detail["msg"].removeprefix("Value error, ")
+    if listed := _CHOICES.search(text):
+        choices = re.findall(r"'([^']*)'", listed[1])
+        return f"{place} {value}: must be one of {', '.join(choices)}{did_you_mean(value, choices)}"
+    return f"{place} {value}: {text}"
+
+
+def _variable(parameter: Any) -> str:
+    names = [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
+    return f" (or the environment variable {' or '.join(names)})" if names else ""

@@ -1,0 +1,81 @@
+"""`loadgen compare`: runs beside each other, and whether they differ by more than chance."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.compare import CompareSettings
+    from reporter.compare.comparison import Comparison
+
+
+def compare(settings: CompareSettings) -> None:
+    """Compare runs with the first one, or with the runs of a baseline.
+
+    Shows each metric with its interval in each run, and the change with its interval. The primary metrics and
+    the scores that the runs have in common decide: exit 1 when one is significantly worse by more than
+    --min-effect, 5 when none could be tested, else 0. One run a side does not measure how runs differ from
+    each other; a baseline of several runs does.
+
+    [bold]Examples[/bold]
+
+    loadgen compare runs/old runs/new
+
+    loadgen compare runs/new-1 runs/new-2 --baseline runs/old-1 --baseline runs/old-2 --metric output_tps
+
+    loadgen compare runs/old-sweep runs/new-sweep
+
+    loadgen compare artifacts/main artifacts/change --markdown comparison.md
+    """
+    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.gating.outcome import exit_code
+    from loadgen.sessions.run.run_folder import require_no_log
+    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.series.sweep.session import require_plot
+
+    if any(map(is_series, map(Path, (*settings.baseline, *settings.runs)))):
+        from loadgen.cli.compare_series import compare_series
+
+        compare_series(settings, compare)
+    require_plot(wanted=settings.plot is not None)
+    for option, path in (("--markdown", settings.markdown), ("--plot", settings.plot)):
+        require_no_log(option, path)
+    comparison = compare_runs(settings)
+    _write(comparison, settings)
+    _print(comparison, json=settings.json, verbose=settings.verbose)
+    raise typer.Exit(exit_code(comparison.status))
+
+
+def _write(comparison: Comparison, settings: CompareSettings) -> None:
+    from loadgen.sessions.gating.outputs import lay
+
+    if settings.markdown is not None:
+        from reporter.render.comparison_markdown import render as as_markdown
+
+        lay("--markdown", settings.markdown, as_markdown(comparison))
+    if settings.plot is not None:
+        from reporter.render.comparison_plot import render as as_svg
+
+        lay("--plot", settings.plot, as_svg(comparison))
+
+
+def _print(comparison: Comparison, *, json: bool, verbose: bool) -> None:
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+
+    end_with_the_reader()
+    if json:
+        import orjson
+
+        from reporter.render.json import printable
+
+        told = orjson.dumps(comparison.to_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        sys.stdout.write(printable(told.decode()))
+    else:
+        from loadgen.cli.terminal.show import page
+        from reporter.render.comparison import render
+
+        sys.stdout.write(render(comparison, verbose=verbose, **page()))

@@ -1,0 +1,83 @@
+"""`loadgen demo`: the whole way once, against a mock endpoint that knows the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.mock_endpoint.truth import Truth
+    from reporter.report import Report
+
+_TTFT = "lognormal:60ms,0.3"
+_ITL = "normal:8ms,1ms"
+_TOKENS = "uniform:24..96"
+_RATE = 40.0
+_SECONDS = 6.0
+_MS = 1e6
+_QUERY = "select status, count(*) as requests, median(ttft_ms) as ttft_p50_ms from samples group by status"
+
+
+def demo(
+    *,
+    out: Annotated[Path | None, Option(help="The run's folder; runs/<time>-demo by default.")] = None,
+) -> None:
+    """Measure a mock endpoint for a few seconds, and hold the report against the mock's own truth.
+
+    Needs no model, no GPU and no network: the mock runs on this machine and is stopped at the end.
+    """
+    from loadgen.cli.terminal.show import show
+    from loadgen.mock_endpoint.process import start_mock
+    from loadgen.sessions.program import program
+    from loadgen.sessions.run.session import outcome, run
+    from loadgen.sessions.settings.perf import PerfSettings
+
+    typer.echo(f"A mock endpoint with TTFT {_TTFT}, ITL {_ITL}, {_TOKENS} tokens a reply;")
+    typer.echo(f"{_RATE:g} requests/s for {_SECONDS:g} s, arriving at random (Poisson):\n")
+    with start_mock(models=("demo",), ttft=_TTFT, itl=_ITL, tokens=_TOKENS, seed=1) as mock:
+        report, folder = run(
+            PerfSettings(
+                url=[mock.url],
+                model="demo",
+                rate=str(_RATE),
+                duration=_SECONDS,
+                warmup="8",
+                out=out,
+                require=["ttft:p(99)<500ms", "tpot:p(95)<20ms", "error<1%"],
+            ),
+        )
+        show(report)
+        if report.run["ended"] == "completed":
+            _compare(report, mock.truth())
+    typer.echo("\nThe log is the truth; everything else is computed from it, as often as you like:\n")
+    typer.echo(f"    {program()} report {folder}")
+    typer.echo(f'    {program()} sql {folder} "{_QUERY}"')
+    typer.echo(f"    {program()} gate {folder} --require 'latency:p(99)<2s'")
+    raise typer.Exit(outcome(report))
+
+
+def _compare(report: Report, truth: Sequence[Truth]) -> None:
+    """Print the reported figures beside those that the server knows to be true."""
+    from statistics import median
+
+    measured = truth[report.counts.warmup :]
+    ttft = [(one.chunk_ns[0] - one.received_ns) / _MS for one in measured if one.chunk_ns]
+    tpot = [
+        (one.chunk_ns[-1] - one.chunk_ns[0]) / (one.tokens - 1) / _MS
+        for one in measured
+        if one.tokens > 1 and one.chunk_ns
+    ]
+    typer.echo("\nReported beside what the server knows to be true, medians in ms:\n")
+    for name, reported, known in (("TTFT", report.ttft_ms, ttft), ("TPOT", report.tpot_ms, tpot)):
+        _line(name, reported, median(known))
+
+
+def _line(name: str, reported: Any, true: float) -> None:
+    said = reported.p50 if reported is not None else float("nan")
+    typer.echo(f"    {name}   reported {said:8.3f}   true {true:8.3f}   difference {said - true:+.3f}")

@@ -1,0 +1,101 @@
+"""`loadgen export`: a run in the files that another program reads."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from loadgen.sessions.errors import INVALID, UsageError
+from loadgen.sessions.settings.export import ExportSettings
+
+if TYPE_CHECKING:
+    from loadgen.sessions.exporting.bundle import Bundle
+
+
+def export(settings: ExportSettings) -> None:
+    """Write a run in files that other programs read.
+
+    [bold]--samples[/bold] writes the results per sample as JSON lines, CSV or Parquet (docs/accuracy.md).
+
+    [bold]--mlperf-endpoints[/bold] writes a run, or the points of a sweep, as MLPerf's submission checkers
+    read them. Nothing is written over that an export has not written, unless [bold]--force[/bold] is given.
+    What a submission needs in addition is listed, and stands in export.json. Exit 4 when a run is invalid;
+    its files are written all the same.
+
+    [bold]Examples[/bold]
+
+    loadgen export RUN --samples results.jsonl
+
+    loadgen export RUN --mlperf-endpoints closed/us/results/box/llama3.1-8b/Server --audit AUDIT
+
+    loadgen export SWEEP --mlperf-endpoints submission --about system.yaml --tokenizer org/model
+    """
+    from loadgen.sessions.exporting.options import require_of_mlperf, require_of_samples
+    from loadgen.sessions.series.series import is_series
+
+    of_series = is_series(settings.run)
+    if settings.samples is not None:
+        require_of_samples(settings, of_series=of_series)
+        from loadgen.sessions.exporting.samples import write_samples
+
+        count = write_samples(settings, settings.samples)
+        _say(settings.samples, count, as_json=settings.json)
+    elif settings.mlperf_endpoints is not None:
+        require_of_mlperf(settings)
+        _export_mlperf(settings, settings.mlperf_endpoints, of_series=of_series)
+    else:
+        raise UsageError("Nothing to export. Use --samples FILE or --mlperf-endpoints FOLDER")
+
+
+def _export_mlperf(settings: ExportSettings, folder: Path, *, of_series: bool) -> None:
+    from loadgen.sessions.exporting.bundle import lay
+    from loadgen.sessions.exporting.options import require_meant
+    from loadgen.sessions.settings.tokenizer import load
+
+    require_meant(settings, of_series=of_series)
+    tokenizer = load(settings.tokenizer)
+    if of_series:
+        from loadgen.sessions.exporting.curve import bundle_of as curve
+
+        bundle = curve(settings, tokenizer)
+    else:
+        from loadgen.sessions.exporting.scenario import bundle_of as scenario
+
+        bundle = scenario(settings, tokenizer)
+    lay(folder, bundle, force=settings.force)
+    _tell(folder, bundle, as_json=settings.json)
+    if bundle.invalid:
+        raise typer.Exit(INVALID)
+
+
+def _tell(folder: Path, bundle: Bundle, *, as_json: bool) -> None:
+    from loadgen.sessions.errors import printable
+
+    if as_json:
+        from loadgen.sessions.exporting.bundle import MANIFEST
+
+        sys.stdout.write((folder / MANIFEST).read_text())
+        return
+    for name in sorted(bundle.files):
+        print(printable(str(folder / name)))
+    for heading, lines in (
+        ("The run is invalid", bundle.invalid),
+        ("Not there, for a submission", bundle.missing),
+    ):
+        if lines:
+            print(f"\n{heading}:")
+            print("\n".join(f"- {printable(line)}" for line in lines))
+
+
+def _say(file: Path, count: int, *, as_json: bool) -> None:
+    from loadgen.sessions.errors import printable
+
+    if as_json:
+        import orjson
+
+        sys.stdout.write(orjson.dumps({"file": str(file), "rows": count}).decode() + "\n")
+    else:
+        print(f"{count:,} requests written to {printable(str(file))}")

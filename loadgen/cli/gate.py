@@ -1,0 +1,78 @@
+"""`loadgen gate`: a run held against rules, with an exit code for a CI job."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.sessions.settings.gate import GateSettings
+    from reporter.render.judged import NamedVerdict
+
+
+def gate(settings: GateSettings) -> None:
+    """Judge a run, or a series of runs, by rules, with an exit code for a CI job.
+
+    Exit 0 when every rule is met, 1 when one is missed, 4 when the run is invalid, 5 when there is too
+    little to tell. Without --ruleset and --require, the rules are those that the run was started with. A
+    metric without samples misses its target. Of a sweep or a suite each run is judged, and what the rules
+    demand of all of them.
+
+    The verdict goes into report.json and junit.xml as well, and on GitHub Actions into the summary of the
+    step and into annotations.
+
+    [bold]Examples[/bold]
+
+    loadgen gate RUN --ruleset chat
+
+    loadgen gate RUN --ruleset mlperf-inference@v6.1 --scenario gpt-oss-120b/server --accuracy SCORED
+
+    loadgen gate RUN --require 'ttft:p(99)<500ms@es99' --require 'error<1%' --junit junit.xml
+
+    loadgen gate RUN --require 'tps:delta>-3%@mw0.05' --also RUN2 --baseline main-runs
+    """
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.verdicts import tell
+    from loadgen.sessions.errors import UsageError
+    from loadgen.sessions.gating.evaluation import judged
+    from loadgen.sessions.gating.idle import idle_options
+    from loadgen.sessions.gating.outcome import exit_code, gravest
+    from loadgen.sessions.gating.whole import judge_series, rows
+    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.settings.tokenizer import load
+    from reporter.render.judged import NamedVerdict as Part
+
+    end_with_the_reader()
+    tokenizer = load(settings.tokenizer)
+    if is_series(settings.run):
+        parts = judge_series(settings, tokenizer)
+        told: object = rows(parts, settings.inconclusive)
+    else:
+        for option, concurrency in (("--c-max", settings.c_max), ("--c-min", settings.c_min)):
+            if concurrency is not None:
+                raise UsageError(f"{option} {concurrency}: is that of a sweep, and this is one run")
+        report, _ = judged(settings.run, settings, tokenizer, settings.skip)
+        parts, told = [Part.of(report)], report.verdict
+    _print(parts, told if settings.json else None, full=settings.full)
+    for option in idle_options(settings, parts):
+        sys.stderr.write(f"note: {option} was given, and no rule asks for it\n")
+    tell(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
+    raise typer.Exit(gravest(exit_code(part.status, settings.inconclusive) for part in parts))
+
+
+def _print(parts: Sequence[NamedVerdict], json: object, *, full: bool) -> None:
+    if json is None:
+        from loadgen.cli.terminal.show import show_verdicts
+
+        show_verdicts(parts, full=full)
+        return
+    import orjson
+
+    from reporter.render.json import printable
+
+    sys.stdout.write(printable(orjson.dumps(json, option=orjson.OPT_INDENT_2).decode()) + "\n")

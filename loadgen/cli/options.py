@@ -1,0 +1,187 @@
+"""Commands for typer, of settings classes and functions whose options are declared without it."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, Field, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar, get_type_hints
+
+import typer
+
+from loadgen.cli.help import MANY, HelpAll
+from loadgen.sessions.settings.option import Argument, OptionValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from loadgen.sessions.settings.option import Option
+
+_HELP_ALL: Final = "help_all"
+
+Settings = TypeVar("Settings")
+
+
+def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callable[..., None]:
+    """Make the function that typer turns into a command.
+
+    Args:
+        settings: A frozen dataclass; each field is `Annotated` with its `Option` or `Argument`.
+        run: Gets the settings; its docstring is the command's help.
+    """
+
+    def entry(**given: Any) -> None:
+        given.pop(_HELP_ALL, None)
+        run(settings(**_plain(given)))
+
+    return _declared(entry, run.__doc__, _parameters(settings))
+
+
+def command_of(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of a function whose parameters declare its options.
+
+    Args:
+        function: Its parameters are `Annotated` with their `Option` or `Argument`; its docstring is the help.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters.values()
+
+    def entry(**options: Any) -> None:
+        options.pop(_HELP_ALL, None)
+        function(**_plain(options))
+
+    return _declared(
+        entry,
+        function.__doc__,
+        [_parameter(parameter.name, parameter.default, hints[parameter.name]) for parameter in parameters],
+    )
+
+
+def command_over(
+    base: type[Any],
+    settings: type[Settings],
+    run: Callable[[Settings, Mapping[str, Any]], None],
+    without: Collection[str] = (),
+) -> Callable[..., None]:
+    """Make a command that takes the options of another one, and some of its own.
+
+    Args:
+        base: The settings of the other one.
+        settings: Its own; an option that both have is its own.
+        run: Gets its own settings, and the options of the other by name.
+        without: Options of the other that it does not take.
+    """
+    own = _parameters(settings)
+    names = {parameter.name for parameter in own}
+    others = [parameter for parameter in _parameters(base) if parameter.name not in names | set(without)]
+
+    def entry(**options: Any) -> None:
+        options.pop(_HELP_ALL, None)
+        given = _plain(options)
+        run(
+            settings(**{name: value for name, value in given.items() if name in names}),
+            {name: value for name, value in given.items() if name not in names},
+        )
+
+    return _declared(entry, run.__doc__, [*own, *others])
+
+
+def _declared(
+    entry: Callable[..., None], doc: str | None, parameters: Sequence[inspect.Parameter]
+) -> Callable[..., None]:
+    """Give a function the signature and the docstring that typer makes a command of.
+
+    With many options it has one more, which shows all of them.
+    """
+    if len(parameters) > MANY:
+        show_all = inspect.Parameter(
+            _HELP_ALL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll
+        )
+        parameters = [*parameters, show_all]
+    entry.__doc__ = doc
+    entry.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    entry.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what inspect looks for
+    return entry
+
+
+def _parameters(settings: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(settings, include_extras=True)
+    return [_parameter(field.name, _default(field), hints[field.name]) for field in fields(settings)]
+
+
+def _parameter(name: str, default: Any, hint: Any) -> inspect.Parameter:
+    """One parameter of a function that typer makes a command of.
+
+    Args:
+        name: Its name, from which that of the option follows.
+        default: Its default; `Parameter.empty` where it must be given.
+        hint: Its type, annotated with its declaration.
+    """
+    (declaration,) = hint.__metadata__
+    shown = declaration.show_default
+    if isinstance(shown, str) and isinstance(default, int | float):
+        # typer shows such a text in parentheses; a default that is written so is shown as it is.
+        default, shown = _Spelled(default, shown), True
+    option = _of_typer(declaration, show_default=shown)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[hint.__origin__, option]
+    )
+
+
+def _of_typer(declaration: Option | Argument, *, show_default: bool | str) -> Any:
+    """What typer calls an option, or an argument, that is declared so."""
+    shared: dict[str, Any] = {
+        "help": declaration.help or None,
+        "metavar": declaration.metavar,
+        "rich_help_panel": declaration.panel,
+        "parser": None if declaration.parser is None else _reader(declaration.parser),
+        "show_default": show_default,
+    }
+    if isinstance(declaration, Argument):
+        return typer.Argument(**shared)
+    return typer.Option(
+        *declaration.flags.split(),
+        envvar=list(declaration.envvar) or None,
+        show_envvar=declaration.show_envvar,
+        min=declaration.min,
+        max=declaration.max,
+        **shared,
+    )
+
+
+def _reader(parser: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The parser of an option, as typer wants it to refuse a value."""
+
+    @wraps(parser)
+    def read(value: str) -> Any:
+        try:
+            return parser(value)
+        except OptionValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return read
+
+
+def _default(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return inspect.Parameter.empty if field.default is MISSING else field.default
+
+
+class _Spelled(float):
+    """A default that help and reference write as one would type it: `10m` instead of 600.0."""
+
+    value: float
+    text: str
+
+    def __new__(cls, value: float, text: str) -> Self:
+        spelled = super().__new__(cls, value)
+        spelled.value, spelled.text = value, text
+        return spelled
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.value if isinstance(value, _Spelled) else value for name, value in options.items()}

@@ -1,0 +1,59 @@
+"""`loadgen perf`: one performance session, from the plan to the verdict."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from loadgen.sessions import errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.sessions.settings.perf import PerfSettings
+    from reporter.report import Report
+
+
+def perf(settings: PerfSettings) -> None:
+    """Put load on an endpoint and report what it does.
+
+    Every event goes to a log while the session runs; the report is computed from it afterwards, and can be
+    computed again with [bold]loadgen report[/bold].
+
+    [bold]Examples[/bold]
+
+    loadgen perf --url http://127.0.0.1:8000 --model llama -c 32 -n 500 --max-tokens 128
+
+    loadgen perf --url $URL --model llama --rate 20 --duration 2m --require 'ttft:p(99)<500ms'
+
+    loadgen perf --url $URL --model llama --prompts gsm8k.jsonl.gz --prompt-column question --offline
+    """
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.sessions.run.session import run
+
+    tell(*run(settings, observer=Terminal(quiet=settings.quiet)), settings)
+
+
+def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
+    """Print the report of a session that is over, tell its verdict, and exit with its outcome."""
+    from loadgen.cli.terminal.show import show
+    from loadgen.sessions.program import program
+    from loadgen.sessions.run.session import outcome
+
+    if settings.json:
+        from reporter.render.json import render
+
+        sys.stdout.write(render(report))
+    else:
+        show(report, summary_only=settings.summary, verbose=settings.verbose)
+    if report.verdict is not None:
+        from loadgen.cli.terminal.verdicts import tell as tell_verdict
+        from reporter.render.judged import NamedVerdict
+
+        tell_verdict([NamedVerdict.of(report)], folder)
+    if not settings.quiet:
+        shown = errors.printable(str(folder))
+        print(f"\nResults saved to {shown}. View again: {program()} report {shown}", file=sys.stderr)
+    raise typer.Exit(outcome(report, settings.inconclusive))

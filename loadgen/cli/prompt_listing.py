@@ -1,0 +1,46 @@
+"""`loadgen list prompts`: what a benchmark asks, a line of JSON for each question."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_prompts(task: str | None, data: Path | None) -> None:
+    """Print every question of a benchmark as JSON lines, in the order of its rows.
+
+    A line has the question's `id`, its `prompt` (the last text of the user, by which a replies file of
+    `loadgen mock` finds it), the `messages` that are sent first, and where there are any its `tools`, its
+    `tags`, and as `follow_ups` what the later turns of a conversation say.
+
+    Args:
+        task: The benchmark with its options, or a file of own data.
+        data: A folder with its data; None fetches it.
+
+    Raises:
+        UsageError: No benchmark is named.
+        WorkloadError: It is none, or its data cannot be read.
+    """
+    import orjson
+
+    from workloads.benchmark import dataset
+    from workloads.task import parse
+
+    if task is None:
+        raise UsageError("list prompts: name a benchmark: loadgen list prompts TASK [--data DIR]")
+    for question in dataset([parse(task)], data).questions:
+        sample = question.sample
+        later = [[dict(message) for message in turn.messages] for turn in sample.follow_ups]
+        more = {"tools": sample.tools, "tags": sample.tags, "follow_ups": later}
+        line = {
+            "id": question.id,
+            "prompt": sample.prompt,
+            "messages": sample.messages(),
+            **{name: value for name, value in more.items() if value},
+        }
+        sys.stdout.write(orjson.dumps(line, str, orjson.OPT_APPEND_NEWLINE).decode())

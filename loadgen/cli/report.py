@@ -1,0 +1,166 @@
+"""`loadgen report`: the report of a run, computed from its log."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast, get_args
+
+import typer
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.definitions import (
+    LatencyOrigin,
+    PercentileMethod,
+    Percentiles,
+    Summary,
+    TpotDenominator,
+    TpotEnd,
+    Verbose,
+    chosen,
+    percentiles_of,
+)
+from loadgen.sessions.settings.on_invalid import OnInvalid
+from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.prices import Prices
+from loadgen.sessions.settings.run_argument import RunOrSeries
+from loadgen.sessions.settings.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reporter.report import Report
+
+Method = Literal["linear", "lower", "loadgen_floor", "nearest_rank"]
+METHODS: Final = get_args(Method)
+
+
+def report(
+    run: RunOrSeries,
+    *,
+    json: Annotated[bool, Option("--json", help="Print report.json.")] = False,
+    summary: Summary = False,
+    verbose: Verbose = False,
+    by: Annotated[
+        list[str] | None,
+        Option(
+            "--by",
+            metavar="WHAT",
+            help="Break the figures down by phase, endpoint, turn, stage, time or a tag; may be repeated.",
+        ),
+    ] = None,
+    tpot: Annotated[
+        Literal["request", "token"],
+        Option(help="Weigh TPOT by requests or by tokens."),
+    ] = "request",
+    percentiles: Percentiles = None,
+    percentile_method: PercentileMethod = None,
+    latency_origin: LatencyOrigin = None,
+    tpot_denominator: TpotDenominator = None,
+    tpot_end: TpotEnd = None,
+    tokenizer: Tokenizer = None,
+    prices: Prices = None,
+    on_invalid: OnInvalid = None,
+    stats: Annotated[
+        bool,
+        Option("--stats", help="Break scores down by what their benchmarks tell apart: subjects, levels."),
+    ] = False,
+    scoring_pass: Annotated[
+        int | None,
+        Option(
+            "--pass",
+            metavar="N",
+            help="Tell the scores of that scoring pass, not the last one; report.json stays.",
+        ),
+    ] = None,
+) -> None:
+    """Report a run, or the table and the summary of a sweep, a search or a suite.
+
+    Everything is computed from the log, so this works after a crash, as often as wanted, and writes
+    report.json anew. Exit 4 when the run is invalid, or a score undetermined because answers could not be
+    judged.
+
+    [bold]Examples[/bold]
+
+    loadgen report runs/20260101-120000-llama
+
+    loadgen report RUN --json | jq .ttft_ms.p99
+
+    loadgen report RUN --by endpoint --by time
+    """
+    from loadgen.sessions.run.breakdowns import require_breakdowns, score_groups
+
+    if json and (by or stats):
+        raise UsageError(f"--json prints every breakdown: leave {'--by' if by else '--stats'} out")
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.settings.prices import load as load_prices
+    from loadgen.sessions.settings.tokenizer import load
+    from reporter.metrics import TPOTReportingMode
+
+    end_with_the_reader()
+    if is_series(run):
+        of_a_run: dict[str, object] = {
+            "--by": by,
+            "--tokenizer": tokenizer,
+            "--prices": prices,
+            "--stats": stats or None,
+        }
+        of_a_run |= {"--percentiles": percentiles, "--pass": scoring_pass, "--on-invalid": on_invalid}
+        raise typer.Exit(_report_series(run, of_a_run, json=json))
+    if percentiles in METHODS:
+        sys.stderr.write(
+            f"note: --percentiles {percentiles}: the method is --percentile-method now; "
+            "--percentiles lists the percentiles to report, and takes a method for one more release\n"
+        )
+        percentiles, percentile_method = None, cast("Method", percentiles)
+    made = write_report(
+        run,
+        None,
+        observer=Terminal(),
+        tokenizer=load(tokenizer),
+        tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
+        percentile_method=percentile_method,
+        choice=chosen(
+            {
+                "latency_origin": latency_origin,
+                "tpot_denominator": tpot_denominator,
+                "tpot_end": tpot_end,
+            }
+        ),
+        **percentiles_of(percentiles),
+        scoring_pass=scoring_pass,
+        prices=load_prices(prices),
+        on_invalid=on_invalid,
+    )
+    require_breakdowns(made, by or ())
+    told_apart = [*(by or ()), *(score_groups(made) if stats else ())]
+    _print(made, json=json, summary=summary, verbose=verbose, by=list(dict.fromkeys(told_apart)))
+    from reporter.accuracy.undetermined import undetermined
+
+    if not made.validity.stands or undetermined(made.accuracy):
+        from loadgen.sessions.errors import INVALID
+
+        raise typer.Exit(INVALID)
+
+
+def _report_series(run: Path, of_a_run: Mapping[str, object], *, json: bool) -> int:
+    from loadgen.cli.report_series import show_series
+    from loadgen.sessions.run.run_folder import folder_of
+
+    if options := [option for option, given in of_a_run.items() if given is not None]:
+        raise UsageError(f"{options[0]}: applies to a run; {run} is a series of runs, so name one of them")
+    return show_series(folder_of(run), json=json)
+
+
+def _print(made: Report, *, json: bool, summary: bool, verbose: bool, by: Sequence[str]) -> None:
+    if json:
+        from reporter.render.json import render
+
+        sys.stdout.write(render(made))
+    else:
+        from loadgen.cli.terminal.show import show
+
+        show(made, summary_only=summary, verbose=verbose, by=by)

@@ -1,0 +1,115 @@
+"""`loadgen report` of a series: its table and its summary again, from what its runs have left."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import INVALID, PASS, UsageError, printable
+from loadgen.sessions.series import series as files
+from loadgen.sessions.series.outcome import SeriesResult, gravest
+from loadgen.sessions.series.series import SeriesKind
+from loadgen.sessions.series.so_far import outcome_of
+from recorder.errors import BeingWrittenError
+from recorder.lock import is_held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series.series import Series
+
+
+def show_series(folder: Path, *, json: bool) -> int:
+    """Print what `loadgen sweep`, `search`, `run` or `audit` printed at its end, or would so far.
+
+    The files of the series stay as they are.
+
+    Returns:
+        The exit code: that of the gravest run; 4 where a series is neither complete nor running.
+
+    Raises:
+        UsageError: None of its runs has ended yet.
+    """
+    series = files.read(folder)
+    outcomes = outcomes_so_far(folder, series)
+    if not outcomes:
+        raise UsageError(f"{folder} is the folder of a {series.kind}, and none of its runs has ended yet")
+    text, document = _SHOWS[series.kind](folder, series, outcomes)
+    if json:
+        import orjson
+
+        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        sys.stdout.write(orjson.dumps(document, option=option).decode())
+    else:
+        sys.stdout.write(text)
+    missing = len(series.points) - len(outcomes)
+    if missing:
+        _say_what_is_missing(folder, series, len(outcomes))
+    code = gravest(outcomes)
+    return INVALID if missing and code == PASS and not is_held(folder) else code
+
+
+def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:
+    """What came of the points that have been run to their end."""
+    found = []
+    for number in range(len(series.points)):
+        with suppress(BeingWrittenError):
+            outcome = outcome_of(folder, series, number)
+            if outcome is not None:
+                found.append(outcome)
+    return found
+
+
+def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
+    from loadgen.sessions.program import program
+
+    shown = printable(str(folder))
+    state = f"{done} of {len(series.points)} runs are done"
+    more = "the others follow" if is_held(folder) else f"go on with: {program()} resume {shown}"
+    sys.stderr.write(f"\n{state}; {more}\n")
+
+
+def _sweep(folder: Path, _: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
+    from loadgen.cli.terminal.sweep_table import as_text
+    from loadgen.sessions.series.sweep.result import document
+
+    return as_text(outcomes), document(folder, outcomes)
+
+
+def _suite(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
+    from loadgen.cli.terminal.suite_table import as_text
+    from loadgen.sessions.series.suite.summary import document
+
+    return as_text(folder, series, outcomes), document(
+        folder, series, SeriesResult(tuple(outcomes), interrupted=False)
+    )
+
+
+def _search(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
+    from loadgen.cli.terminal.search_table import table
+    from loadgen.cli.terminal.show import page
+    from loadgen.sessions.series.search.search import found_in
+
+    found = found_in(folder, series, outcomes)
+    return table(found, **page()), found.to_dict()
+
+
+def _audit(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
+    from loadgen.cli.terminal.series_table import table
+    from loadgen.cli.terminal.show import page
+    from loadgen.sessions.series.rows import rows
+
+    return table(outcomes, **page()), {"kind": series.kind, "points": rows(outcomes, folder)}
+
+
+_SHOWS: Final[
+    Mapping[SeriesKind, Callable[[Path, Series, Sequence[PointOutcome]], tuple[str, Mapping[str, Any]]]]
+] = {
+    SeriesKind.SWEEP: _sweep,
+    SeriesKind.SEARCH: _search,
+    SeriesKind.SUITE: _suite,
+    SeriesKind.AUDIT: _audit,
+}

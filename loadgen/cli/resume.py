@@ -1,0 +1,76 @@
+"""`loadgen resume`: an interrupted run, finished."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadgen.sessions.run.preparation import Prepared
+    from loadgen.sessions.settings.resume import ResumeSettings
+
+
+def resume(settings: ResumeSettings) -> None:
+    """Finish a run that was interrupted, killed, or given up, without asking again what was answered.
+
+    The run must have had a number of requests, not only a duration. What it was to do is in its log, all but
+    the secrets. A failure counts as a result and is not asked again; the report is of the whole run, and the
+    exit code is that of [bold]loadgen perf[/bold].
+
+    Of a run that asked benchmarks, the answers are scored when they are there, and scoring that was
+    interrupted is gone on with.
+
+    The folder of a sweep, a search or a suite is gone on with at its first unfinished run, which is moved
+    aside and run anew.
+
+    [bold]Example[/bold]
+
+    loadgen resume runs/20260101-120000-llama
+    """
+    from loadgen.sessions.series.series import is_series
+
+    if is_series(settings.run):
+        from loadgen.cli.resume_series import resume_series
+
+        resume_series(settings)
+        return
+    _resume_run(settings)
+
+
+def _resume_run(settings: ResumeSettings) -> None:
+    from loadgen.cli.perf import tell
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.driver.workers.staff import WorkerLauncher
+    from loadgen.sessions.run.ending import end_log
+    from loadgen.sessions.run.resumption import prepare_again, resumable, settings_again
+    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.run.scores import score
+    from loadgen.sessions.run.session import conduct, reported, score_if_over
+
+    terminal = Terminal(quiet=settings.quiet)
+    run, folder = resumable(settings.run), folder_of(settings.run)
+    if run.ended == "completed":
+        given = settings_again(settings, run)
+        score(given, folder, terminal)
+        tell(reported(folder, None, given=given, observer=terminal), folder, given)
+    prepared, broken = prepare_again(settings, run), None
+    if prepared.left:
+        if not settings.quiet:
+            sys.stderr.write(_announcement(prepared))
+        if prepared.given.abort_on_fail:
+            sys.stderr.write("note: --abort-on-fail follows no run that is resumed; it goes on to its end\n")
+        with WorkerLauncher(prepared.given.transport) as staff:
+            broken = conduct(prepared, staff, folder, terminal)
+    else:
+        end_log(prepared, folder)
+    score_if_over(prepared, folder, broken, terminal)
+    report = reported(folder, broken, given=prepared.given, observer=terminal)
+    tell(report, folder, prepared.given)
+
+
+def _announcement(prepared: Prepared) -> str:
+    from loadgen.sessions.errors import printable
+
+    what = "requests" if prepared.plan.sessions is None else "conversations"
+    where = printable(" and ".join(target.url for target in prepared.targets))
+    return f"resuming: {prepared.plan.count} {what} remaining for {where}\n"

@@ -1,0 +1,94 @@
+"""`loadgen rules`: what a ruleset demands, and whether a file of rules is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadgen.sessions.settings.option import Argument, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rulesets.ruleset import Ruleset
+
+_AS_JSON = Option("--json", help="Print JSON.")
+
+
+def show(
+    name: Annotated[str, Argument(help="NAME, NAME@VERSION or a file.", show_default=False)],
+    *,
+    model: Annotated[
+        str | None, Option(help="Only the rules for this model, as an endpoint calls it.")
+    ] = None,
+    scenario: Annotated[str | None, Option(help="Only this scenario: SCENARIO or MODEL/SCENARIO.")] = None,
+    json: Annotated[bool, _AS_JSON] = False,
+) -> None:
+    """Show the rules of a ruleset: one line a model and scenario, or all of the one that is chosen.
+
+    [bold]Examples[/bold]
+
+    loadgen rules show mlperf-inference
+
+    loadgen rules show mlperf-inference@v6.1 --scenario gpt-oss-120b/server
+    """
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from rulesets.loading import load, read
+
+    end_with_the_reader()
+    book = read(name)
+    chosen: Sequence[Ruleset] = list(book.rulesets.values())
+    if model is not None or scenario is not None:
+        chosen = [load(name, model=model, scenario=scenario)]
+    if json:
+        import orjson
+
+        told = {
+            "name": book.name,
+            "version": book.version,
+            "locked": book.locked,
+            "rulesets": [ruleset.to_dict() for ruleset in chosen],
+        }
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+        return
+    from loadgen.cli.terminal.rules_view import one_ruleset, overview
+
+    _print(one_ruleset(chosen[0]) if len(chosen) == 1 else overview(book))
+
+
+def check(
+    files: Annotated[list[str], Argument(help="Files, or names of rulesets.", show_default=False)],
+) -> None:
+    """Check files of rules: exit 2 when one is wrong, with file, line, key and what would be right.
+
+    What is allowed but likely a slip is a warning: a target that says nothing beside another, a confidence
+    that a valid run cannot have, a test that can never find a change. Warnings do not change the exit code.
+
+    [bold]Example[/bold]
+
+    loadgen rules check rules/*.yaml
+    """
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.sessions.errors import USAGE
+    from loadgen.sessions.rules import checked
+    from rulesets.errors import RulesetError
+    from rulesets.loading import read
+
+    end_with_the_reader()
+    wrong = False
+    for file in files:
+        try:
+            _print(checked(file, read(file)))
+        except RulesetError as error:
+            wrong = True
+            _print([f"error: {error}"], to_error=True)
+    if wrong:
+        raise typer.Exit(USAGE)
+
+
+def _print(lines: Iterable[str], *, to_error: bool = False) -> None:
+    from loadgen.sessions.errors import printable
+
+    for line in lines:
+        typer.echo(printable(line, longest=None), err=to_error)

@@ -1,0 +1,117 @@
+"""`loadgen run`: the runs of a suite."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.sessions.series.suite.document import Suite
+    from loadgen.sessions.series.suite.matrix import MatrixRun
+    from loadgen.sessions.series.suite.source import SuiteSource
+    from loadgen.sessions.settings.run import RunSettings
+
+
+def run(settings: RunSettings) -> None:
+    """Run a suite: every model with every benchmark under every load of a file, into one folder.
+
+    [bold]loadgen init[/bold] writes a file to begin with. A flag goes before the environment, and that before
+    the file; in it a load goes before its benchmark, that before its model, and that before the defaults. A
+    suite that was interrupted goes on at its first unfinished run with [bold]loadgen resume FOLDER[/bold].
+
+    Exit code: the gravest of the runs: 4 when one is invalid, else 1 when one misses a requirement, else 5
+    when one is inconclusive, else 0.
+
+    [bold]Examples[/bold]
+
+    loadgen run suite.toml --dry-run
+
+    loadgen run suite.toml --model-filter 'llama*' --duration 30s --out results
+    """
+    from loadgen.sessions.series.suite.entries import chosen_entries, folder_of_suite
+    from loadgen.sessions.series.suite.mistakes import suite_of
+    from loadgen.sessions.series.suite.source import read
+
+    source = read(settings.suite)
+    suite = suite_of(source)
+    _note_old_table(source, suite)
+    entries = chosen_entries(settings, source, suite)
+    _note_overruled(entries)
+    if settings.dry_run:
+        _dry_run(settings, source, suite, entries)
+        return
+    from loadgen.cli.suite_runs import conduct_suite
+    from loadgen.sessions.series.series import new_series_folder
+    from loadgen.sessions.series.suite.keys import from_environment, named, secrets_of
+    from loadgen.sessions.series.suite.runner import name_of, series_of, sound
+
+    folder = new_series_folder(folder_of_suite(settings, source, suite), name_of(source, suite))
+    known = named(entries)
+    points = sound(source, entries, secrets_of(known, from_environment()))
+    series = series_of(
+        source,
+        suite,
+        points,
+        known,
+        cooldown_s=suite.run.cooldown if settings.cooldown is None else settings.cooldown,
+        stop_on_failure=suite.run.stop_on_failure
+        if settings.stop_on_failure is None
+        else settings.stop_on_failure,
+    )
+    conduct_suite(folder, series, from_environment(), json=settings.json, quiet=settings.quiet)
+
+
+def _note_old_table(source: SuiteSource, suite: Suite) -> None:
+    """Say once that what runs are held against has another table now."""
+    from loadgen.sessions.errors import printable
+    from loadgen.sessions.series.suite.mistakes import verdict_keys
+
+    if keys := verdict_keys(suite):
+        sys.stderr.write(
+            printable(
+                f"note: {source.path}: put {', '.join(keys)} into [gate]; [judge] configures the LLM "
+                "that judges answers, and takes verdict keys for one more release only\n"
+            )
+        )
+
+
+def _note_overruled(entries: Sequence[MatrixRun]) -> None:
+    """Say when the environment goes before the file: it may have been set for something else."""
+    from loadgen.sessions.errors import printable
+    from loadgen.sessions.series.suite.option import variables
+
+    known = {variable for names in variables().values() for variable in names}
+    overruled = {
+        (places[-1], name)
+        for entry in entries
+        for name, places in entry.merged.origins.items()
+        if places[-1] in known and len(places) > 1
+    }
+    for variable, name in sorted(overruled):
+        sys.stderr.write(printable(f"note: {variable} goes before the {name} of the file\n"))
+
+
+def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: Sequence[MatrixRun]) -> None:
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.show import page
+    from loadgen.cli.terminal.suite_plan import as_text
+    from loadgen.sessions.gating.foreseen import warn_of
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.suite.keys import named, unset
+    from loadgen.sessions.series.suite.plan import as_rows
+    from loadgen.sessions.series.suite.runner import name_of, sound
+
+    terminal = Terminal()
+    sound(source, entries, lambda _: Secrets(), lambda ready, name: warn_of(ready, terminal, name))
+    for variable in unset(named(entries)):
+        sys.stderr.write(f"note: {variable} is not set; the suite takes a secret from it\n")
+    if settings.json:
+        import orjson
+
+        told = {"suite": name_of(source, suite), "file": str(source.path), "runs": as_rows(entries)}
+        sys.stdout.write(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+        return
+    title = f"{name_of(source, suite)}, {len(entries)} runs, from {source.path}"
+    sys.stdout.write(as_text(title, entries, **page()))

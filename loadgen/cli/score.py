@@ -1,0 +1,72 @@
+"""`loadgen score`: the answers of a run, scored from its log."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.score import ScoreSettings
+
+
+def score(settings: ScoreSettings) -> None:
+    """Score the stored answers of a run, and report it.
+
+    Everything is read from the log: neither the endpoint nor the data of the benchmark is needed, only a
+    judge where a benchmark takes one. Each call is a scoring pass of its own, which is added to the log;
+    nothing is overwritten, and a pass that was interrupted or killed is continued. What scorers need
+    on this machine (packages, models, permission to run code) is checked before the first answer is scored.
+
+    Exit 4 when the run is invalid, or a score undetermined because answers could not be judged; 130 when it
+    was interrupted, and then what was scored stays.
+
+    [bold]Examples[/bold]
+
+    loadgen score runs/20260101-120000-llama
+
+    loadgen score RUN --scorer mmlu_pro=official_random
+
+    loadgen score RUN --eval graders:exact
+
+    loadgen score RUN --pass 1
+    """
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.show import show
+    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.series.series import require_run
+    from loadgen.sessions.settings.prices import load
+
+    settings.check()
+    terminal = Terminal(quiet=settings.quiet)
+    prices = load(settings.prices)
+    end_with_the_reader()
+    require_run(settings.run)
+    if settings.pass_number is None:
+        from loadgen.sessions.scoring.scoring_pass import score_run
+        from loadgen.sessions.settings.score import options_of
+
+        try:
+            scoring = score_run(settings.run, options_of(settings), terminal)
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted: the same command continues with what is left to score\n")
+            raise
+        terminal.progress(scoring.summary)
+    report = write_report(
+        settings.run,
+        None,
+        observer=terminal,
+        scoring_pass=settings.pass_number,
+        prices=prices,
+        on_invalid=settings.on_invalid,
+    )
+    if settings.json:
+        from reporter.render.json import render
+
+        sys.stdout.write(render(report))
+    else:
+        show(report)
+    raise typer.Exit(outcome(report))

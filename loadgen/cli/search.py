@@ -1,0 +1,66 @@
+"""`loadgen search`: the highest rate, or number of users, that meets the requirements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from loadgen.sessions.settings.search import SearchSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.resume import ResumeSettings
+
+
+def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
+    """Find the highest rate, or number of users, that meets every requirement.
+
+    Short trials bracket it; longer ones, repeated while chance could have made their verdict, narrow it down.
+    An endpoint that falls behind the rate has missed, whatever its latencies are. Each trial is a run of its
+    own, in one folder; [bold]loadgen resume FOLDER[/bold] goes on with a search that was interrupted. Exit 0
+    when it was found, or is above the range; 1 when even the lowest load fails; 4 when the client was the
+    limit; 5 when it is not clear.
+
+    [bold]Examples[/bold]
+
+    loadgen search --url $URL --model llama --require 'ttft:p(99)<2s' --require 'tpot:p(99)<80ms'
+
+    loadgen search --url $URL --model llama --require 'latency:p(95)<10s' --concurrency 1..256 --json
+    """
+    from loadgen.sessions.series.search.session import new_search
+
+    _conduct(*new_search(settings, perf), json=settings.json, quiet=settings.quiet)
+
+
+def resume_search(folder: Path, series: Series, given: ResumeSettings) -> None:
+    """Continue a search; it has its whole budget again."""
+    from loadgen.sessions.series.options import Secrets
+
+    secrets = Secrets(given.api_key, tuple(given.header), given.judge_api_key)
+    _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)
+
+
+def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
+    import sys
+
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.sessions.errors import printable
+    from loadgen.sessions.series.search.search import RESULT
+    from loadgen.sessions.series.search.session import run_search
+
+    found = run_search(folder, series, secrets, Terminal(quiet=quiet))
+    if json:
+        sys.stdout.write((folder / RESULT).read_text())
+    else:
+        from loadgen.cli.terminal.search_table import table
+        from loadgen.cli.terminal.show import page
+
+        print(table(found, **page()), end="")
+    if not quiet:
+        print(f"\nThe search is in {printable(str(folder))}", file=sys.stderr)
+    raise typer.Exit(found.exit_code)

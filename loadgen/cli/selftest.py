@@ -1,0 +1,115 @@
+"""`loadgen selftest`: the client on every shape of a stream and every fault, beside what the server did."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from loadgen.sessions import errors
+from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.sessions.conformance.evaluation import RowResult
+    from loadgen.sessions.conformance.row import ConformanceRow
+
+_FAILED = 1
+
+
+def selftest(
+    *,
+    transport: Annotated[
+        Literal["native", "aiohttp", "both"],
+        Option(help="The transport to try."),
+    ] = "both",
+    protocol: Annotated[
+        list[str] | None,
+        Option(help="A protocol to try, repeatable; all of them by default."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        Option(help="A scenario to try, repeatable; all of them by default."),
+    ] = None,
+    json: Annotated[bool, Option("--json", help="Print every row as JSON instead of the table.")] = False,
+    keep: Annotated[
+        Path | None,
+        Option(help="A new folder for the logs and the server's truth, which are thrown away else."),
+    ] = None,
+) -> None:
+    """Try this client on every shape of a stream and every fault, beside a server that knows what it did.
+
+    The server is a child process that plays each scenario byte for byte. The client is the one of perf; its
+    figures are read from its log. Exit 1 when a row fails. What is right, and why: docs/conformance.md.
+
+    [bold]Examples[/bold]
+
+    loadgen selftest
+
+    loadgen selftest --only cut --only crlf --protocol chat
+    """
+    from loadgen.driver.workers.parts import PROTOCOLS
+    from loadgen.sessions.conformance.row import rows
+
+    for name in protocol or ():
+        if name not in PROTOCOLS:
+            raise errors.UsageError(f"--protocol {name}: not a protocol; choose from {', '.join(PROTOCOLS)}")
+    transports = ("native", "aiohttp") if transport == "both" else (transport,)
+    judged = _try(rows(only or (), protocol or PROTOCOLS, transports), keep)
+    _print(judged, json=json)
+    if not all(one.passed for one in judged):
+        raise typer.Exit(_FAILED)
+
+
+def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
+    """Try the rows, telling how far it is."""
+    from loadgen.sessions.conformance.trial import try_all
+    from loadgen.sessions.scratch_folder import scratch_folder
+
+    # The server is on this machine, whatever proxy leads to others.
+    os.environ["no_proxy"] = "*"
+    if keep is not None:
+        if keep.exists():
+            raise errors.UsageError(f"--keep {keep}: it is there already; name a new folder")
+        return try_all(rows, keep, done=_RowProgress(len(rows)))
+    with scratch_folder("loadgen-selftest-") as folder:
+        return try_all(rows, folder, done=_RowProgress(len(rows)))
+
+
+class _RowProgress:
+    """Tells on a terminal how many rows have been asked; nothing elsewhere."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._asked = 0
+
+    def __call__(self, row: ConformanceRow) -> None:
+        """Count a row."""
+        self._asked += 1
+        if sys.stderr.isatty():
+            again = f", {self._asked - self._rows} again" if self._asked > self._rows else ""
+            line = f"asked {min(self._asked, self._rows)} of {self._rows} rows{again}: {row}"
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{line[:width]}")
+            sys.stderr.flush()
+
+
+def _print(judged: Sequence[RowResult], *, json: bool) -> None:
+    from loadgen.sessions.conformance.record import record
+
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    if json:
+        import orjson
+
+        print(orjson.dumps([record(one) for one in judged], option=orjson.OPT_INDENT_2).decode())
+        return
+    from loadgen.cli.terminal.conformance_table import table
+    from loadgen.cli.terminal.show import page
+
+    sys.stdout.write(table(judged, **page()))

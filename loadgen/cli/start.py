@@ -1,0 +1,69 @@
+"""Where the program begins: secrets leave the command line, and an interrupt finds the program prepared.
+
+Whenever an interrupt comes, the program ends with 130 and without a traceback; SIGTERM and SIGHUP mean the
+same. While the commands are being imported there is nothing to tidy up, and an exception could be lost in the
+import machinery: the process ends on the spot. From then on they raise KeyboardInterrupt, until a session
+hears them itself (`loadgen.driver.stop`). Once the exit code is certain nothing is left to be tidied up
+either: the process ends at once, for an interrupt during the interpreter's end would change the exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from loadgen.sessions.interrupt import interrupt, require_none
+from loadgen.sessions.secrets import conceal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def main() -> NoReturn:
+    """Run the command line, and end the process with its exit code."""
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    _hear(heard, _end)
+    conceal()
+    from loadgen.cli.app import main as run
+
+    sys.unraisablehook = _unless_interrupted(sys.unraisablehook)
+    code = _INTERRUPTED
+    with suppress(KeyboardInterrupt):
+        _hear(heard, interrupt)
+        code = _outcome(run)
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _outcome(run: Callable[[], int]) -> int:
+    """The exit code, once no interrupt has got lost on the way."""
+    try:
+        return run()
+    finally:
+        require_none()
+
+
+def _hear(numbers: list[signal.Signals], handler: Any) -> None:
+    for number in numbers:
+        signal.signal(number, handler)
+
+
+def _end(*_: object) -> NoReturn:
+    os._exit(_INTERRUPTED)
+
+
+def _unless_interrupted(report: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An interrupt that comes where no exception gets out of, such as a destructor, must not get lost."""
+
+    def hook(lost: Any) -> None:
+        if isinstance(lost.exc_value, KeyboardInterrupt):
+            _end()
+        report(lost)
+
+    return hook

@@ -1,0 +1,81 @@
+"""The runs of a suite that `loadgen run` and `loadgen resume` do, and their summary on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.suite_table import as_text
+from loadgen.cli.terminal.verdicts import told_of
+from loadgen.sessions.errors import PASS, printable
+from loadgen.sessions.gating.outcome import gravest
+from loadgen.sessions.program import program
+from loadgen.sessions.series.runner import run_series
+from loadgen.sessions.series.suite.keys import secrets_of
+from loadgen.sessions.series.suite.resumption import require_resumable
+from loadgen.sessions.series.suite.summary import summed_up
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.sessions.series.outcome import PointOutcome, SeriesResult
+    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.resume import ResumeSettings
+
+
+def resume_suite(folder: Path, series: Series, given: ResumeSettings) -> NoReturn:
+    """Go on with a suite at its first run that is not done.
+
+    Raises:
+        UsageError: It cannot be gone on with; nothing has been sent then.
+        typer.Exit: With the exit code of the gravest run.
+    """
+    require_resumable(folder, series, given)
+    conduct_suite(folder, series, given.api_key, json=given.json, quiet=given.quiet)
+
+
+def conduct_suite(folder: Path, series: Series, key: str | None, *, json: bool, quiet: bool) -> NoReturn:
+    """Do every run that is not done, and sum all of them up.
+
+    Args:
+        folder: That of the suite.
+        series: What it is.
+        key: The key of runs for which the file names no variable.
+        json: Print the summary as JSON.
+        quiet: No progress.
+
+    Raises:
+        UsageError: Another process does them.
+        typer.Exit: With the exit code of the gravest run.
+    """
+    secrets = secrets_of(series.definition["secrets"], key)
+    stop = _failed if series.definition["stop_on_failure"] else None
+    ended = run_series(
+        folder, series, lambda point: secrets(point.name), observer=Terminal(quiet=quiet), stop_after=stop
+    )
+    _tell(folder, series, ended, json=json)
+    together = told_of(folder, ended.outcomes, quiet=json)
+    raise typer.Exit(gravest([ended.exit_code, together]))
+
+
+def _failed(outcome: PointOutcome) -> bool:
+    return outcome.exit_code != PASS
+
+
+def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool) -> None:
+    told = summed_up(folder, series, ended)
+    if json:
+        import orjson
+
+        sys.stdout.write(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+        return
+    sys.stdout.write(as_text(folder, series, ended.outcomes))
+    shown, done = printable(str(folder)), len(ended.outcomes)
+    if done < len(series.points) and not ended.interrupted:
+        sys.stdout.write(
+            "The suite ended after a run that failed (stop_on_failure); "
+            f"go on with: {program()} resume {shown}\n"
+        )

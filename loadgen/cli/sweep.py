@@ -1,0 +1,71 @@
+"""`loadgen sweep`: the same run for each value of an option, laid beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from loadgen.sessions.settings.sweep import SweepSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.resume import ResumeSettings
+
+
+def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
+    """Run the same load for each value of an option, and lay the runs beside each other.
+
+    Each point is a run of its own, in one folder; [bold]loadgen resume FOLDER[/bold] goes on with a sweep
+    that was interrupted. The table has throughput (output tokens/s), interactivity (tokens/s that one user
+    sees), their Pareto front, and its knee. The exit code is the gravest of the runs: 4 over 1 over 5 over
+    0; what a ruleset demands of all runs together counts like one more.
+
+    [bold]Examples[/bold]
+
+    loadgen sweep --url $URL --model llama --concurrency 1,2,4,8,16,32 -n 200 --cooldown 5s
+
+    loadgen sweep --url $URL --model llama --rate 5:50:5 --duration 60s --plot
+
+    loadgen sweep --url $URL --model llama -c 4,16 --vary max-tokens=64,256
+    """
+    from loadgen.sessions.series.sweep.session import new_sweep
+
+    _conduct(*new_sweep(settings, perf), json=settings.json, quiet=settings.quiet)
+
+
+def resume_sweep(folder: Path, series: Series, given: ResumeSettings) -> None:
+    """Run the points of a sweep that have not been run to their end."""
+    from loadgen.sessions.series.options import Secrets
+
+    secrets = Secrets(given.api_key, tuple(given.header), given.judge_api_key)
+    _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)
+
+
+def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
+    import sys
+
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.verdicts import told_of
+    from loadgen.sessions.errors import printable
+    from loadgen.sessions.gating.outcome import gravest
+    from loadgen.sessions.series.sweep.result import SWEEP
+    from loadgen.sessions.series.sweep.session import run_sweep
+
+    ended = run_sweep(folder, series, secrets, Terminal(quiet=quiet))
+    if ended.interrupted:
+        raise typer.Exit(ended.exit_code)
+    if json:
+        sys.stdout.write((folder / SWEEP).read_text())
+    else:
+        from loadgen.cli.terminal.sweep_table import as_text
+
+        sys.stdout.write(as_text(ended.outcomes))
+    together = told_of(folder, ended.outcomes, quiet=json)
+    if not quiet:
+        print(f"\nThe sweep is in {printable(str(folder))}", file=sys.stderr)
+    raise typer.Exit(gravest([ended.exit_code, together]))

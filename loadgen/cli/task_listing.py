@@ -1,0 +1,194 @@
+"""`loadgen list tasks`: every benchmark in a table, and what there is to know of one."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from itertools import groupby
+from textwrap import wrap
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from workloads.needs import Need
+    from workloads.scorer import Scorer
+    from workloads.workload import Workload
+
+TIERS: Final[Mapping[int, str]] = {
+    1: "core",
+    2: "long contexts and several turns",
+    3: "tools and agents",
+    4: "containers",
+}
+
+_WIDTH: Final = 80
+_LABEL: Final = 13
+_MINUTE_S: Final = 60
+_HOUR_S: Final = 3600
+_TWO_DIGITS: Final = 10
+
+
+def usable() -> list[Workload]:
+    """Every benchmark that can be used; standard error says which plug-ins cannot."""
+    from workloads.catalog import TASKS, names, problems, workload
+    from workloads.errors import PluginError
+
+    found = [workload(name) for name in TASKS]
+    for error in problems():
+        sys.stderr.write(f"warning: {printable(str(error))}\n")
+    for name in names():
+        if name not in TASKS:
+            with suppress(PluginError):
+                found.append(workload(name))
+    return found
+
+
+def table(data: Path | None = None) -> str:
+    """Every benchmark in a line of at most 80 columns, by tier, and what the columns mean.
+
+    Args:
+        data: A folder to look for data in; None looks in the cache.
+    """
+    from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s, needs
+
+    everything = sorted(usable(), key=lambda one: (one.tier, one.name))
+    lines = []
+    for tier, group in groupby(everything, key=lambda one: one.tier):
+        title = f"tier {tier}: {TIERS[tier]}"
+        lines += ["", title, _row("task", "category", "questions", "runtime", "needs")]
+        for one in group:
+            typical = one.typical
+            count = one.source.rows or (typical and typical.questions)
+            about = "~" * (one.source.rows is None)
+            lines.append(
+                _row(
+                    one.name,
+                    one.category,
+                    f"{about}{count:,}" if count else "-",
+                    duration(estimated_s(one)),
+                    " ".join(map(_short, needs(one, data))),
+                )
+            )
+    legend = (
+        f"runtime: an estimate for the whole benchmark from typical lengths, at {OUTPUT_TOKENS_PER_S:,} "
+        f"output and {INPUT_TOKENS_PER_S:,} input tokens/s in all, without scoring; a model that reasons "
+        "takes many times as long. needs: * is not on this machine; judge and code are options of a run. "
+        "`loadgen list tasks NAME` has the details."
+    )
+    return "\n".join([*lines[1:], "", *_wrapped(legend)])
+
+
+def details(workload: Workload, data: Path | None = None) -> str:
+    """What there is to know of one benchmark, in lines of at most 80 columns.
+
+    Args:
+        workload: The benchmark.
+        data: A folder to look for its data in; None looks in the cache.
+    """
+    from loadgen.sessions.tasks import aliases_of
+    from workloads.catalog import package_of
+    from workloads.needs import needs
+
+    heading = _wrapped(f"{workload.name}: {workload.title}")
+    parts: list[tuple[str, list[str]]] = [
+        ("tier", [f"{workload.tier}, {TIERS[workload.tier]}"]),
+        ("category", [workload.category]),
+        ("also called", [", ".join(aliases_of(workload.name))]),
+        ("questions", [_questions(workload)]),
+        ("runtime", [_runtime(workload)]),
+        ("needs", [_told(one) for one in needs(workload, data)] or ["nothing"]),
+        ("options", [", ".join(f"{name}={value}" for name, value in workload.options.items())]),
+        ("sampling", [_sampling(workload)]),
+        ("scorers", [_scorer(one) for one in workload.scorers]),
+        ("groups", [", ".join(workload.groups)]),
+        ("licence", [workload.source.licence]),
+        ("plug-in of", [package_of(workload.name)]),
+    ]
+    lines = [line for label, texts in parts for line in _part(label, [one for one in texts if one])]
+    return "\n".join([*heading, *lines])
+
+
+def duration(seconds: float | None) -> str:
+    """A rough duration: `40 s`, `3 min`, `1.5 h`, `30 h`; `-` where it is not known."""
+    if seconds is None:
+        return "-"
+    if seconds < _MINUTE_S:
+        return f"{max(seconds, 1):.0f} s"
+    if seconds < _HOUR_S:
+        return f"{seconds / _MINUTE_S:.0f} min"
+    hours = seconds / _HOUR_S
+    return f"{hours:.1f} h" if hours < _TWO_DIGITS else f"{hours:.0f} h"
+
+
+def _row(task: str, category: str, questions: str, runtime: str, needed: str) -> str:
+    return f"  {task:<16}  {category:<12}  {questions:>9}  {runtime:>7}  {needed}".rstrip()
+
+
+def _short(need: Need) -> str:
+    """A need in a word: of an extra its name."""
+    word = need.about.split()[2] if need.kind == "extra" else need.kind
+    if need.kind == "data" and need.met:
+        return ""
+    return word + "*" * (need.met is False)
+
+
+def _part(label: str, texts: Sequence[str]) -> Iterator[str]:
+    """A label and its texts, each wrapped."""
+    for number, text in enumerate(texts):
+        first = f"  {label if number == 0 else '':<{_LABEL}}"
+        yield from _wrapped(text, first, " " * (_LABEL + 4))
+
+
+def _wrapped(text: str, first: str = "", then: str = "") -> list[str]:
+    return wrap(
+        text,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=then,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _questions(workload: Workload) -> str:
+    source, typical = workload.source, workload.typical
+    subsets = [f"{one.rows:,} with subset={name}" for name, one in workload.subsets.items() if one.rows]
+    if subsets:
+        return "; ".join(subsets)
+    if source.rows is not None:
+        return f"{source.rows:,}"
+    return f"about {typical.questions:,}" if typical and typical.questions else "as many as its data has"
+
+
+def _runtime(workload: Workload) -> str:
+    from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s
+
+    typical = workload.typical
+    if typical is None:
+        return "not known"
+    each = f"{typical.input_tokens:,} input and {typical.output_tokens:,} output tokens a question"
+    rates = f"{INPUT_TOKENS_PER_S:,} input and {OUTPUT_TOKENS_PER_S:,} output tokens/s in all"
+    whole = estimated_s(workload)
+    start = "" if whole is None else f"about {duration(whole)}: "
+    return f"{start}{each}, at {rates}; a model that reasons writes many times as much"
+
+
+def _told(need: Need) -> str:
+    """A need as a sentence, with whether it is met."""
+    mark = {True: "ok", False: "missing", None: "per run"}[need.met]
+    return f"{mark}: {need.about}"
+
+
+def _sampling(workload: Workload) -> str:
+    temperature = 0 if workload.temperature is None else workload.temperature
+    limit = "" if workload.max_tokens is None else f", at most {workload.max_tokens:,} output tokens"
+    return f"temperature {temperature:g}{limit}"
+
+
+def _scorer(scorer: Scorer) -> str:
+    asks = " (asks a judge)" * (scorer.ask is not None) + " (runs code)" * scorer.runs_code
+    return f"{scorer.name}{asks}: {scorer.definition}"

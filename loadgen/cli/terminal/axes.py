@@ -1,0 +1,32 @@
+"""What tells the runs of a series apart, as columns of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.render.page import Column, clean, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.text import Text
+
+    from loadgen.sessions.series.outcome import PointOutcome
+
+NONE: Final = "-"
+_LEAST_AXIS: Final = 16
+
+
+def axis_columns(axes: Sequence[str]) -> list[Column]:
+    """The columns that tell runs apart; long values are folded."""
+    return [Column(name, justify="left", folds=True, least=_LEAST_AXIS) for name in axes]
+
+
+def axis_cells(outcome: PointOutcome, axes: Sequence[str]) -> list[Text]:
+    """What sets a run apart."""
+    return [text(shown(outcome.point.axes.get(name))) for name in axes]
+
+
+def shown(value: object) -> str:
+    """A value of an axis."""
+    return clean(f"{value:g}" if isinstance(value, float) else NONE if value is None else str(value))

@@ -1,0 +1,51 @@
+"""The scores of the runs of a series as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgen.cli.terminal.axes import axis_cells, axis_columns
+from loadgen.sessions.series.scores import scores_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from loadgen.sessions.series.outcome import PointOutcome
+
+
+def lines(outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int) -> list[RenderableType]:
+    """A table of all scores, a row each; nothing where no run has any."""
+    from rich.text import Text
+
+    from reporter.render.accuracy import interval_in_words, value_in_words
+    from reporter.render.page import Column, grid
+
+    scored = [(one, score) for one in outcomes for score in scores_of(one.report)]
+    if not scored:
+        return []
+    unscored = any(score.unscored for _, score in scored)
+    columns = [
+        *axis_columns(axes),
+        Column("scored by", justify="left", folds=True, least=12),
+        Column("score"),
+        Column("95 % interval", 1),
+        Column("n"),
+        *([Column("unscored", 2)] if unscored else []),
+    ]
+    cells = []
+    for one, score in scored:
+        interval = None if score.low is None or score.high is None else {"low": score.low, "high": score.high}
+        least = ">= " if score.unscored and score.value is not None else ""
+        cells.append(
+            [
+                *axis_cells(one, axes),
+                Text(score.name),
+                Text(least + value_in_words(score.value, score.unit)),
+                Text(interval_in_words(interval, score.unit)),
+                Text(f"{score.n:,}"),
+                *([Text(f"{score.unscored:,}")] if unscored else []),
+            ]
+        )
+    return [grid(columns, cells, width=width)]

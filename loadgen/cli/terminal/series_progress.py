@@ -1,0 +1,44 @@
+"""How a series gets on: a line when a run begins, and one with its result when it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series.series import SeriesPoint
+
+
+def begins(point: SeriesPoint, number: int, total: int, pause_s: float) -> str:
+    """Which run comes next, and which pause comes before it.
+
+    Args:
+        point: The run.
+        number: Its place, from 0.
+        total: The number of runs that were known when the series began; a search has more.
+        pause_s: The pause, in seconds.
+    """
+    place = f"{number + 1} of {total}" if number < total else str(number + 1)
+    rest = f" after a pause of {pause_s:g} s" if pause_s else ""
+    return f"run {place}: {point.name}{rest}"
+
+
+def ended(outcome: PointOutcome, remark: str | None) -> str:
+    """The result of a run."""
+    from loadgen.sessions.series.rows import result
+    from loadgen.sessions.series.scores import scores_of
+    from reporter.render.accuracy import value_in_words
+    from reporter.sweep import figures
+
+    of = figures(outcome.report)
+    shown = (
+        ("{:,.4g} req/s", of.qps),
+        ("{:,.5g} tok/s", of.output_tps),
+        ("TTFT p50 {:,.4g} ms", of.ttft_p50_ms),
+        ("{:.1%} errors", of.error_rate or None),
+    )
+    parts = [form.format(value) for form, value in shown if value is not None]
+    parts += [
+        f"{score.name} {value_in_words(score.value, score.unit)}" for score in scores_of(outcome.report)
+    ]
+    return "  " + ", ".join(filter(None, [*parts, result(outcome) if remark is None else remark]))

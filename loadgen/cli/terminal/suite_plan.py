@@ -1,0 +1,50 @@
+"""What a suite would do, run by run, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.series.suite.plan import shown
+from reporter.render.page import Column, block, draw, grid, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from loadgen.sessions.series.suite.matrix import MatrixRun
+
+_AXES = ("model", "benchmark", "load", "repeat")
+
+
+def as_text(title: str, entries: Sequence[MatrixRun], *, width: int, color: bool) -> str:
+    """The matrix as a table: what all runs have in common above it, what is a run's own in its row."""
+    said = [shown(entry) for entry in entries]
+    common = {
+        key: value for key, value in said[0].items() if all(each.get(key, ...) == value for each in said)
+    }
+    axes = [axis for axis in _AXES if axis in entries[0].axes]
+    columns = [Column("run"), *(Column(axis, justify="left") for axis in axes)]
+    rows = [
+        [text(number), *(text(entry.axes[axis]) for axis in axes), text(_words(each, common))]
+        for number, (entry, each) in enumerate(zip(entries, said, strict=True), start=1)
+    ]
+    own = Column("its own options", justify="left", folds=True)
+    return draw(
+        [
+            [block("suite", title)],
+            [block("every run", *(f"{key} = {_word(value)}" for key, value in common.items()))],
+            [grid([*columns, own], rows, width=width)],
+        ],
+        width=width,
+        color=color,
+    )
+
+
+def _words(said: Mapping[str, Any], common: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {_word(value)}" for key, value in said.items() if key not in common)
+
+
+def _word(value: Any) -> str:
+    """As `--set` would take it."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,25 @@
+"""A suite on the terminal: the tables, how many runs are done, and what was required."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgen.cli.terminal.series_table import table
+from loadgen.cli.terminal.show import page
+from loadgen.sessions.errors import printable
+from loadgen.sessions.series.suite.summary import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series.series import Series
+
+
+def as_text(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> str:
+    """The tables, how many runs are done, and whether what was required was met."""
+    shown = [table(outcomes, **page()) + "\n"] if outcomes else []
+    done = f"{len(outcomes)} of {len(series.points)} runs are done, in {printable(str(folder))}\n"
+    said = sentence(outcomes)
+    return "".join([*shown, done, f"{said}\n" if said else ""])

@@ -1,0 +1,49 @@
+"""A sweep on the terminal: its runs, the Pareto fronts and their knees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from loadgen.cli.terminal.series_table import table
+from loadgen.cli.terminal.show import page
+from loadgen.sessions.errors import printable
+from loadgen.sessions.series.sweep.result import planes_of
+from reporter.pareto import front, knee
+from reporter.planes import INTERACTIVITY, TTFT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from reporter.planes import Plane
+
+
+def as_text(outcomes: Sequence[PointOutcome]) -> str:
+    """The table, both fronts and their knees."""
+    from rich.text import Text
+
+    from reporter.render.page import draw
+
+    shown = page()
+    lines = [Text(printable(line)) for plane in planes_of(outcomes) for line in _front_and_knee(plane)]
+    return table(outcomes, **shown) + "\n" + draw([lines], **shown)
+
+
+def _front_and_knee(plane: Plane) -> list[str]:
+    """The front and its knee, in a sentence each."""
+    line, what = front(plane.spots), _CALLED[plane.name]
+    if not line:
+        return [f"Throughput against {what}: no valid run has both a throughput and a {plane.latency}."]
+    names = ", ".join(spot.name for spot in reversed(line))
+    sentences = [f"Pareto front, throughput against {what}: {names}"]
+    bend = knee(plane.spots)
+    if bend.spot is None:
+        return [*sentences, f"No knee in {plane.latency}: {bend.reason}."]
+    at = f"{plane.at(bend.spot):,.1f} {'tok/s a user' if plane.is_rate else 'ms'}"
+    return [
+        *sentences,
+        f"Knee in {plane.latency}: {bend.spot.name}, {bend.spot.output_tps:,.1f} tok/s at {at}",
+    ]
+
+
+_CALLED: Final = {INTERACTIVITY: "interactivity", TTFT: "TTFT"}

@@ -1,0 +1,65 @@
+"""Verdicts that a command has come to: their files, the annotations of GitHub Actions, the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from loadgen.cli.terminal.github import on_github
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.show import show_verdicts
+from loadgen.sessions.gating.outputs import write_verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from reporter.render.judged import NamedVerdict
+
+
+def tell(
+    parts: Sequence[NamedVerdict],
+    folder: Path,
+    *,
+    junit: Path | None = None,
+    markdown: Path | None = None,
+    scored: Sequence[NamedVerdict] = (),
+    environment: Mapping[str, str] = os.environ,
+) -> None:
+    """Write the files of verdicts, and on GitHub Actions annotations; see `write_verdicts`."""
+    write_verdicts(
+        parts,
+        folder,
+        junit=junit,
+        markdown=markdown,
+        scored=scored,
+        environment=environment,
+        observer=Terminal(),
+    )
+    if parts and on_github(environment):
+        from reporter.render import annotations
+
+        sys.stderr.write(annotations.render(parts))
+
+
+def told_of(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:
+    """Tell the verdicts of a series that has just been run, those of the rules over all its runs included.
+
+    Args:
+        folder: That of the series.
+        outcomes: What came of its runs.
+        quiet: Print none of it.
+
+    Returns:
+        The exit code of the rules over all runs.
+    """
+    from loadgen.sessions.gating.together import verdicts_of
+
+    verdicts = verdicts_of(outcomes)
+    if verdicts.parts or verdicts.scored:
+        tell(verdicts.parts, folder, scored=verdicts.scored)
+    if verdicts.together and not quiet:
+        show_verdicts(verdicts.together)
+    return verdicts.exit_code

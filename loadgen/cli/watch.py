@@ -1,0 +1,107 @@
+"""`loadgen watch`: the report of a run while it goes on, from another terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.run_argument import RunOrSeries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reporter.report import Report
+
+
+def watch(
+    run: RunOrSeries,
+    *,
+    interval: Annotated[
+        float,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="How often to read the log; a large one is read less often.",
+        ),
+    ] = 2.0,
+    wait: Annotated[
+        float,
+        Option(parser=seconds, metavar="TIME", help="How long to wait for a run that has not begun."),
+    ] = 30.0,
+    json: Annotated[bool, Option("--json", help="Print a report as JSON a line.")] = False,
+) -> None:
+    """Show a run while it goes on, and its report when it is over.
+
+    Of a sweep, a search or a suite, each run in turn, and the summary when it is over. The log is only read:
+    the run does not notice. The exit code is that of the run; Ctrl-C ends the watching, with 130, and not the
+    run.
+
+    [bold]Examples[/bold]
+
+    loadgen watch runs/20260101-120000-llama
+
+    loadgen watch RUN --json | jq --unbuffered .throughput.qps
+    """
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.run.watching import await_log
+    from loadgen.sessions.series.series import is_series
+
+    end_with_the_reader()
+    await_log(run, wait)
+    if is_series(run):
+        from loadgen.cli.watch_series import watch_series
+        from loadgen.sessions.run.run_folder import folder_of
+
+        raise typer.Exit(
+            watch_series(folder_of(run), lambda one: _follow(one, interval, wait, json=json), json=json)
+        )
+    final = _watched(run, interval, json=json)
+    raise typer.Exit(outcome(final))
+
+
+def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
+    """Show the run until it is over, and then its report; return that."""
+    from loadgen.cli.terminal.watch_view import json_line
+    from loadgen.sessions.run.report import make_report
+
+    _show_while_it_runs(run, interval_s, json=json)
+    final = make_report(run, None)
+    if json:
+        sys.stdout.write(json_line(final))
+    else:
+        from loadgen.cli.terminal.show import show
+
+        show(final)
+    return final
+
+
+def _follow(run: Path, interval_s: float, wait_s: float, *, json: bool) -> None:
+    """Show a run of a series until it is over; as JSON, its report then too."""
+    from loadgen.cli.terminal.watch_view import json_line
+    from loadgen.sessions.run.report import make_report
+    from loadgen.sessions.run.watching import await_log
+
+    await_log(run, wait_s)
+    _show_while_it_runs(run, interval_s, json=json)
+    if json:
+        sys.stdout.write(json_line(make_report(run, None)))
+        sys.stdout.flush()
+
+
+def _show_while_it_runs(run: Path, interval_s: float, *, json: bool) -> None:
+    from loadgen.cli.terminal.watch_view import Lines, Screen, json_line
+    from loadgen.sessions.run.watching import while_it_runs
+
+    if json:
+        for report in while_it_runs(run, interval_s):
+            sys.stdout.write(json_line(report))
+            sys.stdout.flush()
+        return
+    with Screen() if sys.stdout.isatty() else Lines() as view:
+        for report in while_it_runs(run, interval_s):
+            view.show(report)

@@ -1,0 +1,63 @@
+"""`loadgen watch` of a series: the run that goes on, one after the other, then the summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+from loadgen.cli.report_series import show_series
+from loadgen.sessions.errors import printable
+from loadgen.sessions.series import series as files
+from recorder.lock import is_held
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_LOOK_S: Final = 0.1
+"""How often it looks which run goes on."""
+
+
+def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool) -> int:
+    """Follow a series until it is over.
+
+    Args:
+        folder: Of the series.
+        watch_run: Shows a run until it is over.
+        json: Whether a report as JSON a line is all that is printed.
+
+    Returns:
+        The exit code of the series.
+    """
+    followed: set[Path] = set()
+    while (place := _going_on(folder, followed)) is not None or is_held(folder):
+        if place is None:
+            time.sleep(_LOOK_S)
+            continue
+        followed.add(place)
+        if not json:
+            print(printable(f"run {place.name}"))
+            sys.stdout.flush()
+        watch_run(place)
+    if json:
+        from loadgen.cli.report_series import outcomes_so_far
+        from loadgen.sessions.series.outcome import gravest
+
+        return gravest(outcomes_so_far(folder, files.read(folder)))
+    return show_series(folder, json=False)
+
+
+def _going_on(folder: Path, followed: set[Path]) -> Path | None:
+    """The run of a series that is written now; None between two of them."""
+    series = files.read(folder)
+    places = (files.folder_of(folder, series, number) for number in range(len(series.points)))
+    return next(
+        (
+            place
+            for place in places
+            if place not in followed and (place / LOG_NAME).exists() and is_held(place.resolve())
+        ),
+        None,
+    )

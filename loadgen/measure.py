@@ -1,0 +1,198 @@
+"""Sessions as functions: measure, score, sweep, search. Each returns when it is over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from loadgen.background import in_background
+from loadgen.run import Run
+from loadgen.series import SearchResult, SweepResult
+from loadgen.sessions.errors import one_tree
+from loadgen.sessions.settings.from_python import python_fields, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from typing import Unpack
+
+    from loadgen.background import Progress
+    from loadgen.options import AccuracyOptions, PerfOptions, ScoreOptions, SearchOptions, SweepOptions
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.settings.perf import PerfSettings
+    from reporter.costs.prices import PriceTable
+
+
+def perf(*, progress: Callable[[Progress], None] | None = None, **options: Unpack[PerfOptions]) -> Run:
+    """Put load on an endpoint: the session of `loadgen perf`.
+
+    It works in a thread of its own, so that a running event loop (a notebook) is no obstacle. A
+    KeyboardInterrupt ends it in order and is then raised; the log has what was measured.
+
+    Args:
+        progress: Called four times a second while requests are issued.
+        **options: The options of `loadgen perf`, by the same names and with the same defaults; a duration may
+            be a number of seconds or a text such as `"2m"`.
+
+    Returns:
+        The run, whose folder has the log and `report.json`.
+
+    Raises:
+        UsageError: The options make no sense, or the endpoint refuses the model.
+        SetupError: The endpoint is not reachable, or this machine cannot put on that load.
+        RunError: The log could not be written to its end.
+        KeyboardInterrupt: The session was interrupted.
+    """
+    from loadgen.sessions.settings.perf import PerfSettings
+
+    with one_tree():
+        settings = settings_of(PerfSettings, options)
+    return _measured(settings, None, progress)
+
+
+def accuracy(
+    *tasks: str, progress: Callable[[Progress], None] | None = None, **options: Unpack[AccuracyOptions]
+) -> Run:
+    """Ask the questions of benchmarks and score the answers: the session of `loadgen accuracy`.
+
+    Args:
+        *tasks: Benchmarks (`"gsm8k"`, `"mmlu_pro:shots=0"`), or files with questions.
+        progress: As for `perf`.
+        **options: The options of `loadgen accuracy`.
+
+    Returns:
+        The run; `report().accuracy` has the scores.
+
+    Raises:
+        UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
+    """
+    from loadgen.sessions.settings.accuracy import AccuracySettings, with_load
+    from loadgen.sessions.settings.prices import load
+
+    with one_tree():
+        settings = settings_of(AccuracySettings, {**options, "task": tasks})
+        return _measured(with_load(settings), load(settings.prices), progress)
+
+
+def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:
+    """Score the stored answers of a run: `loadgen score`. Neither the endpoint nor the data is needed.
+
+    Args:
+        run: The run, or its folder.
+        **options: The options of `loadgen score`.
+
+    Returns:
+        The run; `report().accuracy` has the scores.
+
+    Raises:
+        UsageError, SetupError: There is nothing to score, or a scorer lacks what it needs.
+    """
+    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.scoring.scoring_pass import score_run
+    from loadgen.sessions.settings.prices import load
+    from loadgen.sessions.settings.score import ScoreSettings, options_of
+
+    scored = run if isinstance(run, Run) else Run(run)
+    with one_tree():
+        settings = settings_of(ScoreSettings, {**options, "run": scored.folder})
+        settings.check()
+
+    def work(observer: Observer) -> None:
+        if settings.pass_number is None:
+            score_run(settings.run, options_of(settings), observer)
+        prices = load(settings.prices)
+        write_report(settings.run, None, observer=observer, scoring_pass=settings.pass_number, prices=prices)
+
+    in_background(work)
+    return Run(scored.folder)
+
+
+def sweep(
+    *, progress: Callable[[Progress], None] | None = None, **options: Unpack[SweepOptions]
+) -> SweepResult:
+    """Run the same load for each value of an option: `loadgen sweep`.
+
+    Args:
+        progress: As for `perf`; `run` has the number of the run.
+        **options: The options of `loadgen sweep`, as in `concurrency="1,2,4,8"`, and those of `loadgen perf`.
+
+    Raises:
+        UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
+    """
+    from loadgen.sessions.series.sweep.result import document
+    from loadgen.sessions.series.sweep.session import new_sweep, run_sweep
+    from loadgen.sessions.settings.sweep import SweepSettings
+
+    settings, common = _split(SweepSettings, options)
+
+    def work(observer: Observer) -> SweepResult:
+        folder, series, secrets = new_sweep(settings, common)
+        ended = run_sweep(folder, series, secrets, observer)
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        runs = [Run(outcome.folder) for outcome in ended.outcomes]
+        return SweepResult(folder, runs, document(folder, ended.outcomes))
+
+    return in_background(work, progress)
+
+
+def search(
+    *, progress: Callable[[Progress], None] | None = None, **options: Unpack[SearchOptions]
+) -> SearchResult:
+    """Find the highest rate, or number of users, that meets every requirement: `loadgen search`.
+
+    Args:
+        progress: As for `perf`; `run` has the number of the trial.
+        **options: The options of `loadgen search`, `require` among them, and those of `loadgen perf`.
+
+    Raises:
+        UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
+    """
+    from loadgen.sessions.series.search.session import new_search, run_search
+    from loadgen.sessions.series.search.strategy import StopReason
+    from loadgen.sessions.settings.search import SearchSettings
+
+    settings, common = _split(SearchSettings, options)
+
+    def work(observer: Observer) -> SearchResult:
+        folder, series, secrets = new_search(settings, common)
+        result = run_search(folder, series, secrets, observer)
+        if result.stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        runs = [Run(trial.outcome.folder) for trial in result.judged]
+        return SearchResult(folder, result.load, result.to_dict(), runs)
+
+    return in_background(work, progress)
+
+
+def _measured(
+    settings: PerfSettings, prices: PriceTable | None, progress: Callable[[Progress], None] | None
+) -> Run:
+    from loadgen.sessions.run.session import run
+
+    def work(observer: Observer) -> Run:
+        report, folder = run(replace(settings, quiet=True), prices, observer)
+        if report.run["ended"] == "interrupted":
+            raise KeyboardInterrupt
+        return Run(folder)
+
+    return in_background(work, progress)
+
+
+def _split(own: type[Any], options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """The settings of a series, and the options of its runs by field, with their defaults.
+
+    Raises:
+        UsageError: The option does not exist, or a value cannot be one.
+    """
+    from dataclasses import fields
+
+    from loadgen.sessions.settings.perf import PerfSettings
+
+    names = python_fields(own)
+    with one_tree():
+        settings = settings_of(own, {name: value for name, value in options.items() if name in names})
+        common = settings_of(
+            PerfSettings, {name: value for name, value in options.items() if name not in names}
+        )
+    return settings, {field.name: getattr(common, field.name) for field in fields(common)}

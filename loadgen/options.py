@@ -1,0 +1,399 @@
+"""The keyword arguments of `loadgen.perf` and the other functions, as types. Generated.
+
+`python -m loadgen.sessions.settings.typed > loadgen/options.py` makes it of the settings of the command line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Required, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+
+class ScoringOptions(TypedDict, total=False):
+    """How answers are scored."""
+
+    scorer: str | Sequence[str] | None
+    """Score by this definition in place of the official one; repeatable."""
+    eval_function: str | Sequence[str] | None
+    """Score by your own function as well; repeatable."""
+    allow_code_execution: bool | None
+    """Run the programs that the model wrote, where a benchmark is scored by running them."""
+    judge_url: str | None
+    """Endpoint of the judge model, where a benchmark needs one."""
+    judge_model: str | None
+    """Name of the judge model."""
+    judge_api_key: str | None
+    """The judge's API key, preferably in the environment; @FILE reads a file. Never logged."""
+    judge_concurrency: int | None
+    """At most N requests to the judge in flight."""
+    judge_timeout: float | str | None
+    """Time limit of a request to the judge."""
+    judge_temperature: float | None
+    """Sampling temperature of the judge, in place of that of the benchmark's prompts."""
+    judge_max_tokens: int | None
+    """The most output tokens of the judge, in place of the limit of the benchmark's prompts."""
+
+
+class SessionOptions(ScoringOptions, total=False):
+    """What all functions take that measure."""
+
+    url: str | Sequence[str] | None
+    """Base URL, with or without /v1; repeatable. Default: http://localhost:8000."""
+    model: Required[str]
+    """Name of the model, as the endpoint knows it."""
+    protocol: str | None
+    """The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in."""
+    path: str | None
+    """sse, json: path of the requests. Default: /generate."""
+    body: str | Mapping[str, object] | None
+    """sse, json: the request body; {prompt}, {system}, {messages}, {tools}, {model}, {max_tokens},
+    {temperature} and {seed} in it are filled in.
+    """
+    text_at: str | None
+    """sse, json: place of the text, e.g. token.text or choices.0.text. Default: text."""
+    tokens_at: str | None
+    """sse, json: place of the number of output tokens, if there is one."""
+    finish_at: str | None
+    """sse, json: place of the finish reason, if there is one."""
+    cumulative: bool | None
+    """sse: each event has the whole text so far, not only the new part."""
+    api_key: str | None
+    """API key, preferably in the environment; @FILE reads a file. Never logged."""
+    header: str | Sequence[str] | None
+    """Additional request header, or a file of headers; repeatable. Only names are logged."""
+    timeout: float | str | None
+    """Time limit of a request, with connecting and retries."""
+    connect_timeout: float | str | None
+    """Time limit of DNS, TCP and TLS handshake together."""
+    first_byte_timeout: float | str | None
+    """Time limit from the end of the request to the first byte of the response; none by default."""
+    idle_timeout: float | str | None
+    """Longest pause within a response; no limit by default."""
+    insecure: bool | None
+    """Do not verify the TLS certificate."""
+    retry: int | None
+    """Retry transient failures up to N times; each attempt is logged."""
+    max_errors: int | None
+    """End the run, as invalid, when N measured requests have failed."""
+    max_error_rate: float | str | None
+    """End the run, as invalid, when more than this share of at least 20 requests has failed: 10% or 0.1."""
+    max_response: int | str | None
+    """Give up a response that is larger than this: 10MB, 64MiB."""
+    arrival: Literal["poisson", "constant", "gamma", "uniform"] | None
+    """Distribution of arrivals of --rate and --stages; poisson by default."""
+    burstiness: float | None
+    """The shape of --arrival gamma: 1 is poisson, less is burstier."""
+    think: str | None
+    """Think time of a user between a response and the next request: 2s, exponential:2s."""
+    warmup: str | None
+    """Warm-up before the measurement: 20 requests, or 30s."""
+    drain: float | str | None
+    """Wait at most this time for the requests in flight at the end."""
+    seed: int | None
+    """Seed of the order of prompts, of synthetic prompts, and of arrivals."""
+    schedule_seed: int | None
+    """Seed of arrivals alone. Default: --seed."""
+    prompts: str | None
+    """JSONL, JSON, CSV or Parquet file, or hf:NAME[:[CONFIG:]SPLIT]. Default: synthetic prompts."""
+    prompt_column: str | None
+    """Column of the prompts: texts, conversations or token ids. Default: the first with a usual name."""
+    system_column: str | None
+    """Column of the system prompts."""
+    output_column: str | None
+    """Column of the maximum of output tokens, in place of --max-tokens."""
+    conversations: Literal["first", "last", "all"] | None
+    """Which turns of a conversation to send: the first, the last with all before it (the default), or all,
+    one after the other.
+    """
+    history: Literal["answered", "recorded"] | None
+    """Which answers later turns contain: the endpoint's own, or the dataset's."""
+    tag: str | Sequence[str] | None
+    """Break results down by this column; repeatable."""
+    order: Literal["in-order", "shuffle", "random", "weighted"] | None
+    """Order of the prompts: shuffle sends each once per pass, random and weighted draw with replacement."""
+    only_prompt: int | None
+    """Send only this prompt, again and again; the first is 0."""
+    weight_column: str | None
+    """With --order weighted: column of the weights."""
+    salt: bool | None
+    """Begin every prompt with a unique text, so that no prefix cache helps."""
+    input_tokens: str | None
+    """Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE."""
+    output_tokens: str | None
+    """Maximum of output tokens of each request, likewise."""
+    turns: str | None
+    """Number of turns of each conversation, likewise."""
+    shared_prefix: str | None
+    """Prompts begin with a prefix of this many tokens, shared by all of them or by each group."""
+    corpus: str | Path | None
+    """A text file that prompts are cut from."""
+    tokenizer: str | None
+    """Make synthetic prompts of exactly the length asked for, by this tokenizer; with --prompts, count
+    tokens where the server does not.
+    """
+    ignore_eos: bool | None
+    """Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."""
+    data: str | Path | None
+    """Folder of the benchmarks' data. Default: fetched from the hub."""
+    cache_dir: str | None
+    """Cache of fetched benchmark data. Default: loadgen/data in the user's cache."""
+    samples: int | None
+    """Ask N questions of each benchmark, drawn by --seed from all of its groups."""
+    sample_order: Literal["shuffle", "file"] | None
+    """How --samples chooses: shuffle draws questions in proportion to the benchmark's groups, file takes
+    the first ones. Default: shuffle; with --offset, file.
+    """
+    offset: int | None
+    """Skip the first N questions."""
+    columns: str | Sequence[str] | None
+    """Of a file: the column that holds user_prompt, system_prompt or ground_truth; repeatable."""
+    system_prompt: str | None
+    """System prompt ahead of each question; a benchmark's own follows it."""
+    pass_threshold: float | None
+    """From which value on a sample has passed, for pass@k and pass^k."""
+    balance: Literal["round-robin", "least-in-flight"] | None
+    """Which of several endpoints gets a request: the next in turn (default), or the one with the fewest in
+    flight. A conversation stays on its endpoint.
+    """
+    probe: bool | None
+    """Ask for the model list before the run."""
+    gpus: int | None
+    """Number of GPUs of the endpoint, for tokens per second and GPU (tps_per_gpu)."""
+    workers: int | None
+    """Number of client processes. Default: by load and machine."""
+    transport: Literal["native", "aiohttp"] | None
+    """The HTTP client: native, which measures best, or aiohttp, which supports proxies."""
+    connect_ahead: int | None
+    """Open N connections before the first request; native only."""
+    max_tokens: int | None
+    """Maximum of output tokens of each request."""
+    temperature: float | None
+    """Sampling temperature."""
+    request_seed: int | None
+    """Send this seed with every request, for sampling that repeats where the server can; --seed stays with
+    the client.
+    """
+    stream: bool | None
+    """Request a stream. TTFT needs one."""
+    extra_body: str | Mapping[str, object] | None
+    """Additional members of the request body, e.g. '{"top_k": 20}'."""
+    ruleset: str | None
+    """A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file."""
+    scenario: str | None
+    """The scenario of the ruleset. Default: the one for this model and this load."""
+    skip: str | Sequence[str] | None
+    """Leave a rule, or a group of them, out; the verdict says so. Repeatable."""
+    inconclusive: Literal["pass", "fail", "0", "1", "5"] | None
+    """The exit code of an inconclusive verdict: 0 (pass), 1 (fail), or 5."""
+    on_invalid: Literal["fail", "warn"] | None
+    """A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted,
+    and judged).
+    """
+    percentile_method: Literal["linear", "lower", "loadgen_floor", "nearest_rank"] | None
+    """How percentiles are taken. Default: linear, or as the rules say."""
+    latency_origin: Literal["scheduled", "issued", "sent"] | None
+    """What latencies count from. Default: TTFT from sending the request, latency from issuing it."""
+    tpot_denominator: Literal["n_minus_1", "n", "tokens_after_first_chunk"] | None
+    """What TPOT divides by. Default: the number n of output tokens, less 1."""
+    tpot_end: Literal["last_token", "complete"] | None
+    """Where the time ends that TPOT divides. Default: last_token."""
+
+
+class RunOptions(SessionOptions, total=False):
+    """What the functions take that make a single run."""
+
+    concurrency: int | None
+    """Closed loop: keep N requests in flight (default load, N = 8)."""
+    rate: str | None
+    """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
+    ramp:1..50,60s (docs/load.md).
+    """
+    max_concurrency: int | None
+    """With --rate: at most N requests in flight; others wait, which latency incl. queueing has."""
+    stages: str | None
+    """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
+    trace: str | None
+    """Open loop: the requests of a trace, or of an earlier run, at their times."""
+    trace_speed: float | None
+    """Replay --trace FACTOR times as fast."""
+    offline: bool | None
+    """Send all requests at once."""
+    requests: int | None
+    """Number of measured requests. Default: each prompt once (synthetic: 100)."""
+    sessions: int | None
+    """Number of measured conversations, where prompts are conversations; instead of --requests."""
+    passes: int | None
+    """Send each prompt N times; instead of --requests."""
+    duration: float | str | None
+    """Measure for this time: 60, 90s, 5m. With --requests, whichever ends first."""
+    stop_on_overload: bool | None
+    """Open loop: end the run when the endpoint falls further and further behind."""
+    steady: bool | None
+    """The run is invalid unless a steady state is found."""
+    repeats: int | None
+    """Send each question N times, for pass@k and narrower intervals."""
+    out: str | Path | None
+    """Folder of the run. Default: runs/<time>-<model>."""
+    require: str | Sequence[str] | None
+    """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
+    abort_on_fail: bool | None
+    """End the run, with exit 1, as soon as it certainly misses a target."""
+    percentiles: str | None
+    """Percentiles to report, e.g. 50,75,99.9."""
+
+
+class PerfOptions(RunOptions, total=False):
+    """The keyword arguments of `loadgen.perf`."""
+
+    task: str | Sequence[str] | None
+    """Send the questions of a benchmark (see loadgen list tasks), or of a file with user_prompt and
+    ground_truth, and score the answers afterwards; repeatable.
+    """
+
+
+class AccuracyOptions(RunOptions, total=False):
+    """The keyword arguments of `loadgen.accuracy`."""
+
+    prices: str | Path | None
+    """What tokens cost, in YAML: tell the cost of the run in dollars (docs/costs.md)."""
+
+
+class SweepOptions(SessionOptions, total=False):
+    """The keyword arguments of `loadgen.sweep`."""
+
+    concurrency: str | None
+    """Closed loop: a run for each of these numbers of requests in flight, or FIRST:LAST:STEP."""
+    rate: str | None
+    """Open loop: a run for each of these rates, or FIRST:LAST:STEP."""
+    max_concurrency: int | None
+    """With --rate: at most N requests in flight; others wait, which latency incl. queueing has."""
+    stages: str | None
+    """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
+    trace: str | None
+    """Open loop: the requests of a trace, or of an earlier run, at their times."""
+    trace_speed: float | None
+    """Replay --trace FACTOR times as fast."""
+    offline: bool | None
+    """Send all requests at once."""
+    requests: int | None
+    """Number of measured requests. Default: each prompt once (synthetic: 100)."""
+    sessions: int | None
+    """Number of measured conversations, where prompts are conversations; instead of --requests."""
+    passes: int | None
+    """Send each prompt N times; instead of --requests."""
+    duration: float | str | None
+    """Measure for this time: 60, 90s, 5m. With --requests, whichever ends first."""
+    stop_on_overload: bool | None
+    """Open loop: end the run when the endpoint falls further and further behind."""
+    steady: bool | None
+    """The run is invalid unless a steady state is found."""
+    task: str | Sequence[str] | None
+    """Send the questions of a benchmark (see loadgen list tasks), or of a file with user_prompt and
+    ground_truth, and score the answers afterwards; repeatable.
+    """
+    repeats: int | None
+    """Send each question N times, for pass@k and narrower intervals."""
+    out: str | Path | None
+    """The folder of all runs; runs/<time>-sweep by default."""
+    require: str | Sequence[str] | None
+    """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
+    abort_on_fail: bool | None
+    """End the run, with exit 1, as soon as it certainly misses a target."""
+    percentiles: str | None
+    """Percentiles to report, e.g. 50,75,99.9."""
+    vary: str | Sequence[str] | None
+    """A run for each value of any option, e.g. max-tokens=64,128; semicolons separate values that have
+    commas in them. Repeatable: every combination.
+    """
+    cooldown: float | str | None
+    """The pause between two runs."""
+    plot: bool | None
+    """Draw pareto.svg; needs the extra `plot`."""
+
+
+class SearchOptions(SessionOptions, total=False):
+    """The keyword arguments of `loadgen.search`."""
+
+    concurrency: str | None
+    """Search a number of users in a closed loop instead."""
+    rate: str | None
+    """Search a rate; either end can be left out. The default, from 1."""
+    task: str | Sequence[str] | None
+    """Send the questions of a benchmark (see loadgen list tasks), or of a file with user_prompt and
+    ground_truth, and score the answers afterwards; repeatable.
+    """
+    out: str | Path | None
+    """The folder of all trials; runs/<time>-search by default."""
+    require: str | Sequence[str] | None
+    """What is to be met, e.g. 'ttft:p(99)<2s'; repeatable."""
+    within: float | str | None
+    """How near to each other what meets the requirements and what does not have to come."""
+    point_duration: float | str | None
+    """How long a thorough trial is at least; it is longer where answers take long, or where a percentile
+    needs more requests.
+    """
+    budget: float | str | None
+    """How long the search may take."""
+    cooldown: float | str | None
+    """The pause between two trials."""
+
+
+class ScoreOptions(ScoringOptions, total=False):
+    """The keyword arguments of `loadgen.score`."""
+
+    reparse: bool | None
+    """Ask no judge, and read again what judges have said; with --judge-model only that one."""
+    grader_timeout: float | str | None
+    """The most that grading one answer may take, ten times as much where programs are run."""
+    processes: int | None
+    """Number of grading processes. Default: one per core."""
+    data: str | Path | None
+    """A folder of data, of which graders take models that are not installed: nltk_punkt for ifeval."""
+    pass_number: int | None
+    """Score nothing, and report this earlier pass."""
+    prices: str | Path | None
+    """What tokens cost, in YAML: tell the cost of the run in dollars (docs/costs.md)."""
+    on_invalid: Literal["fail", "warn"] | None
+    """A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted,
+    and judged). Default: as the run was started.
+    """
+
+
+class GateOptions(TypedDict, total=False):
+    """The keyword arguments of `Run.gate`."""
+
+    ruleset: str | None
+    """A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file."""
+    scenario: str | None
+    """The scenario of the ruleset. Default: the one for the run's model and load."""
+    require: str | Sequence[str] | None
+    """A target, e.g. 'ttft:p(99)<500ms'; beside a ruleset one more. Repeatable."""
+    skip: str | Sequence[str] | None
+    """Leave a rule, or a group of them, out; the verdict says so. Repeatable."""
+    on_invalid: Literal["fail", "warn"] | None
+    """A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted,
+    and judged). Default: as the run was started.
+    """
+    baseline: str | Sequence[str] | None
+    """What changes are measured from: a run, its report.json, or a folder of runs. Repeatable."""
+    also: str | Path | Sequence[str | Path] | None
+    """Another run of the same thing, for rules about changes. Repeatable."""
+    accuracy: str | Path | None
+    """The run that was scored, or a JSON file of scores."""
+    audit: str | Path | None
+    """What audits of the run have left."""
+    power: str | None
+    """What the system draws: provisioned, nvml or wall, and a figure, e.g. wall:5200."""
+    c_max: int | None
+    """The greatest concurrency of a sweep, as declared: for rules with regions. Default: that of its
+    greatest point.
+    """
+    c_min: int | None
+    """Where Ultra Low ends in a sweep, as declared (c_min_override): for rules with regions. Default: its
+    lowest point.
+    """
+    tokenizer: str | None
+    """Count tokens with it where the server did not."""

@@ -1,0 +1,229 @@
+"""A run that was made: its report, its log in SQL, its verdict, its comparison with others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.errors import UsageError, one_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from types import TracebackType
+    from typing import Self, Unpack
+
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+    from loadgen.options import GateOptions
+    from reporter.compare.comparison import Comparison
+    from reporter.report import Report
+    from rulesets.metric import Metric
+    from rulesets.ruleset import Ruleset
+    from rulesets.verdict import Verdict
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open a run: one that is over, still running, or was cut off.
+
+    Args:
+        folder: Its folder, or the log in it.
+
+    Raises:
+        UsageError: There is no log, or the folder is that of a sweep, a search or a suite.
+    """
+    return Run(folder)
+
+
+class Run:
+    """A run, by its log. Use it as a context manager, or close it, where many are opened.
+
+    Everything is computed from the log when it is asked for. A run that is still running is read as it was at
+    the first question; open it again for a later state.
+
+    Args:
+        folder: Its folder, or the log in it.
+
+    Attributes:
+        folder: Its folder.
+
+    Raises:
+        UsageError: There is no log, or the folder is that of a sweep, a search or a suite.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        from loadgen.sessions.run.run_folder import folder_of
+        from loadgen.sessions.series.series import require_run
+        from recorder.store import LOG_NAME, log_path
+
+        path = Path(folder)
+        with one_tree():
+            require_run(path)
+            if not log_path(path).is_file():
+                raise UsageError(
+                    f"{path}: there is no log here ({LOG_NAME}), so it is not the folder of a run"
+                )
+        self.folder = folder_of(path)
+        self._connection: DuckDBPyConnection | None = None
+        self._tables: frozenset[str] = frozenset()
+
+    def report(
+        self,
+        *,
+        percentiles: str | None = None,
+        tokenizer: str | None = None,
+        prices: str | Path | None = None,
+    ) -> Report:
+        """The report, with the verdict of the rules that the run was started with; writes `report.json`.
+
+        Args:
+            percentiles: Further percentiles of every latency, as in `"50,75,99.9"`.
+            tokenizer: The name or folder of a tokenizer that counts tokens where the server did not.
+            prices: A file of prices, for the cost.
+
+        Raises:
+            UsageError: The log cannot be read, or an argument makes no sense.
+        """
+        from loadgen.sessions.run.report import write_report
+        from loadgen.sessions.settings.definitions import percentiles_of
+        from loadgen.sessions.settings.prices import load as load_prices
+        from loadgen.sessions.settings.tokenizer import load as load_tokenizer
+
+        with one_tree():
+            return write_report(
+                self.folder,
+                None,
+                prices=load_prices(None if prices is None else Path(prices)),
+                tokenizer=load_tokenizer(tokenizer),
+                **percentiles_of(percentiles),
+            )
+
+    def sql(self, query: str) -> DuckDBPyRelation:
+        """Ask the log in DuckDB's SQL; docs/sql.md has the views.
+
+        The relation is computed on use: `.fetchall()`, `.df()` (pandas), `.arrow()`, `.pl()` (polars).
+        It can neither read nor write files, and lives as long as this run is open.
+
+        Args:
+            query: A SELECT.
+
+        Raises:
+            UsageError: The SQL is wrong, or the log cannot be read.
+        """
+        from reporter.log import big_tables_in
+        from reporter.query import relation
+
+        with one_tree():
+            return relation(self._opened(frozenset(big_tables_in(query))), query)
+
+    def outputs(self) -> DuckDBPyRelation:
+        """What was asked and answered: a row per measured request with `prompt`, `output` and `error`.
+
+        Raises:
+            UsageError: The log cannot be read.
+        """
+        return self.sql(
+            "SELECT sample_uuid, prompts.prompt, output, reasoning, tool_calls, error FROM samples "
+            "LEFT JOIN outputs USING (sample_uuid) LEFT JOIN prompts USING (prompt_id) ORDER BY issued_ns"
+        )
+
+    def gate(
+        self,
+        rules: str | Path | Ruleset | Sequence[str] | Iterable[Metric] | None = None,
+        **options: Unpack[GateOptions],
+    ) -> Verdict:
+        """Hold the run against rules.
+
+        Args:
+            rules: Targets such as `["ttft:p(99)<500ms"]`, the name or the file of a ruleset, metrics such as
+                `[rulesets.TTFT(500)]`, a `Ruleset`, or None for the rules that the run was started with.
+            **options: Those of `loadgen gate`.
+
+        Returns:
+            The verdict: `status` is `PASS`, `FAIL`, `INCONCLUSIVE` or `INVALID`, and each of `rows` a rule.
+
+        Raises:
+            UsageError: There are no rules, they make no sense, or the log cannot be read.
+        """
+        from loadgen.sessions.gating.evaluation import judged
+        from loadgen.sessions.settings.from_python import settings_of
+        from loadgen.sessions.settings.gate import GateSettings
+        from loadgen.sessions.settings.tokenizer import load
+        from rulesets.verdict import Verdict
+
+        ruleset, given = _rules(rules, dict(options))
+        with one_tree():
+            settings = settings_of(GateSettings, {**given, "run": self.folder})
+            tokenizer = load(settings.tokenizer)
+            report, _ = judged(self.folder, settings, tokenizer, settings.skip, ruleset)
+            return Verdict.of_dict(report.verdict or {})
+
+    def compare(
+        self, other: Run | str | Path, *, metrics: Sequence[str] = (), alpha: float = 0.05
+    ) -> Comparison:
+        """Compare another run with this one, the reference.
+
+        Args:
+            other: The run that may have changed.
+            metrics: The metrics that decide, in place of the usual ones, as in `["ttft:p(95)"]`.
+            alpha: The accepted probability of any false positive among them.
+
+        Returns:
+            Each metric with its change and interval; `status` is `FAIL` when one is significantly worse.
+
+        Raises:
+            UsageError: A log cannot be read, or the metric does not exist.
+        """
+        from loadgen.sessions.comparison import compare_runs
+        from loadgen.sessions.settings.compare import CompareSettings
+        from loadgen.sessions.settings.from_python import settings_of
+
+        with one_tree():
+            changed = other.folder if isinstance(other, Run) else Path(other)
+            values: Mapping[str, Any] = {"runs": [self.folder, changed], "metric": metrics, "alpha": alpha}
+            return compare_runs(settings_of(CompareSettings, values))
+
+    def close(self) -> None:
+        """Release the memory of `sql`. Closing twice is harmless."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r})"
+
+    def _opened(self, tables: frozenset[str]) -> DuckDBPyConnection:
+        """A connection with some big tables; relations keep the one that they were made with alive."""
+        if self._connection is None or not tables <= self._tables:
+            from reporter.query import open_for_queries
+
+            self._tables |= tables
+            self._connection = open_for_queries(self.folder, self._tables)
+        return self._connection
+
+
+def _rules(rules: Any, options: dict[str, Any]) -> tuple[Ruleset | None, dict[str, Any]]:
+    """A ruleset, or the options that name rules."""
+    from rulesets.metric import Metric, of_metrics
+    from rulesets.ruleset import Ruleset
+
+    if rules is None:
+        return None, options
+    if isinstance(rules, Ruleset):
+        return rules, options
+    if isinstance(rules, str | Path):
+        return None, {**options, "ruleset": str(rules)}
+    listed = list(rules)
+    if all(isinstance(rule, Metric) for rule in listed):
+        with one_tree():
+            return of_metrics(listed), options
+    if not all(isinstance(rule, str) for rule in listed):
+        raise UsageError("rules: give targets as texts, or metrics, not both")
+    return None, {**options, "require": [*listed, *(options.get("require") or ())]}

@@ -1,0 +1,44 @@
+"""What a sweep or a search found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """The runs of a sweep.
+
+    Attributes:
+        folder: That of the sweep.
+        runs: Its runs, in the order of the points.
+        summary: What `sweep.json` has: `points` with their figures, the Pareto fronts and their knees.
+    """
+
+    folder: Path
+    runs: Sequence[Run]
+    summary: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The end of a search.
+
+    Attributes:
+        folder: That of the search.
+        load: The highest rate (requests/s) or concurrency that met every requirement; None if none was found.
+        summary: What `search.json` has: why it ended, between which loads the limit is, and every trial.
+        runs: The trials, in their order.
+    """
+
+    folder: Path
+    load: float | None
+    summary: Mapping[str, Any]
+    runs: Sequence[Run]

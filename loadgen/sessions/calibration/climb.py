@@ -1,0 +1,75 @@
+"""The whole search for one kind of work: steps up and down the ladder, until it is known what holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.calibration.capacity import Capacity
+from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy, limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from loadgen.sessions.calibration.ladder import Ladder
+    from loadgen.sessions.calibration.work import Step, Work
+
+NOT_TRIED: Final = CapacityLimit(LimitedBy.LADDER, "more was not tried")
+
+
+@dataclass(frozen=True, slots=True)
+class ClimbStep:
+    """A step, and what kept it from holding: None when it held."""
+
+    step: Step
+    limit: CapacityLimit | None
+
+
+def climb(
+    work: Work,
+    ladder: Ladder,
+    within_ms: float,
+    attempts: int,
+    take: Callable[[int], Step],
+) -> Iterator[ClimbStep]:
+    """Take steps until it is known what holds.
+
+    Args:
+        work: Of what the loads are.
+        ladder: Chooses the loads.
+        within_ms: How far a reported time may be from the true one.
+        attempts: So many times a load is tried before it counts as one that does not hold: every machine has
+            its moments.
+        take: Takes the step of a load.
+
+    Yields:
+        Each step as it has been taken.
+    """
+    held: set[int] = set()
+    failed: set[int] = set()
+    while (load := ladder.next_load(held, failed)) is not None:
+        for _ in range(attempts):
+            step = take(load)
+            tried = ClimbStep(step, limit(step, work, within_ms))
+            yield tried
+            if tried.limit is None:
+                break
+        (failed if tried.limit else held).add(load)
+
+
+def capacity(steps: Sequence[ClimbStep]) -> Capacity:
+    """What the steps of one kind of work amount to: the most that held below the least that did not."""
+    held = {tried.step.load for tried in steps if tried.limit is None}
+    over = min((tried for tried in steps if tried.step.load not in held), key=_load, default=None)
+    below = [tried for tried in steps if tried.limit is None and (over is None or _load(tried) < _load(over))]
+    best = max(below, key=_load, default=None)
+    return Capacity(
+        most=0 if best is None else best.step.load,
+        chunks_s=0.0 if best is None else best.step.beside.chunks_s,
+        over=None if over is None else over.step.load,
+        limit=(over.limit if over is not None else None) or NOT_TRIED,
+    )
+
+
+def _load(tried: ClimbStep) -> int:
+    return tried.step.load

@@ -1,0 +1,84 @@
+"""One step of the ladder: a short run against a mock endpoint of its own, and what came of it."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.calibration.work import Step, Work
+    from reporter.report import Report
+
+_MODEL: Final = "calibration"
+
+
+_WARMUP: Final = 32
+"""Requests ahead of the others: the first ones of a process take longer."""
+
+
+def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
+    """Put a load on a mock endpoint for some seconds.
+
+    Args:
+        work: Of what.
+        load: How much.
+        seconds: How long it is measured, once it has settled.
+        **settings: Further fields of `PerfSettings`.
+
+    Raises:
+        KeyboardInterrupt: The user gave it up.
+        MockSetupError, SetupError: This machine cannot do it.
+    """
+    try:
+        return _take(work, load, seconds, settings)
+    finally:
+        # A run freezes what lives to its end, and this process lives on.
+        gc.unfreeze()
+
+
+def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) -> Step:
+    from loadgen.mock_endpoint.process import start_mock
+    from loadgen.sessions.calibration.truth import lateness, lay_beside
+    from loadgen.sessions.calibration.work import Step
+    from loadgen.sessions.run.session import run
+    from loadgen.sessions.scratch_folder import scratch_folder
+    from loadgen.sessions.settings.perf import PerfSettings
+
+    with scratch_folder("loadgen-calibrate-") as folder:
+        with start_mock(**_pace(work)) as mock:
+            report, path = run(
+                PerfSettings(
+                    url=[mock.url],
+                    model=_MODEL,
+                    rate=str(work.rate(load)),
+                    duration=work.settled_s + seconds,
+                    warmup=str(_WARMUP),
+                    out=folder / "run",
+                    quiet=True,
+                    **settings,
+                ),
+            )
+        if report.run["ended"] == "interrupted":
+            raise KeyboardInterrupt
+        truth = mock.truth()
+        beside = lay_beside(path, truth, work.settled_s)
+    return Step(load, beside, lateness(truth, work.ttft_ms, work.gap_ms), _faults(report))
+
+
+def _pace(work: Work) -> Mapping[str, Any]:
+    """The options of the mock endpoint."""
+    return {
+        "fast": True,
+        "models": (_MODEL,),
+        "ttft": f"{work.ttft_ms}ms",
+        "itl": f"{work.gap_ms}ms",
+        "tokens": str(work.tokens),
+    }
+
+
+def _faults(report: Report) -> tuple[str, ...]:
+    failed = report.counts.failed + report.counts.cancelled
+    unsound = (f"{failed} of {report.counts.issued} requests failed.",) if failed else ()
+    return (*report.validity.reasons, *unsound)

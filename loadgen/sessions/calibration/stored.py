@@ -1,0 +1,85 @@
+"""Where a calibration is kept between runs: a file in the user's cache."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.sessions.calibration.capacity import Calibration, Machine, exceeds
+from loadgen.sessions.observer import SILENT
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.driver.plan import Plan
+    from loadgen.sessions.observer import Observer
+
+
+def calibration_file() -> Path:
+    """`calibration.json` under `$XDG_CACHE_HOME/loadgen`, by default `~/.cache/loadgen`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loadgen" / "calibration.json"
+
+
+def this_machine() -> Machine:
+    """The machine as this process may use it."""
+    return Machine(platform.node(), usable_cpus())
+
+
+def save(calibration: Calibration) -> None:
+    """Keep a calibration in the place of the one before; it appears whole or not at all.
+
+    Raises:
+        OSError, RuntimeError: The file cannot be written, or the user has no home.
+    """
+    path = calibration_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    unfinished.write_bytes(orjson.dumps(asdict(calibration), option=orjson.OPT_INDENT_2))
+    unfinished.replace(path)
+
+
+def saved() -> Calibration | None:
+    """The calibration of this machine; None where none is kept, or none that can be read."""
+    try:
+        calibration = Calibration.of_dict(orjson.loads(calibration_file().read_bytes()))
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError):
+        return None
+    return calibration if calibration.machine == this_machine() else None
+
+
+def warn_beyond(plan: Plan, put: Callable[[Event], object], at_ns: int, observer: Observer = SILENT) -> None:
+    """Say that a plan asks for more than this machine was found to be able to do, where it does.
+
+    Args:
+        plan: What is to be done.
+        put: Takes the finding for the log.
+        at_ns: The time, CLOCK_MONOTONIC.
+        observer: Hears it, too.
+    """
+    calibration = saved()
+    message = None if calibration is None else exceeds(calibration, plan)
+    if message is None:
+        return
+    remedy = (
+        "put on less load, or give the client more CPU; `loadgen calibrate` finds out anew what it can do"
+    )
+    put(
+        Event(
+            EventType.FINDING,
+            at_ns,
+            data={
+                "code": "beyond_calibration",
+                "severity": "warning",
+                "message": f"{message[0].upper()}{message[1:]}.",
+                "remedy": f"{remedy[0].upper()}{remedy[1:]}.",
+            },
+        ),
+    )
+    observer.progress(f"warning: {message}; {remedy}")

@@ -1,0 +1,123 @@
+"""What the client has logged, as the reporter's views show it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from recorder.event import Event, EventType
+from recorder.lifecycle import violations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+_SAMPLES: Final = """
+    SELECT prompt_id, sample_uuid, status, error, error_message, ttft_ms, ttfo_ms, ttfv_ms, tpot_ms,
+        last_token_ms, (complete_ns - sent_ns) / 1e6 AS answer_ms, output_tokens, token_source, chunks,
+        silent_chunks, streamed
+    FROM samples ORDER BY issued_ns
+"""
+_OUTPUTS: Final = "SELECT sample_uuid, output, reasoning, tool_calls FROM outputs"
+_UNLAWFUL: Final = "SELECT sample_uuid, violation FROM violations"
+_EVENTS: Final = "SELECT type, at_ns, sample_uuid, data FROM events WHERE sample_uuid <> '' ORDER BY seq"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedRequest:
+    """One request as the client has logged it; times in ms from `sent`, None where there are none.
+
+    Attributes:
+        prompt_id: The number of its row.
+        status: `completed`, `failed`, ….
+        answer_ms: To the end of the response.
+        retry_after_s: What the server said of when to come back.
+        unlawful: Laws of the log that it breaks.
+    """
+
+    prompt_id: int
+    sample_uuid: str
+    status: str
+    error: str | None
+    error_message: str | None
+    ttft_ms: float | None
+    ttfo_ms: float | None
+    ttfv_ms: float | None
+    tpot_ms: float | None
+    last_token_ms: float | None
+    answer_ms: float | None
+    output_tokens: int | None
+    token_source: str | None
+    chunks: int | None
+    silent_chunks: int | None
+    streamed: bool | None
+    output: str
+    reasoning: str | None
+    arguments: str | None
+    retry_after_s: float | None
+    unlawful: tuple[str, ...]
+
+    @property
+    def seen(self) -> str:
+        """What the client says that it saw: `completed`, or a failure's name."""
+        return self.error or self.status
+
+
+def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
+    """The requests of each row, in the order in which they were issued.
+
+    Raises:
+        LogError: The log cannot be read.
+    """
+    from reporter.log import open_log
+
+    with open_log(folder, also=("events", "outputs")) as log:
+        texts = {row["sample_uuid"]: row for row in _rows(log, _OUTPUTS)}
+        unlawful = defaultdict(set)
+        for row in _rows(log, _UNLAWFUL):
+            unlawful[row["sample_uuid"]].add(row["violation"])
+        events = list(_rows(log, _EVENTS))
+        for sentence, uuid in _out_of_order(events):
+            unlawful[uuid].add(sentence)
+        told = {row["sample_uuid"]: orjson.loads(row["data"]) for row in events if row["type"] == "ERROR"}
+        found: dict[int, list[LoggedRequest]] = defaultdict(list)
+        for row in _rows(log, _SAMPLES):
+            uuid = row["sample_uuid"]
+            text = texts.get(uuid, {})
+            one = LoggedRequest(
+                **row,
+                output=text.get("output") or "",
+                reasoning=text.get("reasoning"),
+                arguments=_arguments(text.get("tool_calls")),
+                retry_after_s=told.get(uuid, {}).get("retry_after_s"),
+                unlawful=tuple(sorted(unlawful[uuid])),
+            )
+            found[one.prompt_id].append(one)
+    return found
+
+
+def _rows(log: DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    answer = log.execute(sql)
+    names = [column[0] for column in answer.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+
+
+def _out_of_order(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Each illegal step of a request, with the request."""
+    by_request: dict[str, list[Event]] = defaultdict(list)
+    for row in rows:
+        event = Event(EventType[row["type"]], row["at_ns"], row["sample_uuid"])
+        by_request[row["sample_uuid"]].append(event)
+    return [(sentence, uuid) for uuid, events in by_request.items() for sentence in violations(events)]
+
+
+def _arguments(tool_calls: str | None) -> str | None:
+    """The arguments of all calls, one after the other."""
+    if not tool_calls or not (calls := orjson.loads(tool_calls)):
+        return None
+    return "".join((call.get("function") or {}).get("arguments") or "" for call in calls) or None

@@ -1,0 +1,70 @@
+"""What is tried: a scenario, in a protocol, over a transport."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from loadgen.mock_endpoint.scenarios.catalog import DIALECTS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.expectation import expectation
+from loadgen.mock_endpoint.scenarios.scenario import OPENAI
+from loadgen.sessions.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.mock_endpoint.scenarios.expectation import Expectation
+    from loadgen.mock_endpoint.scenarios.scenario import Scenario
+
+_MOST: Final = 6
+_MOST_ELSEWHERE: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ConformanceRow:
+    """A scenario, in a protocol, over a transport."""
+
+    scenario: Scenario
+    protocol: str
+    transport: str
+
+    @property
+    def requests(self) -> int:
+        """How many are asked: what goes below the protocol is tried enough with OpenAI's."""
+        return min(self.scenario.requests, _MOST if self.protocol in OPENAI else _MOST_ELSEWHERE)
+
+    @property
+    def expected(self) -> Expectation:
+        """What the client must have seen."""
+        return expectation(self.scenario, DIALECTS[self.protocol])
+
+    def __str__(self) -> str:
+        return f"{self.scenario.name}, {self.protocol}, {self.transport}"
+
+
+def rows(names: Sequence[str], protocols: Sequence[str], transports: Sequence[str]) -> list[ConformanceRow]:
+    """What is to be tried.
+
+    Args:
+        names: Of scenarios; none for all but those whose second response only `make chaos`, which knows
+            when it came, can tell from the right one.
+        protocols: Those of which a scenario is tried where it exists for it.
+        transports: Likewise.
+
+    Raises:
+        UsageError: The scenario does not exist, or nothing is left.
+    """
+    for name in names:
+        if name not in SCENARIOS:
+            raise UsageError(f"--only {name}: no such scenario; `loadgen list scenarios` has all of them")
+    found = [
+        ConformanceRow(scenario, protocol, transport)
+        for scenario in SCENARIOS.values()
+        if scenario.name in names or not (names or scenario.unasked)
+        for protocol in protocols
+        if protocol in scenario.protocols
+        for transport in transports
+    ]
+    if not found:
+        raise UsageError(f"{', '.join(names)}: not for {', '.join(protocols)}; choose another --protocol")
+    return found

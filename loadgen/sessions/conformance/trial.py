@@ -1,0 +1,94 @@
+"""The whole trial: a server, the client on all of its scenarios, and the judgement."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from http.client import HTTPConnection
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import orjson
+
+from loadgen.driver.workers.parts import codec_of
+from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.conformance.evaluation import closest, judge
+from loadgen.sessions.conformance.measured import read
+from loadgen.sessions.conformance.requests import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+    from loadgen.sessions.conformance.evaluation import RowResult
+    from loadgen.sessions.conformance.requests import MakeCodec
+    from loadgen.sessions.conformance.row import ConformanceRow
+
+AT_ONCE: Final = 24
+"""How many rows are tried at a time."""
+
+CALM: Final = (2, 1, 1, 1)
+"""How many rows are tried at a time in each repetition of those whose times were off."""
+
+_TABLE_TIMEOUT_S: Final = 10.0
+
+
+def try_all(
+    rows: Sequence[ConformanceRow],
+    folder: Path,
+    *,
+    done: Callable[[ConformanceRow], None] = lambda _: None,
+    make_codec: MakeCodec = codec_of,
+    at_once: int = AT_ONCE,
+) -> list[RowResult]:
+    """Try rows; one that missed only in time is asked again, up to four times, with less going on.
+
+    Then that request counts which is closest to the truth.
+
+    Args:
+        rows: What to try.
+        folder: Where the logs go.
+        done: Called when a row has been asked.
+        make_codec: Makes the codec of a protocol.
+        at_once: How many rows are tried at a time.
+
+    Raises:
+        MockSetupError: The server did not start.
+        WriterError, LogError: A log could not be written, or read.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with start_mock(scenario="plain", truth=folder / "truth.jsonl") as mock:
+        asking = partial(ask, bases=bases(mock), done=done, make_codec=make_codec)
+        found = {one.row: one for one in _attempt(rows, mock, folder / "1", partial(asking, at_once=at_once))}
+        for number, calm in enumerate(CALM, start=2):
+            if late := [one.row for one in found.values() if one.late]:
+                again = _attempt(late, mock, folder / str(number), partial(asking, at_once=calm), closest)
+                found |= {one.row: replace(one, tries=number) for one in again}
+    return list(found.values())
+
+
+def _attempt(
+    rows: Sequence[ConformanceRow],
+    mock: MockProcess,
+    folder: Path,
+    asking: Callable[..., None],
+    typical: Callable[[Sequence[float]], float] = median,
+) -> list[RowResult]:
+    folder.mkdir()
+    asking(rows, folder)
+    asked = read(folder)
+    truth = {one.request_id: one for one in mock.truth()}
+    return [judge(row, asked.get(number, ()), truth, typical) for number, row in enumerate(rows)]
+
+
+def bases(mock: MockProcess) -> Mapping[str, str]:
+    """What the server is met at for each scenario, without a path."""
+    parts = urlsplit(mock.url)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=_TABLE_TIMEOUT_S)
+    with closing(connection):
+        connection.request("GET", "/")
+        table: list[dict[str, Any]] = orjson.loads(connection.getresponse().read())
+    return {row["name"]: row["url"].removesuffix(f"/{row['name']}/v1") for row in table}

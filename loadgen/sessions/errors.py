@@ -1,0 +1,164 @@
+"""The border between errors and exit codes: what the user is told instead of a traceback.
+
+    2 settings: UsageError; PlanError, EndpointError and RejectedError of the driver; MockOptionsError;
+      LogError, LogExistsError, BeingWrittenError and OldLogError of the recorder; ReporterError;
+      RulesetError; WorkloadError
+    3 set-up: SetupError; UnreachableError of the driver; MockSetupError; LogNotMadeError of the recorder;
+      NoRoomError of the reporter; an OSError about a file or a full disk
+    4 the run: WriterError of the recorder
+
+Everything else is a bug of this program: it keeps its traceback, and ends with 70.
+"""
+
+from __future__ import annotations
+
+import errno
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PASS: Final = 0
+USAGE: Final = 2
+SETUP: Final = 3
+INVALID: Final = 4
+BUG: Final = 70
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+"""As a shell reports a program that SIGPIPE ended: no process reads its output (`| head`)."""
+
+_NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+_LONGEST: Final = 4000
+
+
+class LoadgenError(Exception):
+    """What went wrong, where, and what to do: the base of all errors that Python callers get.
+
+    Attributes:
+        exit_code: What the command line ends with.
+    """
+
+    exit_code: int = BUG
+
+
+class UsageError(LoadgenError):
+    """What was asked for cannot be done; the message says what and what to do."""
+
+    exit_code = USAGE
+
+
+class SetupError(LoadgenError):
+    """This machine, or the endpoint, cannot do what was asked for; the message says what and what to do."""
+
+    exit_code = SETUP
+
+
+class RunError(LoadgenError):
+    """A run could not be recorded to its end; its log has what was recorded."""
+
+    exit_code = INVALID
+
+
+def exit_code(error: BaseException) -> int | None:
+    """The exit code of an error that is explained by its message; None for a bug."""
+    from loadgen.driver.client.endpoint import EndpointError
+    from loadgen.driver.plan import PlanError
+    from loadgen.driver.probe import RejectedError, UnreachableError
+    from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
+    from recorder.errors import (
+        BeingWrittenError,
+        LogError,
+        LogExistsError,
+        LogNotMadeError,
+        OldLogError,
+        WriterError,
+    )
+    from reporter.errors import NoRoomError, ReporterError
+    from rulesets.errors import RulesetError
+    from workloads.errors import WorkloadError
+
+    codes: dict[type[BaseException], int] = {
+        WriterError: INVALID,
+        LogNotMadeError: SETUP,
+        PlanError: USAGE,
+        EndpointError: USAGE,
+        RejectedError: USAGE,
+        MockOptionsError: USAGE,
+        WorkloadError: USAGE,
+        NoRoomError: SETUP,
+        ReporterError: USAGE,
+        RulesetError: USAGE,
+        LogError: USAGE,
+        LogExistsError: USAGE,
+        BeingWrittenError: USAGE,
+        OldLogError: USAGE,
+        UnreachableError: SETUP,
+        MockSetupError: SETUP,
+    }
+    if isinstance(error, LoadgenError):
+        return error.exit_code
+    if isinstance(error, OSError) and (error.filename is not None or error.errno in _NO_ROOM):
+        return SETUP
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), None)
+
+
+@contextmanager
+def one_tree() -> Iterator[None]:
+    """Raise the errors of all rooms that explain themselves as `LoadgenError`; a bug stays what it is.
+
+    Raises:
+        UsageError, SetupError, RunError: By the exit code that the command line would end with.
+        KeyboardInterrupt: The session was stopped before it began.
+    """
+    from loadgen.driver.stop import StoppedEarlyError
+
+    try:
+        yield
+    except LoadgenError:
+        raise
+    except StoppedEarlyError as error:
+        raise KeyboardInterrupt from error
+    except Exception as error:
+        kinds = {kind.exit_code: kind for kind in (UsageError, SetupError, RunError)}
+        kind = kinds.get(exit_code(error) or BUG)
+        if kind is None:
+            raise
+        raise kind(told(error)) from error
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Tell whether an error is an interrupt, or what a library has made of one.
+
+    Some tell nothing of what it was made of: whatever goes wrong after an interrupt has come is that.
+    """
+    from loadgen.driver.stop import StoppedEarlyError
+    from loadgen.sessions.interrupt import came
+
+    if came():
+        return True
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, (KeyboardInterrupt, StoppedEarlyError)):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
+
+
+def told(error: BaseException) -> str:
+    """What an error says for itself. Without a name it is of standard output, or of any file that is open."""
+    if isinstance(error, OSError) and error.filename is None and error.strerror:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        failed = (
+            "the output cannot be written" if full else "the output, or a file, cannot be read or written"
+        )
+        return f"{failed} ({error.strerror})"
+    return str(error)
+
+
+def printable(text: str, longest: int | None = _LONGEST) -> str:
+    """A message that may quote a server or a file, fit for a terminal: no control sequences, not endless."""
+    shown = "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        for char in text
+    )
+    return shown if longest is None or len(shown) <= longest else shown[:longest] + "…"

@@ -1,0 +1,116 @@
+"""A run measured by the definitions that it is exported with."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.measured.evidence import LogEvidence
+    from reporter.report import Report
+    from reporter.tokens import Tokenizer
+    from rulesets.definitions import Definitions
+
+LOADGEN: Final = "mlperf-inference@v6.1"
+ENDPOINTS: Final = "mlperf-endpoints@v1.0"
+
+_TOKENIZER: Final = "client_tokenizer"
+_COUNTED_OTHERWISE: Final = frozenset({"tokens_from_chunks", "mixed_token_sources", "tokens_unknown"})
+"""Findings about where tokens come from: the files have no room for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What figures are computed by.
+
+    Attributes:
+        name: The ruleset that has the definitions.
+        definitions: They, as far as they can be met.
+        tokenizer: Counts tokens.
+        unmet: What of the definitions cannot be met, a sentence each.
+    """
+
+    name: str
+    definitions: Definitions
+    tokenizer: Tokenizer | None
+    unmet: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """A run and what it amounts to.
+
+    Attributes:
+        connection: Its log, opened.
+        settings: What it was to do.
+        report: By the definitions.
+        evidence: Likewise.
+    """
+
+    connection: DuckDBPyConnection
+    settings: Mapping[str, Any]
+    report: Report
+    evidence: LogEvidence
+
+
+def basis_of(ruleset: str, tokenizer: Tokenizer | None) -> Basis:
+    """The definitions of a ruleset, as far as the files of an export have room for them.
+
+    Raises:
+        RulesetError: The ruleset does not exist.
+    """
+    from rulesets.loading import read
+
+    book = read(ruleset)
+    # Definitions are of the whole document: every model and scenario has the same.
+    definitions = next(iter(book.rulesets.values())).definitions
+    name = f"{book.name}@{book.version}"
+    unmet = []
+    if definitions.throughput_window == "steady_state":
+        definitions = replace(definitions, throughput_window="run")
+        unmet.append(
+            f"{name} wants figures of the steady state, and these are of a run from its first request to its "
+            "last completion"
+        )
+    if definitions.token_source == _TOKENIZER and tokenizer is None:
+        definitions = replace(definitions, token_source=None)
+        unmet.append(
+            f"{name} wants tokens counted by the model's tokenizer, and these were not: --tokenizer NAME"
+        )
+    return Basis(name, definitions, tokenizer, tuple(unmet))
+
+
+@contextmanager
+def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
+    """Open a run.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+        BeingWrittenError: It is not over.
+    """
+    from loadgen.sessions.run.run_folder import still_running
+    from recorder.store import log_path
+    from reporter.border import blaming
+    from reporter.measured.evidence import LogEvidence
+    from reporter.reporter import MetricsReporter
+    from reporter.settings import settings
+
+    told = settings(run)
+    with MetricsReporter(run) as reporter:
+        report = reporter.create_report(basis.tokenizer, definitions=basis.definitions)
+        if report.run["ended"] == "running":
+            raise still_running(run)
+        with blaming(log_path(run)):
+            evidence = LogEvidence(reporter.connection, report, basis.definitions)
+            yield MeasuredRun(reporter.connection, told, report, evidence)
+
+
+def counted_otherwise(run: MeasuredRun) -> Iterator[str]:
+    """What there is to say of a run's counts of tokens, a sentence each."""
+    return (finding.message for finding in run.report.findings if finding.code in _COUNTED_OTHERWISE)

@@ -1,0 +1,56 @@
+"""The models of a round by the names that its submission tool takes, which are names of folders too."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulesets.loading import Book
+
+_LONGEST: Final = 64
+_AGENTIC: Final = "agentic"
+
+
+@dataclass(frozen=True, slots=True)
+class Official:
+    """The models of a round.
+
+    Attributes:
+        agentic: Whether each is a benchmark of conversations with tools, by its official name.
+        _book: The rules of the round.
+    """
+
+    agentic: Mapping[str, bool]
+    _book: Book
+
+    @classmethod
+    def of(cls, book: Book) -> Official:
+        """Take the models of the round's rules."""
+        return cls(
+            {
+                canonical(entry.name): all(name.startswith(_AGENTIC) for name in entry.scenarios)
+                for entry in book.entries
+            },
+            book,
+        )
+
+    def name(self, model: str) -> str:
+        """The official name of a model; of another one, its name as the tool would spell it."""
+        from rulesets.choosing import called
+
+        entries = called(self._book.entries, model)
+        return canonical(entries[0].name if len(entries) == 1 else model)
+
+
+def canonical(model: str) -> str:
+    """A model's name as the submission tool spells it, `llama3_1-8b`; `model` where nothing is left of it.
+
+    mlcommons/endpoints-submission-cli 1.5.3.0 (submission_checker/layout.py, canonical_model_name): the last
+    part of a path, with `_` for all but letters, digits, `_` and `-`, 64 characters at most.
+    """
+    last = model.rstrip("/").rsplit("/", 1)[-1]
+    return re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9_-]", "_", last)).strip("_-")[:_LONGEST] or "model"

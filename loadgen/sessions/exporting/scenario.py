@@ -1,0 +1,86 @@
+"""One run as the folder of a scenario: what the submission checker of MLPerf Inference v6.1 reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.exporting.bundle import Bundle
+from loadgen.sessions.exporting.headlines import headlines
+from loadgen.sessions.exporting.measured import LOADGEN, basis_of, counted_otherwise, measuring
+from loadgen.sessions.exporting.writing import as_json, as_yaml
+from loadgen.sessions.gating.audits import audits_in
+from loadgen.sessions.gating.scores import scores_of
+from loadgen.sessions.run.run_folder import model_folder
+from loadgen.sessions.series.audit.output_caching import TEST
+from loadgen.sessions.series.audit.result import RECORD, VERIFIED, verified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loadgen.sessions.exporting.measured import MeasuredRun
+    from loadgen.sessions.settings.export import ExportSettings
+    from reporter.tokens import Tokenizer
+
+_AUDITED: Final = frozenset({"wan-2.2-t2v-a14b"})
+"""The models whose runs of mlcommons/endpoints the checker wants audited for output caching.
+
+mlcommons/inference@b66003e1:tools/submission/submission_checker/constants.py (models_TEST04,
+ENDPOINTS_ALLOWED_MODELS) and checks/compliance_check.py (endpoint_audit_file_required).
+"""
+
+_OF_THE_SUBMITTER: Final = (
+    "systems/SYSTEM.json: what the system is",
+    "measurements.json and README.md beside config.yaml: how the system was set up",
+    "src/: what served the model",
+)
+"""What the checker reads, and only the submitter can write."""
+
+
+def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
+    """What a run comes to.
+
+    Raises:
+        LogError: The run cannot be read.
+        UsageError: What was named beside it cannot.
+        RulesetError: The ruleset does not exist.
+    """
+    from reporter.mlperf.accuracy_results import accuracy_results
+    from reporter.mlperf.config import config
+    from reporter.mlperf.keys import ACCURACY, CONFIG, SUMMARY, lacking
+    from reporter.mlperf.result_summary import result_summary
+    from rulesets.scores import named
+
+    basis = basis_of(given.ruleset or LOADGEN, tokenizer)
+    scores, audit = scores_of(given.accuracy), audits_in(given.audit).get("output_caching")
+    with measuring(given.run, basis) as run:
+        told: dict[str, Mapping[str, Any]] = {
+            CONFIG: config(run.report, run.settings),
+            SUMMARY: result_summary(run.connection, run.report, run.evidence, run.settings),
+        }
+    scores = headlines(scores or named(run.report.accuracy))
+    missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(told).items()]
+    if scores:
+        told[ACCURACY] = accuracy_results(scores, (run.settings.get("dataset") or {}).get("name"))
+    files = {name: (as_yaml if name == CONFIG else as_json)(content) for name, content in told.items()}
+    if audit is not None:
+        files[RECORD] = as_json({**audit, "test": TEST})
+        files[VERIFIED] = verified(passed=audit["passed"])
+    return Bundle(
+        files,
+        {"ruleset": basis.name, "run": run.report.run["session_id"], "model": run.settings.get("model")},
+        [*basis.unmet, *missing, *_beside(run, scores=bool(scores), audit=audit is not None)],
+        run.report.validity.reasons,
+    )
+
+
+def _beside(run: MeasuredRun, *, scores: bool, audit: bool) -> Iterator[str]:
+    from reporter.mlperf.keys import ACCURACY
+
+    if not scores:
+        yield f"{ACCURACY}: nothing was scored: --accuracy RUN|FILE"
+    if not audit and model_folder(str(run.settings.get("model") or "")).lower() in _AUDITED:
+        yield f"{RECORD}: this model is audited: loadgen audit output-caching, then --audit FOLDER"
+    yield from counted_otherwise(run)
+    if run.report.run["ended"] != "completed":
+        yield f"an end in order: the run ended as {run.report.run['ended']}"
+    yield from _OF_THE_SUBMITTER

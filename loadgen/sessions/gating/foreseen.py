@@ -1,0 +1,143 @@
+"""What can be told of a run before it is run: that its plan cannot be valid under its rules.
+
+The rules judge the run that would come of the plan if all went well; what even that run breaks is foreseen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.gating.foreseen_scores import without_score
+from loadgen.sessions.gating.foreseen_timeouts import cut_backlog
+from reporter.render.rule import whys
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from loadgen.driver.plan import Plan
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.run.preparation import Prepared
+    from rulesets.judging.row import VerdictRow
+    from rulesets.ruleset import Ruleset
+
+_COUNTED: Final = frozenset(
+    {
+        "validity.min_samples",
+        "validity.dataset_multiple",
+        "validity.min_passes",
+        "validity.min_samples_per_concurrency",
+    }
+)
+"""Rules that need to know how many requests there will be."""
+_EXACT: Final = "validity.dataset_multiple"
+_TIMED: Final = "validity.min_duration_s"
+_FORESEEABLE: Final = frozenset({"validity", "load"})
+_BASELINE: Final = "--baseline REF"
+_BESIDE: Final[Mapping[str, str]] = {
+    "baseline": _BASELINE,
+    "accuracy": "--accuracy SCORED",
+    "power": "--power SOURCE:WATTS",
+    "audit.output_caching": "--audit FOLDER",
+    "audit.perf_mode_accuracy": "--audit FOLDER",
+}
+"""The options of the gate that rules rest on, by their group or their kind."""
+_LUCK: Final = 4.0
+"""Standard deviations of a Poisson process that a run may be longer, or have more requests, than expected."""
+
+
+def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
+    """Say, a line each, why the run will be invalid, and what it cannot pass by itself.
+
+    Args:
+        prepared: The run.
+        observer: Hears it.
+        name: What it is called, where it is one of several.
+    """
+    rules, skip = prepared.rules, set(prepared.given.skip)
+    before = f"warning: {name}: " if name else "warning: "
+    if warning := cut_backlog(prepared.plan, rules):
+        observer.note(f"{before}{warning}")
+    if rules is None:
+        return
+    broken = foreseen(prepared.plan, prepared.settings(), rules)
+    rows = [asdict(row) for row in broken if not skip & {row.id, row.group}]
+    lines = [f"the run cannot be valid: {row['id']}: {'; '.join(why)}" for row, why in whys(rows)]
+    # Scores of a run that asks benchmarks are in its log.
+    beside = skip if prepared.accuracy is None else skip | {"accuracy"}
+    nameless = () if prepared.accuracy is None else without_score(rules, prepared.accuracy, skip)
+    for line in (*lines, *nameless, *lacking(rules, beside)):
+        observer.note(f"{before}{line}")
+
+
+def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
+    """What a run cannot pass by itself, because its rules ask for what a gate alone can be given.
+
+    Args:
+        rules: What it will be held against.
+        skip: What of them is left out, by id or by group.
+    """
+    from rulesets.judging.rule import Case
+    from rulesets.judging.rules import rules_of
+    from rulesets.of_report import OfReport
+
+    case, ids = Case(rules, OfReport({})), dict[str, list[str]]()
+    for rule in rules_of(rules):
+        option = _BESIDE.get(rule.group) or _BESIDE.get(rule.kind)
+        counts = rule.severity == "fail" and not {rule.id, rule.group} & set(skip)
+        if option and counts and rule.row(case).status == "FAIL":
+            ids.setdefault(option, []).append(rule.id)
+    for option, its in ids.items():
+        known = option == _BASELINE and rules.baseline is not None and rules.baseline.ref
+        how = "loadgen gate RUN" if known else f"loadgen gate RUN {option}"
+        yield f"the run cannot pass by itself: {', '.join(its)}; judge it when it is over: {how}"
+
+
+def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterator[VerdictRow]:
+    """The rules that a run of a plan will break, whatever the endpoint does.
+
+    Args:
+        plan: What is to be done.
+        settings: What the log will keep of it.
+        rules: What it will be held against.
+    """
+    from reporter.session import generation
+    from rulesets.judging.rule import Case
+    from rulesets.judging.rules import rules_of
+    from rulesets.of_report import OfReport
+
+    count, seconds = _most_requests(plan), _longest_s(plan)
+    report = {
+        "run": {**settings, "generation": generation(settings), "ended": "completed"},
+        "counts": {"issued": count, "completed": count, "failed": 0, "cancelled": 0, "warmup": plan.warmup},
+        "window": {"duration_s": seconds, "issuing_s": seconds},
+    }
+    unknown = set(_COUNTED if count is None else () if plan.requests == count else {_EXACT})
+    unknown |= {_TIMED} if seconds is None else set()
+    case = Case(rules, OfReport(report))
+    for rule in rules_of(rules):
+        if rule.group in _FORESEEABLE and rule.kind not in unknown:
+            row = rule.row(case)
+            if row.status == "INVALID":
+                yield row
+
+
+def _most_requests(plan: Plan) -> int | None:
+    """How many requests will be measured at most; None where nobody knows."""
+    if plan.sessions is not None:
+        return None
+    expected = None if plan.duration_s is None else plan.load.expected(plan.duration_s)
+    if expected is None:
+        return plan.requests
+    most = math.ceil(expected + _LUCK * math.sqrt(expected))
+    return most if plan.requests is None else min(plan.requests, most)
+
+
+def _longest_s(plan: Plan) -> float | None:
+    """For how long requests will be issued at most; None where that is up to the endpoint."""
+    rate, requests = plan.load.rate, plan.requests
+    if rate is None or requests is None or not plan.load.is_open:
+        return plan.duration_s
+    expected_s = (requests + _LUCK * math.sqrt(requests)) / rate
+    return expected_s if plan.duration_s is None else min(plan.duration_s, expected_s)

@@ -1,0 +1,87 @@
+"""The rules that a command line names: a built-in ruleset, a file, short forms, or these together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulesets.ruleset import Ruleset
+
+_SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+
+
+def read_rules(
+    require: Sequence[str],
+    ruleset: str | Path | None,
+    *,
+    scenario: str | None = None,
+    model: str | None = None,
+    load: str | None = None,
+    concurrency: int | None = None,
+) -> Ruleset | None:
+    """The rules that a command was given: a ruleset, short expressions, or both; None without any.
+
+    Args:
+        require: Targets in the short form, which are added to those of the ruleset.
+        ruleset: `NAME`, `NAME@VERSION`, or a file.
+        scenario: `SCENARIO` or `MODEL/SCENARIO`; None to choose by what is run.
+        model: What the endpoint calls the model that is run.
+        load: How load is put on it, by its kind.
+        concurrency: How many requests are in flight; None where that is not prescribed.
+
+    Raises:
+        RulesetError: One of them cannot be read, or does not say which of its scenarios is meant.
+        UsageError: Two of them set the same target, or a scenario of no ruleset is asked for.
+    """
+    if ruleset is None and scenario is not None:
+        raise UsageError(f"--scenario {scenario}: is one of a ruleset; give --ruleset, or leave it out")
+    if ruleset is None and not require:
+        return None
+    from rulesets.loading import load as resolved
+    from rulesets.ruleset import of_expressions
+
+    if ruleset is None:
+        return of_expressions(require)
+    rules = resolved(ruleset, model=model, scenario=scenario, pattern=load, concurrency=concurrency)
+    if not require:
+        return rules
+    further = of_expressions(require)
+    twice = {target.id for target in rules.targets} & {target.id for target in further.targets}
+    if twice:
+        raise UsageError(
+            f"{ruleset} and --require both set {', '.join(sorted(twice))}: leave one of them out"
+        )
+    return replace(rules, name=f"{rules.name} + command line", targets=rules.targets + further.targets)
+
+
+def placed(reference: str, folder: Path) -> str:
+    """The same reference, a file as it is found from a folder; built-in names go before those of files."""
+    from rulesets.catalog import names
+
+    name = reference.partition("@")[0]
+    path = folder / Path(reference).expanduser()
+    is_named = name in {known.partition("@")[0] for known in names()}
+    looks_like_file = Path(reference).suffix.lower() in _SUFFIXES or "/" in reference
+    return str(path) if looks_like_file or (path.is_file() and not is_named) else reference
+
+
+def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
+    """Refuse to leave out what is not there, before anything is measured.
+
+    Raises:
+        UsageError: There are no rules.
+        RulesetError: There is no such rule or group among them.
+    """
+    if not skip:
+        return
+    if rules is None:
+        raise UsageError(f"--skip {skip[0]}: there are no rules to leave anything out of")
+    from rulesets.evaluation import require_known as require
+
+    require(skip, rules)

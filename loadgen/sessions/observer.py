@@ -1,0 +1,99 @@
+"""What a caller hears while something runs."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.driver.judging import Tally
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.progress import Progress
+    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series.series import SeriesPoint
+
+
+class Observer:
+    """Hears how a session, a scoring pass or a series gets on. This one does nothing; override what you need.
+
+    Methods are called from the thread that runs the session, between its requests: they must return at once.
+    """
+
+    def note(self, text: str, *, apart: bool = False) -> None:
+        """Take a warning, or a hint at what to do next.
+
+        Args:
+            text: A sentence.
+            apart: Whether it concerns the whole rather than the step before it: set it apart.
+        """
+
+    def progress(self, text: str) -> None:
+        """Take a line about how far things are, which a quiet caller leaves out."""
+
+    def session(self, progress: Progress, plan: Plan) -> AbstractContextManager[object]:
+        """Follow a session while the context lasts.
+
+        Args:
+            progress: Its counters, which go on counting.
+            plan: What it is to do.
+        """
+        del progress, plan
+        return nullcontext()
+
+    def stoppable(self, ask: Callable[[], None]) -> None:
+        """Take what asks the session to stop: once, it drains; twice, it gives up what is in flight.
+
+        Args:
+            ask: May be called from any thread, and also when the session is over.
+        """
+
+    def scoring(
+        self, total: int, before: int
+    ) -> AbstractContextManager[Callable[[int, Mapping[str, int]], None]]:
+        """Follow a scoring pass while the context lasts.
+
+        Args:
+            total: The number of gradings of the pass.
+            before: Those that an earlier part of the pass has made.
+
+        Returns:
+            A context whose value is called with the number of gradings so far, and those made now by status.
+        """
+        del total, before
+        return nullcontext(lambda _done, _graded: None)
+
+    def judging(self, total: int) -> AbstractContextManager[Callable[[Tally], None]]:
+        """Follow the calls of a judge while the context lasts.
+
+        Args:
+            total: The number of open inquiries.
+
+        Returns:
+            A context whose value is called with what was answered so far.
+        """
+        del total
+        return nullcontext(lambda _tally: None)
+
+    def run_begins(self, point: SeriesPoint, number: int, total: int, pause_s: float) -> None:
+        """Hear that a run of a series begins.
+
+        Args:
+            point: The run.
+            number: Its place, from 0.
+            total: The number of runs that are known so far.
+            pause_s: The pause before it, in seconds.
+        """
+
+    def run_ended(self, outcome: PointOutcome, remark: str | None) -> None:
+        """Hear that a run of a series has ended.
+
+        Args:
+            outcome: Its result.
+            remark: What to say of it beyond its figures; None for nothing in particular.
+        """
+
+
+SILENT: Final = Observer()
+"""For a caller that wants to hear nothing."""

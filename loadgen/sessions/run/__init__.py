@@ -1,0 +1,1 @@
+"""One session: prepared, run, recorded, resumed, reported."""

@@ -1,0 +1,75 @@
+"""Whether every question can be asked as the settings say: looked at before the first request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from loadgen.driver.client.codec import CannotAskError
+from loadgen.sessions.errors import UsageError
+from workloads.alike import examples
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.sessions.settings.perf import PerfSettings
+    from workloads.dataset import Dataset
+    from workloads.sample import FollowUp, Sample
+
+
+def require_askable(dataset: Dataset, settings: PerfSettings, codec: Codec, generation: Generation) -> None:
+    """Look at each question that is more than a text, with everything that will or may be said after it.
+
+    Raises:
+        UsageError: One cannot be asked; which, and why.
+    """
+    answered = settings.history == "answered"
+    for sample in examples(dataset.samples):
+        if generation.ignore_eos and not _bounded(sample, generation):
+            raise UsageError(
+                f"{_place(dataset, sample)}: --ignore-eos needs to know how many output tokens there are to "
+                "be, and the row does not say: give --max-tokens for those that do not"
+            )
+        if answered and any(map(_brings_results, sample.follow_ups)):
+            raise UsageError(
+                f"{_place(dataset, sample)}: a later turn has the result of a tool that the recorded answer "
+                "calls, and the endpoint's own answer may call none: give --history recorded"
+            )
+        if settings.history == "recorded" and any(turn.recorded is None for turn in sample.follow_ups):
+            raise UsageError(
+                f"{_place(dataset, sample)}: --history recorded, and there is no recorded answer ahead of "
+                "one of its turns: leave it out, and the endpoint's own answers take their place"
+            )
+        if settings.salt and sample.token_ids is not None:
+            raise UsageError(
+                f"{_place(dataset, sample)}: --salt puts a text ahead of each prompt, and this one is "
+                "tokens: leave it out"
+            )
+        if sample.chat is not None or sample.token_ids is not None or sample.tools or sample.follow_ups:
+            try:
+                codec.request(_whole(sample), generation)
+            except CannotAskError as error:
+                raise UsageError(f"{_place(dataset, sample)}: {error}") from error
+
+
+def _place(dataset: Dataset, sample: Sample) -> str:
+    return f"{dataset.name}, row {sample.index + 1}"
+
+
+def _bounded(sample: Sample, generation: Generation) -> bool:
+    bounds = (sample.max_tokens, *(one.max_tokens for one in sample.follow_ups))
+    return generation.max_tokens is not None or None not in bounds
+
+
+def _brings_results(turn: FollowUp) -> bool:
+    return any(message["role"] == "tool" for message in turn.messages)
+
+
+def _whole(sample: Sample) -> Sample:
+    """All turns of a conversation as one question."""
+    if not sample.follow_ups:
+        return sample
+    later = chain.from_iterable(
+        (turn.recorded or {"role": "assistant", "content": ""}, *turn.messages) for turn in sample.follow_ups
+    )
+    return replace(sample, system=None, chat=(*sample.messages(), *later))

@@ -1,0 +1,129 @@
+"""From settings to the questions of benchmarks, and what the log is to keep of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.errors import UsageError
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+    from loadgen.sessions.settings.tasks import TaskSettings
+    from workloads.dataset import Dataset
+    from workloads.task import Task
+
+
+def tasks_of(settings: TaskSettings) -> list[Task]:
+    """The benchmarks that settings name, with their options.
+
+    Raises:
+        TaskError: One of them there is not, or not with such an option.
+        UsageError: `--map` cannot be read.
+    """
+    from workloads.task import parse
+
+    columns = _columns(settings.columns)
+    return [parse(text, columns, settings.tag) for text in settings.task]
+
+
+def placed_task(text: str, folder: Path) -> str:
+    """The same task; where it is a file, as it is found from everywhere.
+
+    Args:
+        text: As the user named it.
+        folder: Where the name of a file without a root begins.
+    """
+    from workloads.tasks.own import is_own
+
+    return str(folder / Path(text).expanduser()) if is_own(text) else text
+
+
+def _columns(said: Sequence[str]) -> dict[str, str]:
+    """The columns of files, by what they hold."""
+    columns: dict[str, str] = {}
+    for one in said:
+        meant, equals, column = one.partition("=")
+        if not equals or not meant:
+            raise UsageError(
+                f"--map {one}: write what it is and the column's name, as in ground_truth=answer"
+            )
+        if meant in columns:
+            raise UsageError(f"--map {one}: {meant} was said before, to be {columns[meant]!r}; say it once")
+        columns[meant] = column
+    return columns
+
+
+def benchmark_questions(settings: TaskSettings, max_tokens: int | None, temperature: float | None) -> Dataset:
+    """The questions of benchmarks.
+
+    Args:
+        settings: What was asked for.
+        max_tokens: What `--max-tokens` says, which goes before the benchmarks' own limits.
+        temperature: What `--temperature` says, likewise.
+
+    Raises:
+        WorkloadError: What is wrong, and where.
+    """
+    from workloads.benchmark import dataset
+
+    return dataset(
+        tasks_of(settings),
+        settings.data,
+        samples=settings.samples,
+        offset=settings.offset,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=settings.seed if settings.draws_samples else None,
+        system_prompt=settings.system_prompt,
+    )
+
+
+def temperature_of(given: float | None, dataset: Dataset) -> float | None:
+    """The sampling temperature of a session: as given, else that of its benchmarks.
+
+    Args:
+        given: What `--temperature` says.
+        dataset: What is asked.
+
+    Returns:
+        None where it is left to the server, and where the benchmarks name different ones: then each question
+        has that of its benchmark.
+    """
+    if given is not None or not dataset.tasks:
+        return given
+    named: set[float] = {task["sampled_at"] for task in dataset.tasks}
+    return named.pop() if len(named) == 1 else None
+
+
+def question_events(dataset: Dataset, kept: Container[int], at_ns: int) -> Iterator[Event]:
+    """What the log is told of each question, so that its answers can be judged without the dataset.
+
+    Args:
+        dataset: The questions.
+        kept: The numbers of those that the log has.
+        at_ns: The time, CLOCK_MONOTONIC.
+    """
+    for text, index in _numbered(dataset.tasks):
+        if index in kept:
+            continue
+        question = dataset.questions[index]
+        data: dict[str, Any] = {
+            "prompt_id": index,
+            "task": text,
+            "id": question.id,
+            "tags": dict(question.sample.tags),
+            "texts": {"reference": question.reference},
+        }
+        if question.empty_is_answer:
+            data["empty_is_answer"] = True
+        yield Event(EventType.QUESTION, at_ns, data=data)
+
+
+def _numbered(tasks: Sequence[Any]) -> Iterator[tuple[str, int]]:
+    """Each question by its number, with the task that it is of."""
+    for task in tasks:
+        for index in range(task["first"], task["first"] + task["count"]):
+            yield task["task"], index

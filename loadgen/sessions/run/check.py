@@ -1,0 +1,125 @@
+"""Whether an endpoint is there, and does what a run needs: a few small requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.driver.probe import Probe
+    from loadgen.sessions.settings.check import CheckSettings
+
+LIST_TIMEOUT_S: Final = 10.0
+"""For the model list, which a server has at hand."""
+
+_OK: Final = 200
+
+_TOO_MANY: Final = 429
+
+_OF_THE_SERVER: Final = frozenset({"error_frame", "malformed_frame"})
+"""Failures with a status of 200 that may be a server's way to refuse a request, such as a login page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """One line of the answer: what was asked, how it stands, and what to know about it."""
+
+    check: str
+    status: Literal["ok", "warning", "failed"]
+    detail: str
+
+
+async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None]) -> None:
+    """Ask, and emit each line as soon as it is known.
+
+    Raises:
+        UnreachableError, RejectedError: The endpoint is not ready.
+    """
+    from loadgen.driver.client.codec import Generation
+    from loadgen.driver.client.http_transport import HttpTransport
+    from loadgen.driver.probe import Prober
+    from loadgen.driver.workers.parts import codec_of
+    from loadgen.sessions.run.preparation import targets_of, timeouts_of
+    from loadgen.sessions.run.protocol_options import options_of, protocol_of
+
+    (target,) = targets_of(settings)
+    codec = codec_of(protocol_of(settings), options_of(settings))
+    generation, timeouts = (
+        Generation(settings.model, stream=settings.protocol != "json"),
+        timeouts_of(settings),
+    )
+    transports = [
+        HttpTransport(target, limits)
+        for limits in (replace(timeouts.within(LIST_TIMEOUT_S), named="for a model list"), timeouts)
+    ]
+    reached: list[CheckLine] = []
+
+    def connected() -> None:
+        if not reached:
+            reached.append(CheckLine("reachable", "ok", target.url))
+            emit(reached[0])
+
+    listing, asking = (Prober(transport, codec, generation, connected) for transport in transports)
+    try:
+        models = await listing.models()
+        known = _known_model(models, settings.model, listing.no_list)
+        if known is not None:
+            emit(known)
+        probe = await asking.completion()
+        asking.require_accepted(probe, models)
+    finally:
+        for transport in transports:
+            await transport.close()
+    answer = _answer(probe, key_sent=asking.key_sent)
+    if known is None:
+        emit(_unlisted_model(models or [], settings.model, accepted=answer.status == "ok"))
+    emit(answer)
+    # What does not answer cannot be asked how.
+    if answer.status == "ok":
+        if settings.protocol != "json":
+            emit(_stream(probe))
+        emit(_usage(probe))
+
+
+def _known_model(models: list[str] | None, model: str, no_list: str) -> CheckLine | None:
+    """What the model list alone says of a model; None where an answer has to show whether it is served."""
+    if models is None:
+        return CheckLine("model", "warning", f"no model list: {no_list}")
+    return CheckLine("model", "ok", f"{model} is listed") if model in models else None
+
+
+def _unlisted_model(models: list[str], model: str, *, accepted: bool) -> CheckLine:
+    listed = f"it lists {', '.join(models[:5])}" if models else "its list is empty"
+    if accepted:
+        return CheckLine("model", "warning", f"the server accepts {model!r} but does not list it; {listed}")
+    return CheckLine("model", "warning", f"the server does not list {model!r}; {listed}")
+
+
+def _answer(probe: Probe, *, key_sent: bool) -> CheckLine:
+    """Whether a run would count this answer as completed; if not, why."""
+    if probe.failure is None:
+        return CheckLine("answers", "ok", "a short question is answered")
+    if probe.status is None:
+        return CheckLine("answers", "failed", probe.message)
+    why = f"{probe.failure if probe.status == _OK else f'HTTP {probe.status}'}: {probe.message}"
+    if probe.status == _TOO_MANY:
+        why += "; the server limits the rate of requests: wait, or raise its limit"
+    elif not key_sent and (probe.status != _OK or probe.failure in _OF_THE_SERVER):
+        why += "; no API key was sent (--api-key or LOADGEN_API_KEY)"
+    return CheckLine("answers", "failed", why)
+
+
+def _stream(probe: Probe) -> CheckLine:
+    if probe.streams and probe.ttft_ms is not None:
+        return CheckLine("streams", "ok", f"first token after {probe.ttft_ms:.1f} ms")
+    return CheckLine("streams", "warning", "the response is not a stream: there will be no TTFT, TPOT or ITL")
+
+
+def _usage(probe: Probe) -> CheckLine:
+    if probe.usage:
+        return CheckLine("usage", "ok", "the server counts its tokens")
+    return CheckLine(
+        "usage", "warning", "no usage: tokens are counted by --tokenizer at report time, else by chunks"
+    )

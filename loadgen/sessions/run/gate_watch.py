@@ -1,0 +1,88 @@
+"""`--abort-on-fail`: a run ends early when one of its targets is lost beyond doubt (docs/gate.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.ending import GATE_LOST, gate_lost
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.run.follower import watches
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.driver.stop import Stop
+    from loadgen.driver.system.clock import Clock
+    from loadgen.driver.workers.crew import WorkerPool
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.run.preparation import Prepared
+    from recorder.writer import EventRecorder
+
+GRACE_S: Final = 1.0
+"""So long what is in flight has to end by itself, before it is given up."""
+
+
+def require_watchable(prepared: Prepared) -> None:
+    """Make sure that there is something to abort a run for.
+
+    Raises:
+        UsageError: There are no rules, or none that can be lost before the end.
+    """
+    given, rules = prepared.given, prepared.rules
+    if not given.abort_on_fail:
+        return
+    if rules is None:
+        raise UsageError("--abort-on-fail: there is nothing that could fail: give --require or --ruleset")
+    if not watches(rules, given.skip):
+        raise UsageError(
+            "--abort-on-fail: none of the targets can be lost before the end of a run (docs/gate.md): "
+            "leave it out, or require a latency, an error rate, a count or a share of good requests"
+        )
+
+
+async def watch_gate(
+    log: Path,
+    crew: WorkerPool,
+    recorder: EventRecorder,
+    clock: Clock,
+    stop: Stop,
+    observer: Observer = SILENT,
+) -> None:
+    """Have a process follow the log, and end the session in order when a target is lost.
+
+    What is in flight then has a second to end; the log keeps why, and a finding. Cancelling ends the process.
+    """
+    open_variables = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "loadgen.sessions.run.follower", str(log)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=open_variables | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,  # Ctrl-C is for the run, which ends it
+    )
+    try:
+        said = await process.stdout.readline() if process.stdout else b""
+        if not said:
+            status = await process.wait()
+            observer.note(
+                f"note: the process that follows the run for --abort-on-fail ended by itself ({status}); "
+                "the run goes on to its end"
+            )
+        elif stop.reason is None:
+            recorder.put(Event(EventType.FINDING, clock.now_ns(), data=gate_lost(*orjson.loads(said))))
+            stop.drain(GATE_LOST)
+            await asyncio.sleep(GRACE_S)
+            if crew.in_flight:
+                crew.abort(GATE_LOST)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()

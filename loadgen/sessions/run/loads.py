@@ -1,0 +1,202 @@
+"""From settings to the load of a run: how requests leave, and for how long."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.arrivals.rate_profile import Flat, ProfileError
+from loadgen.driver.arrivals.schedule import busiest_rate
+from loadgen.driver.arrivals.stages import Stages
+from loadgen.driver.plan import TRACE_SPEED, Load, LoadKind
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.option import OptionValueError
+from workloads.alike import examples
+
+if TYPE_CHECKING:
+    from loadgen.driver.arrivals.rate_profile import Profile
+    from loadgen.sessions.settings.load import LoadSettings
+    from loadgen.sessions.settings.perf import PerfSettings
+    from workloads.dataset import Dataset
+
+DEFAULT_CONCURRENCY: Final = 8
+DEFAULT_REQUESTS: Final = 100
+_LOOKED_AT: Final = 1000
+
+
+def load_of(settings: LoadSettings) -> Load:
+    """How requests leave.
+
+    Raises:
+        UsageError: Which option, or which stage of a file, cannot be used, and why.
+    """
+    think, most = _think(settings.think), settings.max_concurrency
+    if settings.offline:
+        return Load(LoadKind.OFFLINE, max_concurrency=most)
+    if settings.trace is not None:
+        speed = _trace_speed(settings.trace_speed)
+        return Load(LoadKind.TRACE, think=think, trace_speed=speed, max_concurrency=most)
+    profile = _profile(settings)
+    if profile is None:
+        concurrency = DEFAULT_CONCURRENCY if settings.concurrency is None else settings.concurrency
+        return Load(LoadKind.CLOSED, concurrency=concurrency, think=think)
+    kind, burstiness = LoadKind(settings.arrival or "poisson"), settings.burstiness
+    rate, profile = (profile.level, None) if isinstance(profile, Flat) else (None, profile)
+    return Load(kind, rate=rate, profile=profile, burstiness=burstiness, think=think, max_concurrency=most)
+
+
+def duration_of(settings: PerfSettings, load: Load) -> float | None:
+    """For how long, in seconds: as was said, or as long as the rate changes; None where a count ends the run.
+
+    Stages always end, with or without a count; a ramp that was given a count goes on at its last rate.
+    """
+    if settings.duration is not None or load.profile is None:
+        return settings.duration
+    counted = any(
+        count is not None
+        for count in (settings.requests, settings.sessions, settings.passes, settings.repeats)
+    )
+    if isinstance(load.profile, Stages) or not counted:
+        return load.profile.end_s if load.profile.end_s < float("inf") else None
+    return None
+
+
+def warmup_of(settings: LoadSettings) -> tuple[int, float | None]:
+    """How many requests come before the measured ones; or none, and for how long they do, in seconds.
+
+    Raises:
+        UsageError: `--warmup` is neither a number nor a time.
+    """
+    text = settings.warmup.strip()
+    if re.fullmatch(r"-?[0-9]{1,20}", text):
+        return int(text), None
+    if not text[-1:].isalpha():
+        raise UsageError(f"--warmup {text!r}: give a number of requests (20), or a time with its unit (30s)")
+    return 0, _warmup_s(text)
+
+
+def counts_of(
+    settings: PerfSettings, dataset: Dataset, duration_s: float | None
+) -> tuple[int | None, int | None]:
+    """How many requests are measured, or how many conversations where the dataset has some.
+
+    Where nothing was said and no time ends the run, each sample is asked once; those that are made up, 100 of
+    them. A trace is asked once in any case.
+
+    Args:
+        settings: What was asked for.
+        dataset: What is asked.
+        duration_s: For how long; see `duration_of`.
+
+    Returns:
+        Requests and conversations, of which one at least is None.
+
+    Raises:
+        UsageError: An option does not go with the dataset; what to give instead.
+    """
+    _require_fit(settings, dataset)
+    count = settings.sessions if settings.requests is None else settings.requests
+    rows = len(dataset.samples)
+    passes = settings.passes if settings.repeats is None else settings.repeats
+    if passes is not None:
+        count = passes * rows
+    elif settings.trace is not None:
+        count = rows if count is None else count
+    elif count is None and duration_s is None:
+        count = DEFAULT_REQUESTS if dataset.synthetic else rows
+    return (None, count) if has_conversations(dataset) else (count, None)
+
+
+def with_its_dataset(load: Load, dataset: Dataset) -> Load:
+    """The same load with what a dataset makes of it: a trace's highest rate, the turns of conversations."""
+    if dataset.offsets_ns is not None:
+        load = replace(load, trace_peak=busiest_rate(dataset.offsets_ns, load.trace_speed or 1.0))
+    return replace(load, turns=_mean_turns(dataset)) if has_conversations(dataset) else load
+
+
+def _mean_turns(dataset: Dataset) -> float:
+    """How many turns a conversation has; of many samples, which are made when they are looked at, of some."""
+    samples = dataset.samples
+    some = range(0, len(samples), -(-len(samples) // _LOOKED_AT))
+    return 1 + sum(len(samples[number].follow_ups) for number in some) / len(some)
+
+
+def has_conversations(dataset: Dataset) -> bool:
+    """Whether any sample has more turns than its first."""
+    return any(sample.follow_ups for sample in examples(dataset.samples))
+
+
+def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:
+    """Refuse options of conversations where there are none, and a number of requests where there are."""
+    talks, name, rows = has_conversations(dataset), dataset.name, len(dataset.samples)
+    if talks and settings.requests is not None:
+        raise UsageError(
+            f"--requests {settings.requests}: {name} has conversations, of several requests each: say how "
+            "many of them with --sessions"
+        )
+    if not talks and settings.sessions is not None:
+        is_file = not dataset.synthetic and settings.trace is None
+        raise UsageError(
+            f"--sessions {settings.sessions}: {name} has no conversations of several turns: say how many "
+            "requests with --requests" + (", or ask all turns with --conversations all" if is_file else "")
+        )
+    is_open = settings.rate is not None or settings.stages is not None or settings.trace is not None
+    if not talks and is_open and settings.think is not None:
+        raise UsageError(
+            f"--think {settings.think}: in an open loop only conversations have pauses, and {name} has none "
+            "of several turns: leave it out, or give --concurrency"
+        )
+    for option, count in (("--requests", settings.requests), ("--sessions", settings.sessions)):
+        if settings.trace is not None and count is not None and count > rows:
+            raise UsageError(f"{option} {count}: the trace {name} has {rows}, and is replayed once")
+
+
+def _profile(settings: LoadSettings) -> Profile | None:
+    """The rate of an open loop; None for a closed one."""
+    if settings.stages is not None:
+        from loadgen.driver.arrivals.stages_file import StagesError, read_stages
+
+        try:
+            return read_stages(Path(settings.stages))
+        except StagesError as error:
+            raise UsageError(f"--stages {error}") from error
+    if settings.rate is None:
+        return None
+    from loadgen.driver.arrivals.rate_text import profile
+
+    try:
+        return profile(settings.rate)
+    except ProfileError as error:
+        raise UsageError(f"--rate {error}") from error
+
+
+def _trace_speed(given: float | None) -> float:
+    """How many times as fast a trace is replayed; it is read by this, before there is a plan to check it."""
+    least, most = TRACE_SPEED
+    if given is not None and not least <= given <= most:
+        raise UsageError(f"--trace-speed {given:g}: must be from {least:g} to {most:g}")
+    return 1.0 if given is None else given
+
+
+def _think(text: str | None) -> str | None:
+    """A distribution of times that can be drawn from, as it was said."""
+    if text is None:
+        return None
+    from workloads.distribution import duration
+    from workloads.errors import DistributionError
+
+    try:
+        duration(text)
+    except DistributionError as error:
+        raise UsageError(f"--think {error}") from error
+    return text
+
+
+def _warmup_s(text: str) -> float:
+    try:
+        return seconds(text)
+    except OptionValueError as error:
+        raise UsageError(f"--warmup {error}") from error

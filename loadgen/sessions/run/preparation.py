@@ -1,0 +1,262 @@
+"""From what was said on the command line to a session that is ready to start."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from loadgen.driver.budget import ErrorBudget
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.endpoint import Endpoint, endpoint
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.plan import Load, Plan
+from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.workers.parts import DESCRIBED, codec_of
+from loadgen.driver.workers.sizing import usable_cpus, workers_for
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.gating.reference import read_rules, require_known
+from loadgen.sessions.run.askable import require_askable
+from loadgen.sessions.run.benchmark_questions import temperature_of
+from loadgen.sessions.run.loads import (
+    counts_of,
+    duration_of,
+    has_conversations,
+    load_of,
+    warmup_of,
+    with_its_dataset,
+)
+from loadgen.sessions.run.protocol_options import headers_of, options_of, protocol_of
+from loadgen.sessions.run.questions import count_of, dataset_of
+from loadgen.sessions.run.scores import accuracy_settings
+from loadgen.sessions.settings.definitions import chosen_in, with_definitions
+from loadgen.sessions.settings.stored import kept
+from loadgen.sessions.settings.tokenizer import load as load_tokenizer
+from workloads.cache import use_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from loadgen.sessions.settings.endpoint import EndpointSettings
+    from loadgen.sessions.settings.perf import PerfSettings
+    from rulesets.ruleset import Ruleset
+    from workloads.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A session that is ready to start: everything has been read and checked, nothing sent.
+
+    Attributes:
+        left: Of a run that is resumed, which of its measured requests have no result, by their numbers; None
+            for a new run.
+        elapsed_s: Of a run that is resumed, for how long it has been measured.
+        after_seq: The last event of the log from which that is known; None for a new run.
+        told: Of a run that is resumed, the numbers of the questions of benchmarks that its log has.
+        accuracy: What the log keeps of benchmarks and of how they are scored; None where there are none.
+    """
+
+    plan: Plan
+    targets: tuple[Endpoint, ...]
+    dataset: Dataset
+    rules: Ruleset | None
+    workers: int
+    given: PerfSettings
+    left: Sequence[int] | None = None
+    elapsed_s: float = 0.0
+    after_seq: int | None = None
+    told: frozenset[int] = frozenset()
+    accuracy: Mapping[str, Any] | None = None
+
+    def agenda(self) -> Agenda:
+        """What is asked."""
+        return Agenda(
+            self.dataset.samples,
+            conversations=has_conversations(self.dataset),
+            weights=self.dataset.weights,
+            offsets_ns=self.dataset.offsets_ns,
+            left=self.left,
+            elapsed_ns=round(self.elapsed_s * 1e9),
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """What the log keeps: all that is needed to repeat the run, of headers the names only."""
+        return {
+            "command": "perf",
+            "url": self.targets[0].url,
+            "urls": [target.url for target in self.targets],
+            **self.plan.settings(),
+            "headers": sorted(self.targets[0].headers),
+            "verify_tls": self.targets[0].verify,
+            "probe": self.given.probe,
+            "gpus": self.given.gpus,
+            "workers": self.workers,
+            "transport": self.given.transport,
+            "connect_ahead": self.given.connect_ahead,
+            "options": kept(self.given),
+            "dataset": {
+                "name": _said(self.dataset.name),
+                "sha256": self.dataset.sha256,
+                "rows": len(self.dataset.samples),
+                "synthetic": self.dataset.synthetic,
+                "conversations": has_conversations(self.dataset),
+                "path": None if self.given.prompts is None else _said(self.given.prompts),
+                "prompt_column": self.given.prompt_column,
+                "system_column": self.given.system_column,
+                "facts": dict(self.dataset.facts),
+            },
+            "ruleset": None if self.rules is None else self.rules.to_dict(),
+            "skip": list(self.given.skip),
+            **({} if self.accuracy is None else {"accuracy": self.accuracy}),
+        }
+
+
+def prepare(settings: PerfSettings) -> Prepared:
+    """Check settings and read the prompts.
+
+    Raises:
+        UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
+    """
+    if settings.cache_dir is not None:
+        use_cache(settings.cache_dir)
+    targets = targets_of(settings)
+    load = load_of(settings)
+    duration_s, (warmup, warmup_s) = duration_of(settings, load), warmup_of(settings)
+    dataset = dataset_of(settings, count_of(settings, load))
+    requests, sessions = counts_of(settings, dataset, duration_s)
+    warmup, warmup_s, most = _around_trace(dataset, load, warmup, warmup_s)
+    plan = Plan(
+        load=with_its_dataset(load, dataset),
+        requests=_at_most(requests, most),
+        sessions=_at_most(sessions, most),
+        duration_s=duration_s,
+        warmup=warmup,
+        warmup_s=warmup_s,
+        drain_s=settings.drain,
+        stop_on_overload=settings.stop_on_overload,
+        steady=settings.steady,
+        generation=Generation(
+            model=settings.model,
+            max_tokens=settings.max_tokens,
+            temperature=temperature_of(settings.temperature, dataset),
+            stream=settings.stream and settings.protocol != "json",
+            extra_body=_extra_body(settings.extra_body),
+            ignore_eos=settings.ignore_eos,
+            seed=settings.request_seed,
+        ),
+        protocol=protocol_of(settings),
+        seed=settings.seed,
+        schedule_seed=settings.schedule_seed,
+        timeouts=timeouts_of(settings),
+        protocol_options=options_of(settings),
+        retries=settings.retry,
+        budget=ErrorBudget(settings.max_errors, settings.max_error_rate),
+        max_response_bytes=settings.max_response,
+        order=settings.order,
+        history=settings.history,
+        salt=settings.salt,
+        balance=settings.balance or "round-robin",
+    )
+    require_askable(dataset, settings, codec_of(plan.protocol, plan.protocol_options), plan.generation)
+    rules = read_rules(
+        settings.require,
+        settings.ruleset,
+        scenario=settings.scenario,
+        model=settings.model,
+        load=plan.load.kind.value,
+        concurrency=plan.load.concurrency,
+    )
+    rules = with_definitions(rules, chosen_in(settings))
+    if settings.prompts is not None:
+        load_tokenizer(settings.tokenizer)
+    require_known(rules, settings.skip)
+    workers, accuracy = workers_of(settings, plan.load, plan.count), accuracy_settings(settings, dataset)
+    return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
+
+
+def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:
+    """How many processes share the load: as many as were asked for, else as it calls for.
+
+    Args:
+        settings: What was asked for.
+        load: How it is put on.
+        requests: How many there are to be, as far as that is known; see `Plan.count`.
+    """
+    workers, most = settings.workers, load.max_concurrency
+    if workers is None:
+        workers = workers_for(load, requests, usable_cpus())
+        return workers if most is None else max(1, min(workers, most))
+    if most is not None and workers > most:
+        raise UsageError(
+            f"--workers {workers}: of --max-concurrency {most} each needs a part: give {most} at most"
+        )
+    return workers
+
+
+def targets_of(settings: EndpointSettings) -> tuple[Endpoint, ...]:
+    """The endpoints that settings name, one at least.
+
+    Raises:
+        UsageError, EndpointError: A URL or a header cannot be used.
+    """
+    rooted, headers = protocol_of(settings) in DESCRIBED, headers_of(settings)
+    targets = [endpoint(url, headers, verify=not settings.insecure, rooted=rooted) for url in settings.urls]
+    for number, target in enumerate(targets):
+        if target in targets[:number]:
+            raise UsageError(f"--url {target.url}: given twice; give each endpoint once")
+    return tuple(targets)
+
+
+def _around_trace(
+    dataset: Dataset, load: Load, warmup: int, warmup_s: float | None
+) -> tuple[int, float | None, int | None]:
+    """Of a trace the first requests are the warm-up: how many, not for how long; and how many there are left.
+
+    Raises:
+        UsageError: None would be left to measure.
+    """
+    offsets_ns = dataset.offsets_ns
+    if offsets_ns is None:
+        return warmup, warmup_s, None
+    if warmup_s is not None:
+        until_ns = offsets_ns[0] + warmup_s * 1e9 * (load.trace_speed or 1.0)
+        warmup = bisect_left(offsets_ns, until_ns)
+    if warmup >= len(offsets_ns):
+        raise UsageError(
+            f"--warmup: the trace {dataset.name} has {len(offsets_ns)} requests, the first of which are the "
+            "warm-up, and none would be left to measure: give a shorter one"
+        )
+    return warmup, None, len(offsets_ns) - warmup
+
+
+def timeouts_of(settings: EndpointSettings) -> Timeouts:
+    """How long each part of a request may take."""
+    return Timeouts(
+        total_s=settings.timeout,
+        connect_s=settings.connect_timeout,
+        first_byte_s=settings.first_byte_timeout,
+        idle_s=settings.idle_timeout,
+    )
+
+
+def _at_most(count: int | None, most: int | None) -> int | None:
+    return count if count is None or most is None else min(count, most)
+
+
+def _said(name: object) -> str:
+    """A file's name as text, also where its bytes are none."""
+    return str(name).encode(errors="replace").decode()
+
+
+def _extra_body(text: str | None) -> Mapping[str, Any]:
+    if text is None:
+        return {}
+    try:
+        members = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"--extra-body is not JSON: {error}") from error
+    if not isinstance(members, dict):
+        raise UsageError("--extra-body must be a JSON object, e.g. '{\"ignore_eos\": true}'")
+    return members

@@ -1,0 +1,133 @@
+"""What is said of a protocol on the command line, checked: the codec, and the headers that it asks for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from importlib.metadata import version
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client import body_template
+from loadgen.driver.client.json_place import place
+from loadgen.driver.client.plain_json import PlainJson
+from loadgen.driver.workers.parts import DESCRIBED, codec_of
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.secrets import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.settings.endpoint import EndpointSettings
+
+_PATH: Final = re.compile(r"/[!-\"$-~]*")
+
+
+SGLANG: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "path": "/generate",
+        "body": {
+            "text": "{prompt}",
+            "sampling_params": {"max_new_tokens": "{max_tokens}", "temperature": "{temperature}"},
+            "stream": True,
+        },
+        "text_at": "text",
+        "tokens_at": "meta_info.completion_tokens",
+        "finish_at": "meta_info.finish_reason.type",
+        "cumulative": True,
+    }
+)
+"""SGLang's own protocol, whose events repeat the whole text so far."""
+
+PRESETS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {"sglang": ("sse", SGLANG)}
+"""Names of `--protocol` that stand for another protocol with these options."""
+
+
+def protocol_of(settings: EndpointSettings) -> str:
+    """The name of the protocol in `loadgen.driver.workers.parts`; for a preset, that of its protocol."""
+    return PRESETS[settings.protocol][0] if settings.protocol in PRESETS else settings.protocol
+
+
+def options_of(settings: EndpointSettings) -> dict[str, Any]:
+    """What the user says of a protocol, and what holds where nothing was said: all JSON, enough to repeat it.
+
+    Raises:
+        UsageError: Which option cannot be used, and why.
+    """
+    protocol = protocol_of(settings)
+    if protocol not in DESCRIBED:
+        return {}
+    preset = PRESETS[settings.protocol][1] if settings.protocol in PRESETS else {}
+    given = {
+        "path": _path(settings.path),
+        "body": _body(settings.body),
+        "text_at": _place("--text-at", settings.text_at),
+        "tokens_at": _place("--tokens-at", settings.tokens_at),
+        "finish_at": _place("--finish-at", settings.finish_at),
+        "cumulative": settings.cumulative or None,
+    }
+    said = {name: value for name, value in given.items() if value is not None}
+    codec = codec_of(protocol, {**preset, **said})
+    assert isinstance(codec, PlainJson)  # noqa: S101 (that is what it is to be described)
+    return asdict(codec)
+
+
+def headers_of(settings: EndpointSettings) -> Mapping[str, str]:
+    """The headers that every request carries: ours, the protocol's, and the user's, which win.
+
+    A header of ours that the user gives without a value is left out.
+
+    Raises:
+        UsageError: A header or a file of them cannot be read.
+    """
+    key = lines("--api-key", settings.api_key)[0] if settings.api_key else None
+    codec = codec_of(protocol_of(settings), options_of(settings))
+    headers = {"User-Agent": f"llm-loadgen/{version('llm-loadgen')}", **codec.headers(key)}
+    ours = {name.lower(): name for name in headers}
+    for given in chain.from_iterable(lines("--header", one) for one in settings.header):
+        name, colon, value = (part.strip() for part in given.partition(":"))
+        if not colon:
+            # The text may be a secret that lacks its name: it is not repeated.
+            raise UsageError("--header: write 'Name: value', there is no colon in one of them")
+        own = ours.get(name.lower())
+        if own is not None:
+            headers.pop(own, None)
+        if value or own is None:
+            headers[name] = value
+    return headers
+
+
+def _path(path: str | None) -> str | None:
+    if path is not None and not _PATH.fullmatch(path):
+        raise UsageError(
+            f"--path {path!r}: write what follows the host, in visible ASCII, as in /generate_stream"
+        )
+    return path
+
+
+def _body(text: str | None) -> Mapping[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        template = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"--body is not JSON: {error}") from error
+    if not isinstance(template, dict):
+        raise UsageError("""--body must be a JSON object, e.g. '{"inputs": "{prompt}"}'""")
+    try:
+        body_template.check(template)
+    except ValueError as error:
+        raise UsageError(f"--body {error}") from error
+    return template
+
+
+def _place(option: str, written: str | None) -> str | None:
+    try:
+        if written is not None:
+            place(written)
+    except ValueError as error:
+        raise UsageError(f"{option} {error}") from error
+    return written

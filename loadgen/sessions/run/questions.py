@@ -1,0 +1,97 @@
+"""From settings to the questions of a run: of benchmarks, from a file, a dataset or a trace, or made up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.benchmark_questions import benchmark_questions
+from loadgen.sessions.run.loads import DEFAULT_REQUESTS, duration_of, warmup_of
+from loadgen.sessions.run.made_to_length import is_said, made_to_length
+from loadgen.sessions.run.replay import replayed
+
+if TYPE_CHECKING:
+    from loadgen.driver.plan import Load
+    from loadgen.sessions.settings.perf import PerfSettings
+    from workloads.dataset import Dataset
+
+MOST_PROMPTS: Final = 10_000
+"""So many different prompts are made up at most, in about 0.1 s; a longer run asks them again."""
+
+
+def dataset_of(settings: PerfSettings, count: int) -> Dataset:
+    """The questions that settings name.
+
+    Args:
+        settings: What was asked for.
+        count: How many there are to be, where they are made up; see `count_of`.
+
+    Raises:
+        UsageError, WorkloadError, LogError: What is wrong, and where.
+    """
+    if settings.task:
+        return benchmark_questions(settings, settings.max_tokens, settings.temperature)
+    if settings.trace is not None:
+        return replayed(settings, Path(settings.trace))
+    dataset = _made_up(settings, count) if settings.prompts is None else _read(settings, settings.prompts)
+    return dataset if settings.only_prompt is None else _only(dataset, settings.only_prompt)
+
+
+def count_of(settings: PerfSettings, load: Load) -> int:
+    """How many prompts to make up: enough to ask none twice, as far as that can be told, within bounds.
+
+    Args:
+        settings: What was asked for.
+        load: How it is put on.
+    """
+    wanted, duration_s = settings.requests or settings.sessions, duration_of(settings, load)
+    if wanted is None and duration_s is not None:
+        wanted = _expected(load, duration_s)
+    warmup, warmup_s = warmup_of(settings)
+    if warmup_s is not None:
+        warmup = _expected(load, warmup_s)
+    enough = min((wanted or DEFAULT_REQUESTS) + warmup, MOST_PROMPTS)
+    return max(1, enough, 0 if settings.only_prompt is None else min(settings.only_prompt + 1, MOST_PROMPTS))
+
+
+def _only(dataset: Dataset, number: int) -> Dataset:
+    """The dataset with one of its questions alone."""
+    asked = dataset.samples
+    if number >= len(asked):
+        raise UsageError(f"--only-prompt {number}: {dataset.name} has {len(asked)} prompts, from 0 on")
+    facts = {**dataset.facts, "only_prompt": number}
+    return replace(dataset, samples=(replace(asked[number], index=0),), weights=None, facts=facts)
+
+
+def _expected(load: Load, duration_s: float) -> int:
+    """How many requests may come within a time: now and then more than expected."""
+    expected = load.expected(duration_s)
+    return MOST_PROMPTS if expected is None else round(min(MOST_PROMPTS, expected * 1.2 + 50))
+
+
+def _read(settings: PerfSettings, source: str) -> Dataset:
+    """Read a file, or a dataset of Hugging Face."""
+    from workloads.columns import Columns
+    from workloads.hugging_face import PREFIX, load_hub
+    from workloads.prompts import load_prompts
+
+    columns = Columns(
+        prompt=settings.prompt_column,
+        system=settings.system_column,
+        output=settings.output_column,
+        weight=settings.weight_column,
+        tags=tuple(settings.tag),
+    )
+    if source.startswith(PREFIX):
+        return load_hub(source, columns, settings.conversations)
+    return load_prompts(Path(source), columns, settings.conversations)
+
+
+def _made_up(settings: PerfSettings, count: int) -> Dataset:
+    from workloads.synthetic import synthetic_prompts
+
+    if is_said(settings):
+        return made_to_length(settings, count)
+    return synthetic_prompts(count, seed=settings.seed)

@@ -1,0 +1,89 @@
+"""The recorder beside a running event loop: nobody waits for the disk without hearing of it, or for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.observer import SILENT
+from recorder.writer import CLOSE_TIMEOUT_S
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable
+
+    from loadgen.driver.stop import Stop
+    from loadgen.sessions.observer import Observer
+    from recorder.event import Event
+    from recorder.writer import EventRecorder
+
+WARN_AFTER_S: Final = 5.0
+"""A disk that has taken nothing for so long is worth a word, and again after as long."""
+
+GIVE_UP_AFTER_S: Final = 3.0
+"""So long a disk may take nothing while somebody who has interrupted twice waits for it."""
+
+PART: Final = 2000
+"""So many events of many are queued at once."""
+
+_LOOK_AGAIN_S: Final = 0.02
+
+
+@asynccontextmanager
+async def recording(recorder: EventRecorder, stop: Stop, observer: Observer = SILENT) -> AsyncIterator[None]:
+    """Make the log, record while the context lasts, and close the log.
+
+    Raises:
+        LogExistsError, LogNotMadeError: There is no room for a log.
+        WriterStalledError: The disk does not answer, and waiting for it was given up.
+        WriterError: The log could not be written.
+    """
+    made = recorder.begin()
+    warning = asyncio.create_task(_warn(recorder, observer))
+    try:
+        await _patiently(recorder, made.is_set, stop)
+        if not made.is_set():
+            recorder.close(patience_s=0)
+        recorder.require_made()
+        try:
+            yield
+        finally:
+            recorder.finish()
+            await _patiently(recorder, lambda: recorder.ended, stop)
+    finally:
+        warning.cancel()
+        recorder.close(patience_s=0)
+
+
+async def put_all(recorder: EventRecorder, events: Iterable[Event], stop: Stop) -> None:
+    """Write many events before anything else happens, a part at a time, so that the queue stays short."""
+    for number, event in enumerate(events, 1):
+        is_last = number % PART == 0
+        recorder.put(event, force_commit=is_last)
+        if is_last:
+            await _patiently(recorder, lambda: not recorder.waiting, stop)
+
+
+async def _patiently(recorder: EventRecorder, done: Callable[[], bool], stop: Stop) -> None:
+    """Return when it is done, or when it is not worth waiting for any more."""
+    while not done():
+        patience_s = GIVE_UP_AFTER_S if stop.aborting.is_set() else CLOSE_TIMEOUT_S
+        if recorder.stalled_s > patience_s:
+            return
+        await asyncio.sleep(_LOOK_AGAIN_S)
+
+
+async def _warn(recorder: EventRecorder, observer: Observer) -> None:
+    """Say when the disk does not take anything."""
+    worth_a_word_s = WARN_AFTER_S
+    while True:
+        await asyncio.sleep(_LOOK_AGAIN_S)
+        stalled_s = recorder.stalled_s
+        if stalled_s > worth_a_word_s:
+            worth_a_word_s += WARN_AFTER_S
+            observer.note(
+                f"warning: the disk has not taken anything for {stalled_s:.0f} s; about "
+                f"{recorder.unwritten} events wait to be written"
+            )
+        elif stalled_s < WARN_AFTER_S:
+            worth_a_word_s = WARN_AFTER_S

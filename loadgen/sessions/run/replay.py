@@ -1,0 +1,83 @@
+"""From settings to the requests of a trace, or of an earlier run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.loads import warmup_of
+from loadgen.sessions.run.made_to_length import corpus_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.sessions.settings.perf import PerfSettings
+    from workloads.dataset import Dataset
+    from workloads.traces.trace import TracePart
+
+
+def replayed(settings: PerfSettings, source: Path) -> Dataset:
+    """The questions of a trace with their times, or those of an earlier run.
+
+    Args:
+        settings: What was asked for.
+        source: A trace, the folder of a run, or its log.
+
+    Raises:
+        UsageError, WorkloadError, LogError: What is wrong, and where.
+    """
+    if source.is_dir():
+        _require_run(source)
+    return _of_run(settings, source) if _is_run(source) else _of_trace(settings, source)
+
+
+def _of_trace(settings: PerfSettings, source: Path) -> Dataset:
+    from loadgen.sessions.settings.tokenizer import counter
+    from workloads.traces.replayed import questions
+    from workloads.traces.trace import read_trace
+
+    trace = read_trace(source, _part(settings))
+    return questions(trace, settings.seed, counter(settings.tokenizer), corpus_of(settings))
+
+
+def _of_run(settings: PerfSettings, source: Path) -> Dataset:
+    from loadgen.sessions.run.earlier_run import asked_again
+
+    if settings.corpus is not None or settings.tokenizer is not None:
+        raise UsageError(
+            f"--trace {source} is a run: its own prompts are asked again; leave --corpus and --tokenizer out"
+        )
+    return asked_again(source, _part(settings))
+
+
+def _part(settings: PerfSettings) -> TracePart:
+    """How much of a trace can come to be asked: no more of it is read."""
+    from workloads.traces.trace import TracePart
+
+    warmup, warmup_s = warmup_of(settings)
+    counted, span_ns = settings.requests or settings.sessions, None
+    if settings.duration is not None:
+        span_ns = round((settings.duration + (warmup_s or 0.0)) * (settings.trace_speed or 1.0) * 1e9)
+    if counted is None or warmup_s is not None:  # how many requests a warm-up of some time has is not known
+        return TracePart(None, span_ns, warmup)
+    return TracePart(counted + warmup, span_ns, warmup)
+
+
+def _require_run(folder: Path) -> None:
+    from recorder.store import LOG_NAME
+
+    if (folder / LOG_NAME).exists():
+        return
+    runs = sorted(path.parent.name for path in folder.glob(f"*/{LOG_NAME}"))
+    instead = (
+        f"name one of the runs in it, such as {folder / runs[0]}"
+        if runs
+        else "name a trace, or that of a run"
+    )
+    raise UsageError(f"--trace {folder}: a folder without the log of a run ({LOG_NAME}); {instead}")
+
+
+def _is_run(source: Path) -> bool:
+    from recorder.store import LOG_NAME
+
+    return source.is_dir() or source.name == LOG_NAME

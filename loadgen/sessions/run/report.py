@@ -1,0 +1,115 @@
+"""From a log to a report with its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.run.run_folder import REPORT, folder_of
+from loadgen.sessions.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.observer import Observer
+    from reporter.report import Report
+    from rulesets.ruleset import Ruleset
+
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def make_report(
+    log: Path, rules: Ruleset | None, beside: Mapping[str, Any] = NOTHING, **options: Any
+) -> Report:
+    """Compute a report from a log, by the definitions of the rules, and judge the run where there are rules.
+
+    Args:
+        log: The log, or the folder that it is in.
+        rules: What to hold it against; None for the rules that the run was started with, if any.
+        beside: What else `rulesets.judge` is to know: `others`, `baseline`, `skip`, `audits`; `scores`,
+            accuracies by their names; and `told`, what the report's `run` is to say beside the log.
+        options: Passed on to `MetricsReporter.create_report`, but for `choice`: definitions in place of those
+            that the run was started with, from `loadgen.sessions.settings.definitions.chosen`.
+
+    Raises:
+        LogError: It is not a log that can be read.
+        RulesetError: The run was started with rules that are none.
+        UsageError: A ruleset defines something else than the choice.
+    """
+    from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
+    from reporter.kinds import members
+    from reporter.measured import measured
+    from reporter.settings import settings
+
+    choice = options.pop("choice", NOTHING)
+    known = dict(beside)
+    if rules is None:
+        rules, left_out = started_with(log)
+        known.setdefault("skip", left_out)
+    rules = with_definitions(rules, choice)
+    started = NOTHING if rules else chosen(members(settings(log).get("options")))
+    definitions = definitions_of(rules, {**started, **choice})
+    if rules and any(audit.name == "token_count" for audit in rules.audits):
+        options["recount"] = True
+    with measured(log, definitions, judged_by=rules, **options) as (report, evidence):
+        if rules is None:
+            return report
+        from rulesets.evaluation import judge
+
+        evidence.scores, evidence.told = known.pop("scores", {}), known.pop("told", {})
+        verdict = judge(rules, evidence, **known).to_dict()
+        return replace(report, run={**report.run, **evidence.told}, verdict=verdict)
+
+
+def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
+    """The rules that a run was started with, if any, and which of them were to be left out.
+
+    Raises:
+        LogError: It is not a log that can be read.
+        RulesetError: It was started with rules that are none.
+    """
+    from reporter.kinds import members, texts
+    from reporter.settings import settings
+
+    known = settings(log)
+    kept = members(known.get("ruleset"))
+    if not kept:
+        return None, ()
+    from rulesets.ruleset import Ruleset
+
+    return Ruleset.of_dict(kept), texts(known.get("skip"))
+
+
+def write_report(
+    log: Path,
+    rules: Ruleset | None,
+    beside: Mapping[str, Any] = NOTHING,
+    *,
+    observer: Observer = SILENT,
+    **options: Any,
+) -> Report:
+    """Compute a report as `make_report` does, and write it next to the log as `report.json`.
+
+    That of a scoring pass of one's choice is only shown: the file stands for what the run came to last.
+    """
+    report = make_report(log, rules, beside, **options)
+    if options.get("scoring_pass") is None:
+        lay(log, report, observer)
+    return report
+
+
+def lay(log: Path, report: Report, observer: Observer = SILENT) -> None:
+    """Lay a report beside its log as `report.json`.
+
+    A folder that cannot be written to is no reason to fail: the file is derived, and the log has everything.
+    """
+    from reporter.render.json import render
+
+    path = folder_of(log) / REPORT
+    try:
+        write_whole(path, render(report).encode())
+    except OSError as error:
+        observer.note(f"note: {path} was not written ({error.strerror})")

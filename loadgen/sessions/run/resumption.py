@@ -1,0 +1,238 @@
+"""From the log of a run that was interrupted to a session that finishes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.requests.order import order_of
+from loadgen.driver.requests.remaining import remaining
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.preparation import Prepared, prepare
+from loadgen.sessions.run.run_folder import folder_of, still_running
+from loadgen.sessions.settings.stored import given_again
+from recorder.schema import encode
+from reporter.so_far import so_far
+from workloads.amounts import duration_text
+from workloads.hugging_face import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.resume import ResumeSettings
+    from reporter.so_far import RunSoFar
+
+MOST_LEFT: Final = 10_000_000
+"""So many requests are looked through one by one."""
+
+_SHORTEST_S: Final = 0.001
+
+
+def resumable(path: Path) -> RunSoFar:
+    """Read what a run was to do and what it has done.
+
+    Raises:
+        BeingWrittenError: It is still running.
+        UsageError: It is complete, or had no number of requests; the message says what to do.
+        LogError: It is not a run.
+    """
+    run = so_far(path)
+    _require_resumable(path, run)
+    return run
+
+
+def settings_again(given: ResumeSettings, run: RunSoFar) -> PerfSettings:
+    """The settings of a run, with what its log does not keep and what is different this time.
+
+    Raises:
+        UsageError: The prompts are not where they were, or an option has no meaning for this run.
+    """
+    options = {
+        **run.settings["options"],
+        "url": run.settings.get("urls") or [run.settings["url"]],
+        "workers": run.settings["workers"],
+        "api_key": given.api_key,
+        "header": given.header,
+        "judge_api_key": given.judge_api_key,
+        "allow_code_execution": given.allow_code_execution,
+        "json": given.json,
+        "quiet": given.quiet,
+    }
+    if given.prompts is not None:
+        if options.get(_source(options)) is None:
+            raise UsageError(f"--prompts {given.prompts}: those of this run were made up; leave it out")
+        options[_source(options)] = str(given.prompts)
+    if given.data is not None:
+        if not options.get("task"):
+            raise UsageError(f"--data {given.data}: this run asks no benchmarks; leave it out")
+        options["data"] = str(given.data)
+    return _settings(options, run)
+
+
+def prepare_again(given: ResumeSettings, run: RunSoFar) -> Prepared:
+    """Prepare the rest of a run.
+
+    Raises:
+        UsageError: What it needs is not what it was; the message says what, and what to do.
+    """
+    prepared = prepare(settings_again(given, run))
+    _require_the_same(prepared, run)
+    return _rest(prepared, run)
+
+
+def _require_resumable(path: Path, run: RunSoFar) -> None:
+    folder = folder_of(path)
+    if run.ended == "running":
+        raise still_running(folder)
+    if run.ended == "completed" and not is_to_be_scored(run):
+        raise UsageError(
+            f"{folder} is complete: there is nothing to resume; `loadgen report {folder}` reports it"
+        )
+    if not _says_how(run.settings):
+        raise UsageError(
+            f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
+        )
+    if run.ended != "completed" and not _has_count(run.settings):
+        raise UsageError(
+            f"{folder} was to last {duration_text(run.settings['duration_s'])}. Duration-based runs cannot "
+            "be resumed. Start a new run; one with --requests or --sessions can be resumed"
+        )
+
+
+def is_to_be_scored(run: RunSoFar) -> bool:
+    """Whether a run asked benchmarks, and its answers have not been scored to the end."""
+    return isinstance(run.settings.get("accuracy"), dict) and not run.scored
+
+
+def _has_count(settings: Mapping[str, Any]) -> bool:
+    return isinstance(settings.get("requests"), int) or isinstance(settings.get("sessions"), int)
+
+
+def _says_how(settings: Mapping[str, Any]) -> bool:
+    """Whether settings are those of `loadgen perf`, as far as they are needed to go on."""
+    if settings.get("command") != "perf" or not all(
+        isinstance(settings.get(name), kind) for name, kind in _KINDS.items()
+    ):
+        return False
+    names = (*settings["headers"], settings["dataset"].get("name"), settings["dataset"].get("sha256"))
+    limited = _has_count(settings) or isinstance(settings.get("duration_s"), int | float)
+    return limited and all(isinstance(name, str) for name in names)
+
+
+_KINDS: Final[Mapping[str, type]] = {
+    "url": str,
+    "workers": int,
+    "headers": list,
+    "dataset": dict,
+    "options": dict,
+}
+
+
+def _settings(options: Mapping[str, Any], run: RunSoFar) -> PerfSettings:
+    """The settings of the run, once its prompts are known to be where they were."""
+    source, name = _source(options), run.settings["dataset"]["name"]
+    file = options.get(source)
+    if file is not None and not file.startswith(PREFIX):
+        path = Path(file)
+        if source == "prompts" and not path.is_file():
+            raise UsageError(
+                f"the prompts of the run, {file}, are not there: say where {name} is with --prompts"
+            )
+        if source == "trace" and not path.exists():
+            raise UsageError(
+                f"the trace of the run, {file}, is not there: say where {name} is with --prompts"
+            )
+    if options.get("data") is not None:
+        options = {**options, "data": Path(options["data"])}
+    return given_again(options)
+
+
+def _source(options: Mapping[str, Any]) -> str:
+    """The option that says what is asked, which `--prompts` of `loadgen resume` takes the place of."""
+    return "prompts" if options.get("trace") is None else "trace"
+
+
+def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
+    """Make sure that the rest is asked as the beginning was."""
+    had, has = (
+        {name.lower(): name for name in names}
+        for names in (run.settings["headers"], prepared.targets[0].headers)
+    )
+    if missing := [had[name] for name in sorted(had.keys() - has.keys())]:
+        raise UsageError(
+            f"the run sent the header {', '.join(missing)}, whose value is not in its log: give it again, "
+            "with --header 'NAME: VALUE', or --api-key or LOADGEN_API_KEY for the key"
+        )
+    if further := [has[name] for name in sorted(has.keys() - had.keys())]:
+        raise UsageError(
+            f"the run did not send the header {', '.join(further)}: leave it out (a key may come from the "
+            "environment: LOADGEN_API_KEY, OPENAI_API_KEY)"
+        )
+    settings, dataset = orjson.loads(encode(prepared.settings())), run.settings["dataset"]
+    if settings["dataset"]["sha256"] != dataset["sha256"]:
+        options = settings["options"]
+        if options.get("task"):
+            instead = "say where the same data is with --data"
+        elif options.get(_source(options)) is not None:
+            instead = "say where the same file is with --prompts"
+        else:
+            instead = "put the files that they are made from (--corpus, histogram:FILE) back as they were"
+        raise UsageError(
+            f"the prompts are not those of the run: {dataset['name']} had the checksum "
+            f"{dataset['sha256'][:16]}…, and now it is {prepared.dataset.sha256[:16]}…; {instead}"
+        )
+    for name in run.settings.keys() - _MAY_DIFFER:
+        if settings.get(name) != run.settings[name]:
+            if name in {"load", "duration_s"} and settings["options"].get("stages") is not None:
+                raise UsageError(
+                    f"the stages in {settings['options']['stages']} are not those of the run: put the file "
+                    "back as it was"
+                )
+            raise UsageError(
+                f"the run had {name} {run.settings[name]}, and now it would be {settings.get(name)}: resume "
+                "it with the version that started it"
+            )
+
+
+_MAY_DIFFER: Final = frozenset({"accuracy", "dataset", "headers", "options", "ruleset", "skip"})
+"""What has been looked at; and what is taken from the log: the rules, and how answers are scored."""
+
+
+def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
+    """The same session with only those of its requests that have no result."""
+    plan, dataset = prepared.plan, prepared.dataset
+    assert plan.count is not None  # noqa: S101 (the log has been looked at)
+    if plan.count > MOST_LEFT:
+        raise UsageError(
+            f"the run was to ask {plan.count} requests: of more than {MOST_LEFT} none is resumed"
+        )
+    order = order_of(plan.order, len(dataset.samples), plan.seed, dataset.weights)
+    left = remaining(plan.count, plan.first, order, run.settled)
+    duration_s = None if plan.duration_s is None else plan.duration_s - run.measured_s
+    if left and duration_s is not None and duration_s < _SHORTEST_S:
+        raise UsageError(
+            f"the run has used up its duration of {plan.duration_s:g} s with {len(left)} requests left: "
+            "report it as it is, or run it anew"
+        )
+    if not left:
+        return replace(prepared, left=(), after_seq=run.last_seq, told=run.questions)
+    rest = replace(
+        plan,
+        load=plan.load.later(run.measured_s),
+        requests=None if plan.requests is None else len(left),
+        sessions=None if plan.sessions is None else len(left),
+        duration_s=duration_s,
+    )
+    elapsed_s = run.measured_s
+    return replace(
+        prepared,
+        plan=rest,
+        left=left,
+        elapsed_s=elapsed_s,
+        after_seq=run.last_seq,
+        told=run.questions,
+    )

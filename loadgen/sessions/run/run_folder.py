@@ -1,0 +1,87 @@
+"""A run is a folder: the log, and files that can be made again from it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.claimed_folders import claim
+from recorder.errors import BeingWrittenError, LogExistsError
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+REPORT: Final = "report.json"
+_BEGINS_A_LOG: Final = b"SQLite format 3\0"
+
+
+def new_run_folder(out: Path | None, model: str) -> Path:
+    """Choose the folder of a new run; `runs/<time>-<model>`, which is made, where none is named.
+
+    Raises:
+        LogExistsError: It holds a run already.
+        OSError: None can be made.
+    """
+    if out is None:
+        now = datetime.now().astimezone()
+        return claim(Path("runs") / f"{now:%Y%m%d-%H%M%S}-{model_folder(model)}")
+    folder = out
+    if (folder / LOG_NAME).exists():
+        raise LogExistsError(
+            f"{folder} holds a run already, and a run is never overwritten: choose another --out, "
+            f"or look at it with `loadgen report {folder}`",
+        )
+    return folder
+
+
+def folder_of(run: Path) -> Path:
+    """The folder of a run that is named by its folder or by its log."""
+    return run if run.is_dir() else run.parent
+
+
+def still_running(run: Path) -> BeingWrittenError:
+    """What is to be raised about a run that is not over, and has to be."""
+    return BeingWrittenError(
+        f"{run} is still running; `loadgen watch {run}` shows how it gets on "
+        "(or it is being scored: wait until that is over)"
+    )
+
+
+def require_distinct(runs: Iterable[Path]) -> None:
+    """A run does not differ from itself, and is no second run beside itself.
+
+    Raises:
+        UsageError: One is named twice.
+    """
+    seen: dict[Path, Path] = {}
+    for run in runs:
+        place = run.resolve()
+        place = place.parent if place.name in {LOG_NAME, REPORT} else place
+        if place in seen:
+            raise UsageError(
+                f"{run}: it was named before, as {seen[place]}; a run is compared with other runs"
+            )
+        seen[place] = run
+
+
+def require_no_log(option: str, path: Path | None) -> None:
+    """A log is never written over: it is the run, and nothing can make it again.
+
+    Raises:
+        UsageError: One lies where an option wants to write.
+    """
+    if path is None or not path.is_file():
+        return
+    with path.open("rb") as file:
+        if file.read(len(_BEGINS_A_LOG)) == _BEGINS_A_LOG:
+            raise UsageError(f"{option} {path}: this is a log, and a log is never overwritten")
+
+
+def model_folder(model: str) -> str:
+    """A model's name as that of a folder: its last part, without what a shell would mind."""
+    last = model.rstrip("/").rsplit("/", 1)[-1]
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.")[:60] or "model"

@@ -1,0 +1,115 @@
+"""Scoring at the end of a session: what it takes is looked at before the session, and kept in its log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.scoring.choice import choose
+from loadgen.sessions.scoring.needs import require_all
+from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.settings.scoring import judge_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.scoring.options import JudgeEndpoint
+    from loadgen.sessions.settings.perf import PerfSettings
+    from workloads.dataset import Dataset
+
+
+def scoring_of(settings: PerfSettings) -> ScoringOptions:
+    """How the answers of a session are scored.
+
+    Raises:
+        UsageError: The judge's key cannot be read.
+    """
+    return ScoringOptions(
+        scorers=tuple(settings.scorer),
+        evals=tuple(settings.eval_function),
+        allow_code_execution=settings.allow_code_execution,
+        judge=judge_of(settings),
+        data=settings.data,
+    )
+
+
+def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, Any] | None:
+    """What the log keeps of the benchmarks of a session, and of how they are scored; None where it has none.
+
+    What it takes to score them is tried, so that nobody is asked in vain.
+
+    Raises:
+        TaskError: The scorer does not exist, or it may not do what it has to.
+        EvalError: An eval function cannot be used.
+        ExtraError, SourceError: A scorer takes a package, or a model, that is missing.
+        UsageError: The judge's URL or key cannot be used.
+    """
+    if not settings.task:
+        return None
+    options = scoring_of(settings)
+    chosen = choose(settings.task, options)
+    require_all(chosen, _references(dataset))
+    return {
+        "tasks": [dict(task) for task in dataset.tasks],
+        "scorers": {one.task: one.scorer.name for one in chosen if one.scorer.name not in options.evals},
+        "evals": list(options.evals),
+        "repeats": settings.repeats or settings.passes or 1,
+        "pass_threshold": settings.pass_threshold,
+        "judge": _judge_facts(options.judge),
+    }
+
+
+def warn_of_no_judge(settings: PerfSettings, observer: Observer) -> None:
+    """Say before a session that its answers will have no score for want of a judge."""
+    if not settings.task or settings.judge_url is not None:
+        return
+    chosen = choose(settings.task, scoring_of(settings))
+    if asking := [one.task for one in chosen if one.scorer.ask is not None]:
+        observer.progress(
+            f"note: {', '.join(asking)}: a judge is needed, and none is given: the answers stay "
+            "unscored until `loadgen score` is given --judge-url and --judge-model"
+        )
+
+
+def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> None:
+    """Score the answers that a session has brought, into its log.
+
+    Raises:
+        KeyboardInterrupt: Somebody ended it; what was scored is kept.
+        Exception: See `loadgen.sessions.scoring`.
+    """
+    from loadgen.sessions.scoring.scoring_pass import score_run
+
+    try:
+        scoring = score_run(folder, scoring_of(settings), observer)
+    except BaseException:
+        from loadgen.sessions.program import program
+
+        observer.note(
+            f"The answers are in {folder}, not all of them scored; go on with: {program()} resume {folder}",
+            apart=True,
+        )
+        raise
+    observer.progress(scoring.summary)
+
+
+def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What answers are held against, each with its task."""
+    for task in dataset.tasks:
+        for question in dataset.questions[task["first"] : task["first"] + task["count"]]:
+            yield task["task"], question.reference
+
+
+def _judge_facts(judge: JudgeEndpoint | None) -> Mapping[str, Any] | None:
+    """What the log keeps of a judge.
+
+    Raises:
+        UsageError: Its URL or its key cannot be used.
+    """
+    if judge is None:
+        return None
+    from loadgen.sessions.scoring.judge import judge_endpoint
+
+    return {"url": judge_endpoint(judge).url, **judge.facts()}

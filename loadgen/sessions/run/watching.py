@@ -1,0 +1,66 @@
+"""A run that goes on: its log awaited, and its report again and again."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reporter.report import Report
+
+LEAST_PAUSE: Final = 3.0
+"""A pause lasts at least so many times as long as the reading before it: that has a quarter of the time."""
+
+_LOOK_S: Final = 0.1
+"""How often it looks whether the run is over, or has begun."""
+
+
+def while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
+    """The report so far, again and again; what it takes the reader to show one counts as reading."""
+    from loadgen.sessions.run.report import make_report
+    from loadgen.sessions.run.run_folder import folder_of
+    from recorder.lock import is_held
+
+    folder = folder_of(run).resolve()
+    while is_held(folder):
+        started_s = time.monotonic()
+        yield make_report(run, None)
+        now_s = time.monotonic()
+        pause_s = max(started_s + interval_s - now_s, LEAST_PAUSE * (now_s - started_s))
+        while (left_s := now_s + pause_s - time.monotonic()) > 0 and is_held(folder):
+            time.sleep(min(left_s, _LOOK_S))
+
+
+def await_log(run: Path, wait_s: float) -> None:
+    """Return when there is a log, or a series of them.
+
+    Raises:
+        LogError: There is something else, or none that this version reads, or none came in time.
+    """
+    from loadgen.sessions.series.series import is_series
+    from recorder.errors import NotALogError
+    from recorder.store import log_path, verify
+
+    give_up_s = time.monotonic() + wait_s
+    while not is_series(run):
+        try:
+            verify(log_path(run))
+        except NotALogError:
+            if time.monotonic() >= give_up_s or not _may_become_one(log_path(run)):
+                raise
+            time.sleep(min(_LOOK_S, wait_s))
+        else:
+            return
+
+
+def _may_become_one(log: Path) -> bool:
+    """Tell whether there is nothing yet, or a log that is just being made: an empty file."""
+    with suppress(FileNotFoundError):
+        found = log.stat()
+        return S_ISREG(found.st_mode) and not found.st_size
+    return True

@@ -1,0 +1,128 @@
+"""One grading process, as its parent sees it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+START_TIMEOUT_S: Final = 600.0
+"""What a grader imports may be big, and on a slow disk."""
+
+EXIT_TIMEOUT_S: Final = 5.0
+"""So long a process may take to end when its line is closed."""
+
+_READ_BYTES: Final = 1 << 16
+
+_ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""There is a process for each core."""
+
+_SAME_ORDER: Final = {"PYTHONHASHSEED": "0"}
+"""Sets have the same order in every process: a grader that depends on it gives the same score, for ever."""
+
+
+class GraderProcess:
+    """A grading process, just started.
+
+    Args:
+        without: Variables of the environment that it does not inherit.
+    """
+
+    def __init__(self, without: frozenset[str] = frozenset()) -> None:
+        self._line, theirs = socket.socketpair()
+        self._came: list[bytes] = []
+        self._rest = b""
+        inherited = {name: value for name, value in os.environ.items() if name not in without}
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 (this very program)
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "loadgen.sessions.scoring.process",
+                    str(theirs.fileno()),
+                    str(os.getpid()),
+                ],
+                # What is imported there is what was imported here, wherever it came from.
+                env=inherited | {"PYTHONPATH": os.pathsep.join(sys.path)} | _ONE_THREAD | _SAME_ORDER,
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def begin(self, told: Mapping[str, Any]) -> None:
+        """Wait until it is ready.
+
+        Args:
+            told: What it is told first: see `loadgen.sessions.scoring.process`.
+
+        Raises:
+            SetupError: It does not get ready.
+        """
+        try:
+            self.send(told)
+            said = self.next_line(START_TIMEOUT_S)
+        except TimeoutError:
+            said = b"it does not answer"
+        except OSError:
+            said = self.end(EXIT_TIMEOUT_S).encode()
+        if said:
+            raise SetupError(f"a grading process did not start: {said.decode()}")
+
+    def send(self, value: Any) -> None:
+        """Send it something, when it waits for that.
+
+        Raises:
+            OSError: It is gone.
+        """
+        self._line.settimeout(START_TIMEOUT_S)
+        self._line.sendall(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+
+    def has_line(self) -> bool:
+        """Tell whether a further line is here already."""
+        return bool(self._came)
+
+    def next_line(self, timeout_s: float) -> bytes:
+        """Take the next line that it sends, without its end.
+
+        Raises:
+            TimeoutError: None comes in time.
+            OSError: It is gone.
+        """
+        while not self._came:
+            self._line.settimeout(timeout_s)
+            data = self._line.recv(_READ_BYTES)
+            if not data:
+                raise ConnectionResetError
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            self._came = lines[::-1]
+        return self._came.pop()
+
+    def kill(self) -> None:
+        """End it, and all that it has started, at once."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def end(self, patience_s: float = 0.0) -> str:
+        """See to its end, and to that of all that it has started; return how it ended.
+
+        Args:
+            patience_s: So long it may take to end by itself.
+        """
+        self._line.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience_s)
+        self.kill()
+        code = self._process.wait()
+        return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"

@@ -1,0 +1,259 @@
+"""The processes that grade, one a core: batches go out, results come back, and nobody takes others along.
+
+A grader is code that may do anything: it may loop for ever, eat memory, or end its process. So each process
+has a thread here that waits for its results one by one. The answer that a process was at when it took too
+long, or died, has no score and a reason; a new process goes on with the next.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+import orjson
+
+from loadgen.sessions.scoring.grading import NO_STATUS, told
+from loadgen.sessions.scoring.member import EXIT_TIMEOUT_S, GraderProcess
+from workloads.errors import ExtraError
+from workloads.score import Status, failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from loadgen.sessions.scoring.grading import Grading
+    from workloads.scorer import Scorer
+
+TICK_S: Final = 0.25
+"""So often the results of none are given, so that whoever waits for them can show that it does."""
+
+BATCHES_A_PROCESS: Final = 2
+"""One to work on, and one that is there when that is done."""
+
+FIRST_BATCH: Final = 8
+MOST_AT_ONCE: Final = 256
+BATCH_S: Final = 0.05
+"""A batch is what takes about so long: little to do again for a process that dies, much for one message."""
+
+CODE_TIMES: Final = 10
+"""What a model wrote may take so many times as long as a grader: it has limits of its own."""
+
+
+class Result(NamedTuple):
+    """What became of one grading.
+
+    Attributes:
+        sample_uuid: The request whose answer it is.
+        status: How far it could be judged.
+        payload: That of its SCORED event, as JSON.
+    """
+
+    sample_uuid: str
+    status: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraderLimits:
+    """What a grader may take.
+
+    Attributes:
+        seconds: For one answer; see `CODE_TIMES`.
+        memory: Bytes, of a process.
+    """
+
+    seconds: float
+    memory: int
+
+
+class Pool:
+    """Grading processes; a context manager at whose end there are none.
+
+    Args:
+        scorers: Each with the task that it is of; a grading names one by its number.
+        pass_number: Of the pass, for the results.
+        judge: The model whose word counts, and how it is sampled (`JudgeAnswer.sampling`); None
+            for whichever judged last, and whatever it said last.
+        processes: How many.
+        limits: What a grader may take.
+        without: Variables of the environment that the processes do not inherit.
+    """
+
+    def __init__(
+        self,
+        scorers: Sequence[tuple[str, Scorer]],
+        pass_number: int,
+        judge: tuple[str | None, str | None],
+        processes: int,
+        limits: GraderLimits,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        self._scorers = [scorer for _, scorer in scorers]
+        self._pass = pass_number
+        self._limits = limits
+        self._without = without
+        self._begin: Mapping[str, Any] = {
+            "scorers": [(task, scorer.name) for task, scorer in scorers],
+            "pass": pass_number,
+            "judge": judge,
+            "memory": limits.memory,
+        }
+        self._todo: SimpleQueue[list[Grading] | None] = SimpleQueue()
+        self._done: SimpleQueue[list[Result] | Exception | None] = SimpleQueue()
+        self._members: set[GraderProcess] = set()
+        self._closing = threading.Event()
+        self._pace_s = 0.0
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"grading-{number}", daemon=True)
+            for number in range(processes)
+        ]
+
+    def results(self, gradings: Iterator[Grading]) -> Iterator[list[Result]]:
+        """Grade, and give results as they come, in no particular order; now and then an empty list.
+
+        Raises:
+            SetupError: A process does not start.
+            ExtraError: A grader takes a package, or a model, that is missing.
+        """
+        for thread in self._threads:
+            thread.start()
+        out = 0
+        while True:
+            while out < BATCHES_A_PROCESS * len(self._threads) and (batch := self._batch(gradings)):
+                self._todo.put(batch)
+                out += 1
+            if not out:
+                return
+            try:
+                came = self._done.get(timeout=TICK_S)
+            except Empty:
+                came = []
+            if isinstance(came, Exception):
+                raise came
+            if came is None:
+                out -= 1
+            else:
+                yield came
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closing.set()
+        begun = [thread for thread in self._threads if thread.ident is not None]
+        for _ in begun:
+            self._todo.put(None)
+        while any(thread.is_alive() for thread in begun):
+            # Who has nothing to do ends by itself; who is in the middle of it does not where nobody wants it.
+            for member in list(self._members) if error else ():
+                member.kill()
+            for thread in begun:
+                thread.join(TICK_S / len(begun))
+
+    def _batch(self, gradings: Iterator[Grading]) -> list[Grading]:
+        most = max(1, min(MOST_AT_ONCE, int(BATCH_S / self._pace_s))) if self._pace_s else FIRST_BATCH
+        return list(islice(gradings, most))
+
+    # In the thread of a process…
+
+    def _serve(self) -> None:
+        member = None
+        try:
+            while (batch := self._todo.get()) is not None and not self._closing.is_set():
+                since = time.monotonic()
+                member = self._grade(batch, member)
+                self._pace_s = (time.monotonic() - since) / len(batch)
+                self._done.put(None)
+        except Exception as error:  # noqa: BLE001 (raised again where the results are waited for)
+            self._done.put(error)
+        finally:
+            if member is not None:
+                self._lose(member, EXIT_TIMEOUT_S)
+
+    def _grade(self, batch: list[Grading], member: GraderProcess | None) -> GraderProcess | None:
+        """Have a process grade a batch, or several where one of them does not get through."""
+        came: list[Result] = []
+        while batch and not self._closing.is_set():
+            member = member or self._hired()
+            done, ended = self._until_ended(member, batch, came)
+            batch = batch[done:]
+            if ended is not None and not self._closing.is_set():
+                came.append(self._without_score(batch[0], ended))
+                batch = batch[1:]
+            if ended is not None:
+                member = None
+        self._give(came)
+        return member
+
+    def _until_ended(
+        self, member: GraderProcess, batch: list[Grading], came: list[Result]
+    ) -> tuple[int, str | None]:
+        """Take results until the last, or until the process is lost; tell how many, and how it was lost."""
+        done = 0
+        try:
+            member.send(batch)
+            for grading in batch:
+                if not member.has_line():
+                    self._give(came)
+                limit_s = self._seconds(grading)
+                status, _, payload = member.next_line(limit_s).partition(b" ")
+                if status == NO_STATUS:
+                    raise ExtraError(payload.decode())
+                came.append(_result(grading, status, payload))
+                done += 1
+        except ValueError:
+            self._lose(member)
+            return done, "the grader disturbed its process: what came is no score"
+        except TimeoutError:
+            self._lose(member)
+            return done, f"the grader took more than {limit_s:g} s"
+        except OSError:
+            return done, f"the grader's process ended: {self._lose(member, EXIT_TIMEOUT_S)}"
+        return done, None
+
+    def _seconds(self, grading: Grading) -> float:
+        return self._limits.seconds * (CODE_TIMES if self._scorers[grading.scorer].runs_code else 1)
+
+    def _without_score(self, grading: Grading, why: str) -> Result:
+        score = failed(why)
+        payload = orjson.dumps(told(self._pass, self._scorers[grading.scorer].name, score))
+        return Result(grading.stored.sample_uuid, score.status, payload.decode())
+
+    def _give(self, came: list[Result]) -> None:
+        """Hand over what there is."""
+        if came:
+            self._done.put(came.copy())
+            came.clear()
+
+    def _hired(self) -> GraderProcess:
+        member = GraderProcess(self._without)
+        self._members.add(member)
+        try:
+            member.begin(self._begin)
+        except BaseException:
+            self._lose(member)
+            raise
+        return member
+
+    def _lose(self, member: GraderProcess, patience_s: float = 0.0) -> str:
+        self._members.discard(member)
+        return member.end(patience_s)
+
+
+def _result(grading: Grading, status: bytes, payload: bytes) -> Result:
+    """What a process says of a grading.
+
+    Raises:
+        ValueError: It is no result: a grader has written to descriptors that are not its own.
+    """
+    orjson.loads(payload)
+    return Result(grading.stored.sample_uuid, Status(status.decode()), payload.decode())

@@ -1,0 +1,130 @@
+"""Secrets out of sight: not in the list of processes, not in what this program says of an error.
+
+Everybody on a machine can read the command line of a process (`ps`); its environment is its own user's. So a
+program that was given a secret on its command line starts itself anew at once, as the same process, with the
+secret in its environment and `***` where it stood; and takes it out of its environment as well, so that no
+child inherits it. This module imports nothing that takes time: until then everybody can look.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+OPTIONS = ("--api-key", "--judge-api-key", "--header")
+"""What is followed by a secret, or by `@` and the name of a file that holds one."""
+
+MASK = "***"
+_CARRIER = "LOADGEN_CONCEALED_"
+_FILE = "@"
+_LONGEST_FILE = 64 * 1024
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_from_files: set[str] = set()
+
+
+def conceal() -> None:
+    """Take the secrets off the command line, and come back with `sys.argv` as it was."""
+    if _restored():
+        return
+    arguments = sys.argv[1:]
+    masked = _masked(arguments)
+    if not masked or sys.orig_argv[-len(arguments) :] != arguments:
+        return
+    interpreter = sys.orig_argv[1 : -len(arguments)]
+    shown = [masked.get(place, word) for place, word in enumerate(arguments)]
+    command = [sys.executable, *interpreter, *shown]
+    carried = {f"{_CARRIER}{place}": arguments[place] for place in masked}
+    # Who is interrupted in between hears of it when there is somebody to hear.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        os.execve(sys.executable, command, os.environ | carried)  # noqa: S606 (this very program)
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        sys.stderr.write(
+            f"note: the list of processes shows the secret ({error.strerror}): give it in the environment\n"
+        )
+
+
+def lines(option: str, value: str) -> list[str]:
+    """What an option was given: its value or, of `@FILE`, the lines of that file that are not blank.
+
+    Raises:
+        UsageError: The file cannot be read, is longer than a secret can be, or has nothing in it.
+    """
+    from pathlib import Path
+
+    from loadgen.sessions.errors import UsageError
+
+    if not value.startswith(_FILE):
+        return [value]
+    path = Path(value.removeprefix(_FILE))
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LONGEST_FILE + 1)
+    except OSError as error:
+        raise UsageError(f"{option} {value}: the file cannot be read ({error.strerror})") from error
+    if len(content) > _LONGEST_FILE:
+        raise UsageError(
+            f"{option} {value}: more than {_LONGEST_FILE} bytes are no secret; name another file"
+        )
+    held = [line.strip() for line in content.decode(errors="replace").splitlines() if line.strip()]
+    if not held:
+        raise UsageError(f"{option} {value}: there is nothing in the file")
+    _from_files.update(held)
+    return held
+
+
+def keep_out_of_errors(secret: str) -> None:
+    """Have `redacted` take out what was found where it does not look itself."""
+    _from_files.add(secret)
+
+
+def redacted(text: str) -> str:
+    """A message without any secret that this program was given."""
+    from loadgen.driver.client.redaction import VARIABLES, hide, secrets_of
+
+    words = [sys.argv[1:][place] for place in _masked(sys.argv[1:])]
+    words += [os.environ.get(name, "") for name in VARIABLES]
+    found: set[str] = set()
+    for word in (*words, *_from_files):
+        given = _without_option(word)
+        name, colon, value = given.partition(":")
+        found |= {given} | secrets_of({name: value} if colon else {})
+    return hide(text, found)
+
+
+def _without_option(word: str) -> str:
+    """The value of a word that is an option and its value in one."""
+    option, joined, value = word.partition("=")
+    return value if joined and option in OPTIONS else word
+
+
+def _restored() -> bool:
+    """Put back what was carried through the environment; tell whether there was anything."""
+    carried = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(_CARRIER)}
+    for name, word in carried.items():
+        place = name.removeprefix(_CARRIER)
+        if place.isdigit() and int(place) + 1 < len(sys.argv):
+            sys.argv[int(place) + 1] = word
+    if carried:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    return bool(carried)
+
+
+def _masked(arguments: list[str]) -> dict[int, str]:
+    """The places of the words that hold a secret, and what everybody may see there."""
+    masked: dict[int, str] = {}
+    before = ""
+    for place, word in enumerate(arguments):
+        option, joined, value = word.partition("=")
+        if before in OPTIONS and _is_secret(word):
+            masked[place] = MASK
+        elif option in OPTIONS and joined and _is_secret(value):
+            masked[place] = f"{option}={MASK}"
+        before = word
+    return masked
+
+
+def _is_secret(value: str) -> bool:
+    return bool(value) and not value.startswith(_FILE)

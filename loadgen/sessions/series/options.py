@@ -1,0 +1,147 @@
+"""The options of a point: as `series.json` keeps them, and back again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.gating.reference import placed
+from loadgen.sessions.run.benchmark_questions import placed_task
+from loadgen.sessions.series.series import SeriesPoint
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.stored import given_again, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from loadgen.sessions.run.preparation import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What no file of a series has, and every run needs.
+
+    Attributes:
+        api_key: The key, or `@FILE`.
+        header: Headers as `--header` takes them.
+        judge_api_key: The key of the judge, or `@FILE`.
+    """
+
+    api_key: str | None = field(default=None, repr=False)
+    header: tuple[str, ...] = field(default=(), repr=False)
+    judge_api_key: str | None = field(default=None, repr=False)
+
+
+def point_of(name: str, axes: Mapping[str, Any], given: PerfSettings) -> SeriesPoint:
+    """A point that does what settings say, without their secrets and without where its result goes.
+
+    The names of files are made absolute: a series can be gone on with from anywhere.
+    """
+    files: dict[str, Any] = {
+        one.name: str(value.absolute())
+        for one in fields(given)
+        if isinstance(value := getattr(given, one.name), Path)
+    }
+    if given.task:
+        files["task"] = [placed_task(one, Path.cwd()) for one in given.task]
+    if given.prompts is not None and Path(given.prompts).exists():
+        files["prompts"] = str(Path(given.prompts).absolute())
+    ruleset = None if given.ruleset is None else placed(given.ruleset, Path.cwd())
+    rules = {
+        "require": list(given.require),
+        "ruleset": ruleset,
+        "scenario": given.scenario,
+        "skip": list(given.skip),
+    }
+    options = {**kept(given), "url": given.url, **rules, **files}
+    options.pop("out", None)
+    return SeriesPoint(name, dict(axes), options, _headers(given))
+
+
+def settings_of(
+    point: SeriesPoint, secrets: Secrets, *, out: Path | None = None, quiet: bool = True
+) -> PerfSettings:
+    """The settings of `loadgen perf` for a point.
+
+    Raises:
+        UsageError: They contradict each other, or another version of this program kept them, or a header is
+            lacking that the point is to send.
+    """
+    more = {
+        "api_key": secrets.api_key,
+        "header": list(secrets.header),
+        "judge_api_key": secrets.judge_api_key,
+        "out": out,
+        "quiet": quiet,
+        "json": False,
+    }
+    given = given_again(_with_paths(point.options), **more)
+    _require_headers(point, given)
+    return given
+
+
+def settings_to_read(point: SeriesPoint) -> PerfSettings:
+    """The settings of a point where nothing is to be sent: without its secrets, and so without its headers.
+
+    Raises:
+        UsageError: Another version of this program kept them.
+    """
+    return given_again(_with_paths(point.options), quiet=True, json=False)
+
+
+def check(points: Iterable[SeriesPoint], secrets: Callable[[SeriesPoint], Secrets]) -> None:
+    """Prepare every point and send nothing.
+
+    Raises:
+        UsageError: One of them cannot be run; the message names it.
+    """
+    for point in points:
+        try:
+            prepared(point, secrets(point))
+        except Exception as error:
+            if exit_code(error) is None:
+                raise
+            raise UsageError(f"{point.name}: {error}") from error
+
+
+def prepared(point: SeriesPoint, secrets: Secrets) -> Prepared:
+    """A point, ready to start.
+
+    Raises:
+        UsageError, PlanError, EndpointError, WorkloadError, RulesetError: It cannot be run.
+    """
+    from loadgen.sessions.run.preparation import prepare
+
+    return prepare(settings_of(point, secrets))
+
+
+def _require_headers(point: SeriesPoint, given: PerfSettings) -> None:
+    had, has = set(point.headers), set(_headers(given))
+    if missing := sorted(had - has):
+        raise UsageError(
+            f"{point.name} sends the header {', '.join(missing)}, whose value is in no file: give it again, "
+            "with --header 'NAME: VALUE', or --api-key or LOADGEN_API_KEY for the key"
+        )
+    if further := sorted(has - had):
+        raise UsageError(
+            f"{point.name} does not send the header {', '.join(further)}: leave it out (a key may come from "
+            "the environment: LOADGEN_API_KEY, OPENAI_API_KEY)"
+        )
+
+
+def _headers(given: PerfSettings) -> tuple[str, ...]:
+    """The names of the headers that requests carry."""
+    from loadgen.sessions.run.protocol_options import headers_of
+
+    return tuple(sorted(name.lower() for name in headers_of(given)))
+
+
+def _with_paths(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the names of files as paths, which JSON does not have."""
+    hints = get_type_hints(PerfSettings)
+    return {
+        name: Path(value) if isinstance(value, str) and hints.get(name) in (Path, Path | None) else value
+        for name, value in options.items()
+    }

@@ -1,0 +1,210 @@
+"""Running a series: one point after the other; what is done is kept, and what is not is done."""
+
+from __future__ import annotations
+
+import gc
+import time
+from contextlib import contextmanager, suppress
+from itertools import count
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.errors import UsageError, is_interrupt
+from loadgen.sessions.interrupt import require_no_stop
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.program import program
+from loadgen.sessions.run.claimed_folders import is_claimed
+from loadgen.sessions.series import series as files
+from loadgen.sessions.series.options import settings_of
+from loadgen.sessions.series.outcome import UNFINISHED, PointOutcome, SeriesResult
+from loadgen.sessions.series.rows import rows
+from loadgen.sessions.series.so_far import outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.series import Series, SeriesPoint
+
+    Following = Callable[[Sequence[PointOutcome]], SeriesPoint | None]
+
+SUMMARY = "summary.json"
+
+
+def run_series(
+    folder: Path,
+    series: Series,
+    secrets: Callable[[SeriesPoint], Secrets],
+    *,
+    observer: Observer = SILENT,
+    following: Following | None = None,
+    stop_after: Callable[[PointOutcome], bool] | None = None,
+    remark: Callable[[PointOutcome], str] | None = None,
+) -> SeriesResult:
+    """Run every point that has not been run to its end; those that have are read from their logs.
+
+    A point whose run was cut off is moved aside, to `NAME.cut-1`, and run anew. `series.json` is written
+    first, `summary.json` after every point. To go on with a series is to call this with what `series.read`
+    gives.
+
+    Args:
+        folder: Where; it is made.
+        series: What.
+        secrets: Those of a point.
+        observer: Hears how it gets on.
+        following: Says what comes after the points of the series, from what has come of all before; None is
+            the end. It has to be a function of that alone, so that a series can be gone on with.
+        stop_after: Tells whether a point that has just been run is the last for now. Of those that had been
+            run before nobody asks: who goes on with a series goes past them.
+        remark: What to say of a run that has ended, beyond its figures.
+
+    Raises:
+        UsageError: Another process runs it.
+        UnreachableError, RejectedError, SetupError…: A point could not be run at all: that ends the series.
+            Where it was the first one of a new series, nothing is left behind.
+    """
+    is_new, is_made = not files.is_series(folder), not folder.exists() or is_claimed(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    outcomes: list[PointOutcome] = []
+    with _held(folder):
+        files.write(folder, series)
+        try:
+            for outcome, is_fresh in _outcomes(folder, series, secrets, following, observer):
+                observer.run_ended(outcome, None if remark is None else remark(outcome))
+                outcomes.append(outcome)
+                files.lay(folder / SUMMARY, {"kind": series.kind, "points": rows(outcomes, folder)})
+                if is_fresh and stop_after is not None and stop_after(outcome):
+                    break
+        except BaseException as error:
+            stopped = is_interrupt(error)
+            if is_new and not stopped and not any(path.is_dir() for path in folder.iterdir()):
+                _take_away(folder, whole=is_made)
+            else:
+                _tell_how_to_go_on(folder, observer)
+            if not stopped:
+                raise
+            return SeriesResult(tuple(outcomes), interrupted=True)
+    return SeriesResult(tuple(outcomes), interrupted=False)
+
+
+def _outcomes(
+    folder: Path,
+    series: Series,
+    secrets: Callable[[SeriesPoint], Secrets],
+    following: Following | None,
+    observer: Observer,
+) -> Iterator[tuple[PointOutcome, bool]]:
+    """What comes of one point after the other, and whether it was run just now."""
+    outcomes: list[PointOutcome] = []
+    rest_s, known = 0.0, len(series.points)
+    for number in count():
+        if number == len(series.points):
+            point = following(outcomes) if following else None
+            if point is None:
+                return
+            series = series.with_point(point)
+            files.write(folder, series)
+        _score_rest(folder, series, number, secrets, observer)
+        outcome = outcome_of(folder, series, number, observer)
+        is_new = outcome is None
+        if outcome is None:
+            observer.run_begins(series.points[number], number, known, rest_s)
+            time.sleep(rest_s)
+            rest_s = series.cooldown_s
+            outcome = _run(folder, series, number, secrets, observer)
+        outcomes.append(outcome)
+        yield outcome, is_new
+        # Who interrupts a run that has just done everything wants the series to end all the same.
+        require_no_stop()
+
+
+def _run(
+    folder: Path,
+    series: Series,
+    number: int,
+    secrets: Callable[[SeriesPoint], Secrets],
+    observer: Observer,
+) -> PointOutcome:
+    """Run a point.
+
+    Raises:
+        KeyboardInterrupt: Somebody ended it.
+    """
+    from loadgen.sessions.run.session import outcome, run
+    from loadgen.sessions.series.stored_report import kept_report
+
+    place, point = files.folder_of(folder, series, number), series.points[number]
+    _move_aside(place)
+    try:
+        report, _ = run(settings_of(point, secrets(point), out=place), observer=observer)
+    finally:
+        # A run freezes what lives to its end, and this process lives on.
+        gc.unfreeze()
+    if report.run["ended"] in UNFINISHED:
+        raise KeyboardInterrupt
+    # As it will be read when the series is gone on with, to the last digit.
+    kept = kept_report(place) or report
+    return PointOutcome(number, point, place, kept, outcome(kept, point.options.get("inconclusive", "5")))
+
+
+def _score_rest(
+    folder: Path,
+    series: Series,
+    number: int,
+    secrets: Callable[[SeriesPoint], Secrets],
+    observer: Observer,
+) -> None:
+    """Score what a point that asked benchmarks has for answers, where that was interrupted."""
+    place, point = files.folder_of(folder, series, number), series.points[number]
+    if not point.options.get("task") or not place.exists():
+        return
+    from loadgen.sessions.run.resumption import is_to_be_scored
+    from loadgen.sessions.run.scores import score
+    from recorder.errors import LogError
+    from reporter.so_far import so_far
+
+    with suppress(LogError):
+        run = so_far(place)
+        if run.ended == "completed" and is_to_be_scored(run):
+            score(settings_of(point, secrets(point), out=place), place, observer)
+
+
+def _move_aside(place: Path) -> None:
+    """Make room for a run: what was begun there is kept under another name."""
+    if place.exists():
+        names = (place.with_name(f"{place.name}.cut-{number}") for number in count(1))
+        place.rename(next(name for name in names if not name.exists()))
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep every other process from running the series.
+
+    Raises:
+        UsageError: Another one does.
+    """
+    from recorder.errors import BeingWrittenError
+    from recorder.lock import Hold
+
+    try:
+        hold = Hold(folder)
+    except BeingWrittenError as error:
+        raise UsageError(f"{folder}: another process runs this series; wait for its end") from error
+    try:
+        yield
+    finally:
+        hold.release()
+
+
+def _take_away(folder: Path, *, whole: bool) -> None:
+    """Leave nothing of a series of which nothing was run."""
+    (folder / files.SERIES).unlink(missing_ok=True)
+    if whole:
+        folder.rmdir()
+
+
+def _tell_how_to_go_on(folder: Path, observer: Observer) -> None:
+    observer.note(
+        f"The series is in {folder}, not complete; go on with: {program()} resume {folder}", apart=True
+    )

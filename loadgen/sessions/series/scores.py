@@ -1,0 +1,58 @@
+"""What the runs of a series scored, each in its benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reporter.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineScore:
+    """The headline score of a run in one benchmark, by one scorer.
+
+    Attributes:
+        name: The benchmark, with its scorer where that is not its own: `math500, math_verify`.
+        figure: What the benchmark calls it, e.g. `accuracy`.
+        value: The score; with `unscored` samples a lower bound. None where nothing is scored.
+        unit: `share` from 0 to 1, or that of the benchmark.
+        low: The lower end of its 95 % interval.
+        high: The upper end.
+        n: Samples that were asked.
+        unscored: Those of them without a score.
+    """
+
+    name: str
+    figure: str
+    value: float | None
+    unit: str
+    low: float | None
+    high: float | None
+    n: int
+    unscored: int
+
+
+def scores_of(report: Report) -> list[HeadlineScore]:
+    """The headline score of each benchmark that a run asked, and scorer."""
+    return [_score(of) for of in report.accuracy]
+
+
+def _score(of: Mapping[str, Any]) -> HeadlineScore:
+    from reporter.render.accuracy import titled
+
+    figure, headline = next(iter(of["headlines"].items()))
+    interval = headline["interval"] or {}
+    return HeadlineScore(
+        name=titled(of),
+        figure=figure,
+        value=headline["value"],
+        unit=headline["unit"],
+        low=interval.get("low"),
+        high=interval.get("high"),
+        n=of["issued"],
+        unscored=of["unscored"],
+    )

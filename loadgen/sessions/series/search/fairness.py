@@ -1,0 +1,50 @@
+"""Arrivals that put on what they say: of many seeds the one whose requests are as many as the rate calls for.
+
+In a few seconds a Poisson process of 40 requests a second brings 5 % more or fewer than it should, and the
+verdict would be about that. Chosen so, it is a Poisson process given its count: as irregular as any other.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.arrivals import spread
+from loadgen.driver.plan import LoadKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadgen.driver.plan import Load
+
+CANDIDATES: Final = 32
+MANY: Final = 100_000
+"""Of so many arrivals, every seed brings nearly as many as it should."""
+
+
+def fair_seed(load: Load, seconds: float, first: int) -> int:
+    """A seed whose arrivals are as many as expected, as nearly as any of the candidates.
+
+    Args:
+        load: An open loop of a rate that does not change.
+        seconds: For how long.
+        first: The first candidate; the others follow it.
+    """
+    expected = (load.rate or 0.0) * seconds
+    if load.kind is LoadKind.CONSTANT or not 0 < expected < MANY:
+        return first
+
+    def off(seed: int) -> float:
+        return abs(sum(1 for _ in takewhile(expected.__gt__, _positions(load, seed))) - expected)
+
+    return min(range(first, first + CANDIDATES), key=off)
+
+
+def _positions(load: Load, seed: int) -> Iterator[float]:
+    match load.kind:
+        case LoadKind.GAMMA:
+            return spread.gamma(seed, load.burstiness or 1.0)
+        case LoadKind.UNIFORM:
+            return spread.uniform(seed)
+        case _:
+            return spread.poisson(seed)

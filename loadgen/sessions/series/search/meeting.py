@@ -1,0 +1,97 @@
+"""Whether a run meets what a search requires, beyond what chance may have done."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.series.search.chance import allowed_share, doubt_of, of_mean, of_share
+from loadgen.sessions.series.search.strategy import TrialVerdict
+from reporter.defining import define
+from reporter.log import open_log
+from reporter.measured.evidence import LogEvidence
+from rulesets.quantity import COMPARE, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from loadgen.sessions.series.search.requirements import Required
+    from reporter.report import Report
+    from rulesets.quantity import Op
+    from rulesets.target import Target
+
+
+def judge(required: Required, report: Report, run: Path) -> tuple[TrialVerdict, str]:
+    """Whether a run meets all requirements, and why not.
+
+    Percentiles, the error rate and the share of good requests are judged by exact binomial tests, means by
+    their standard error; a minimum or a maximum as it is. A request that failed is over every bound, unless
+    it is said how many may.
+
+    Args:
+        required: They.
+        report: Of the run, by their definitions.
+        run: Its folder.
+
+    Raises:
+        LogError: Its log is damaged.
+    """
+    with open_log(run) as connection:
+        define(connection, required.definitions)
+        evidence = LogEvidence(connection, report, required.definitions)
+        may_fail = any(target.quantity.kind == "error" for target in required.targets)
+        failed = 0 if may_fail else report.counts.failed
+        unclear = ""
+        for target in required.targets:
+            verdict, seen = _judged(target, report, evidence, failed)
+            if verdict is TrialVerdict.MISSED:
+                return verdict, f"{target.id}: {seen}"
+            unclear = unclear or (f"{target.id}: {seen}" if verdict is TrialVerdict.UNCLEAR else "")
+    return (TrialVerdict.UNCLEAR, unclear) if unclear else (TrialVerdict.MET, "")
+
+
+def _judged(target: Target, report: Report, evidence: LogEvidence, failed: int) -> tuple[TrialVerdict, str]:
+    share, doubt = allowed_share(target), doubt_of(target)
+    if share is None:
+        return _at_face_value(target, report)
+    match target.quantity.kind:
+        case "error":
+            bad = report.counts.failed + report.counts.cancelled
+            of, seen = report.counts.completed + bad, "{} of {} failed"
+        case "good":
+            good = evidence.good(target.conditions, ())
+            bad, of, seen = good.ended - good.good, good.ended, "{} of {} are not good"
+        case _:
+            over, count = _exceeding(target, evidence)
+            # Gaps between tokens are counted one by one, and a request that failed has no number of them.
+            counted = target.metric == "itl" or evidence.definitions.failed_requests != "exclude"
+            lost = 0 if counted else failed
+            seen = f"{over} of {count} are over it" + f", and {lost} failed" * bool(lost)
+            bad, of = over + lost, count + lost
+    return of_share(bad, of, share, doubt), seen.format(bad, of)
+
+
+def _exceeding(target: Target, evidence: LogEvidence) -> tuple[int, int]:
+    """How many samples do not meet a bound, and how many there are."""
+    if target.quantity.kind != "interactivity":
+        sample = evidence.sample(target.metric, ())
+        return sample.unmet(target.op, target.bound), sample.count
+    sample, turned = evidence.sample("tpot", ()), _TURNED[target.op]
+    return sample.unmet(turned, 1000 / target.bound if target.bound else math.inf), sample.count
+
+
+_TURNED: Final[Mapping[Op, Op]] = {">": "<", ">=": "<="}
+"""Of 1000 / TPOT: what bounds one from below bounds the other from above."""
+
+
+def _at_face_value(target: Target, report: Report) -> tuple[TrialVerdict, str]:
+    """A mean, a minimum or a maximum."""
+    summary = getattr(report, f"{target.metric}_ms")
+    if summary is None:
+        return TrialVerdict.MISSED, "there are no samples"
+    seen = f"the {spell(target.stat)} is {getattr(summary, target.stat):.3g} ms"
+    if target.stat == "mean":
+        return of_mean(summary, target.bound), seen
+    met = COMPARE[target.op](getattr(summary, target.stat), target.bound)
+    return TrialVerdict.MET if met else TrialVerdict.MISSED, seen

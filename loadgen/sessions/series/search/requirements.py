@@ -1,0 +1,124 @@
+"""The requirements of a search: bounds that more load can only bring nearer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.gating.reference import read_rules
+from loadgen.sessions.series.search.chance import fewest
+from rulesets.judging.targets import group_of
+from rulesets.quantity import spell
+from rulesets.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulesets.definitions import Definitions
+    from rulesets.ruleset import Ruleset
+
+_PROVED: Final = frozenset({("early_stopping", "test"), ("order_stat", None)})
+"""How a percentile can be asked for that a search proves likewise: by the number over the bound."""
+
+_MOST_ERRORS: Final = "validity.max_error_rate"
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What a search is to meet.
+
+    Attributes:
+        targets: All of it.
+        definitions: What the figures mean.
+    """
+
+    targets: tuple[Target, ...]
+    definitions: Definitions
+
+
+def required_of(
+    require: Sequence[str],
+    ruleset: str | None,
+    scenario: str | None = None,
+    model: str | None = None,
+    skip: Sequence[str] = (),
+) -> Required:
+    """What a search is to meet.
+
+    Args:
+        require: Targets in the short form.
+        ruleset: `NAME`, `NAME@VERSION`, or a file.
+        scenario: That of the ruleset.
+        model: The model that is run.
+        skip: Ids and groups of rules that are left out.
+
+    Raises:
+        RulesetError: Something cannot be read.
+        UsageError: There is none, or one that a search cannot use.
+    """
+    rules = read_rules(require, ruleset, scenario=scenario, model=model)
+    if rules is None:
+        raise UsageError("nothing is required: say what is to be met, e.g. --require 'ttft:p(99)<2s'")
+    targets = [target for target in _demands(rules) if not _names(target) & set(skip)]
+    for target in targets:
+        if why := _why_not(target, rules.definitions):
+            further = "" if ruleset is None else f"; leave it out with --skip '{target.id}'"
+            raise UsageError(f"{target.id}: {why}{further}")
+    if not targets:
+        raise UsageError("nothing is required: all of it is left out (--skip)")
+    return Required(tuple(targets), rules.definitions)
+
+
+def fewest_samples(required: Required) -> int:
+    """So many requests it takes at least until all requirements can be met clearly."""
+    return max(map(fewest, required.targets))
+
+
+def _demands(rules: Ruleset) -> list[Target]:
+    """The targets, and the error rate that makes a run invalid: more load brings it nearer as well."""
+    most = rules.validity.max_error_rate
+    if most is None:
+        return list(rules.targets)
+    return [*rules.targets, Target("error", "rate", "<=", most, "", id=_MOST_ERRORS)]
+
+
+def _names(target: Target) -> set[str]:
+    """What it can be left out by."""
+    return {target.id, "validity" if target.id == _MOST_ERRORS else group_of(target)}
+
+
+def _why_not(target: Target, definitions: Definitions) -> str | None:
+    """Why a search cannot use a target; None where it can."""
+    counted_here = definitions.token_source == "client_tokenizer"  # noqa: S105 (who counts, and no secret)
+    proof = target.confidence
+    reasons = {
+        "a search compares nothing with a baseline": target.delta,
+        "a search meets upper bounds of latencies and of the error rate, percentiles of tps_per_user and a "
+        f"share of good requests; {target.metric}:{spell(target.stat)} is no such figure": not _is_bound(
+            target
+        ),
+        f"what is only shown ({target.severity}) cannot be searched for": target.severity != "fail",
+        "a search is about all requests": bool(target.where),
+        "a search proves it in its own way (docs/search.md): leave the confidence out": proof is not None
+        and (proof.method, proof.form) not in _PROVED,
+        "its tokens are to be counted by a tokenizer here, and in a search the server counts": counted_here
+        and "tpot" in _latencies(target),
+    }
+    return next((why for why, holds in reasons.items() if holds), None)
+
+
+def _is_bound(target: Target) -> bool:
+    """Whether more load can only bring it nearer."""
+    match target.quantity.kind:
+        case "latency" | "error":
+            return True
+        case "good":
+            return target.stat == "fraction"
+        case kind:
+            return kind == "interactivity" and target.percentile is not None
+
+
+def _latencies(target: Target) -> set[str]:
+    by_kind = {"good": {one.metric for one in target.conditions}, "interactivity": {"tpot"}}
+    return by_kind.get(target.quantity.kind, {target.metric})

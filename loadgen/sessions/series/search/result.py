@@ -1,0 +1,147 @@
+"""What a search found, what it tried, and why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import INTERRUPTED, INVALID, PASS
+from loadgen.sessions.series.search.strategy import HIGHEST, StopReason, TrialVerdict, known
+from reporter.sweep import OVERLOADED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.series.search.strategy import SearchRange
+    from loadgen.sessions.series.search.trials import EvaluatedTrial
+
+SCHEMA_VERSION: Final = 1
+_NOT_FOUND: Final = 1
+_INCONCLUSIVE: Final = 5
+_CODES: Final[Mapping[StopReason, int]] = {
+    StopReason.PRECISION: PASS,
+    StopReason.LOW_MISSES: _NOT_FOUND,
+    StopReason.HIGH_MEETS: PASS,
+    StopReason.INVALID: INVALID,
+    StopReason.INCONCLUSIVE: _INCONCLUSIVE,
+    StopReason.BUDGET: _INCONCLUSIVE,
+    StopReason.INTERRUPTED: INTERRUPTED,
+}
+_HIGHER: Final = 4
+"""Times the top of a range whose limit is above it: where to search next."""
+_UNITS: Final = {"rate": "requests/s", "concurrency": "users"}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """The end of a search.
+
+    Attributes:
+        axis: `rate` or `concurrency`.
+        bounds: Where was searched.
+        stopped: Why it ended.
+        judged: What was tried.
+        folder: That of the series.
+    """
+
+    axis: str
+    bounds: SearchRange
+    stopped: StopReason
+    judged: Sequence[EvaluatedTrial]
+    folder: Path
+
+    @property
+    def load(self) -> float | None:
+        """The highest load that met every requirement; None when that was not found."""
+        return self.between[0] if self.stopped in {StopReason.PRECISION, StopReason.HIGH_MEETS} else None
+
+    @property
+    def between(self) -> tuple[float, float | None]:
+        """Where the limit is, as far as is known: what met, and what did not; else where was searched.
+
+        None for the upper end is a limit above the range.
+        """
+        if self.stopped is StopReason.LOW_MISSES:
+            return self.bounds.low, self.bounds.high
+        if self.stopped is StopReason.HIGH_MEETS:
+            return self.bounds.high, None
+        so_far = known([one.tried for one in self.judged])
+        low = self.bounds.low if so_far.met is None else so_far.met
+        high = self.bounds.high if so_far.missed is None else so_far.missed
+        return low, high
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 even the lowest load missed, 4 invalid, 5 inconclusive, 130 interrupted."""
+        return _CODES[self.stopped]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What search.json has."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "found": self.stopped is StopReason.PRECISION,
+            self.axis: self.load,
+            "between": list(self.between),
+            "stopped_because": self.stopped.value,
+            "message": self.message,
+            "tried": [self._row(one) for one in self.judged],
+        }
+
+    @property
+    def message(self) -> str:
+        """The result in a sentence or two."""
+        (low, high), unit, bounds = self.between, _UNITS[self.axis], self.bounds
+        reach = f"between {bounds.low:g} and {bounds.high:g} {unit}"
+        last = self.judged[-1].why if self.judged else ""
+        so_far = self._so_far()
+        best = f"Highest passing {self.axis}: {low:g} {unit}"
+        higher = min(_HIGHER * bounds.high, HIGHEST[self.axis])
+        wider = f": search --{self.axis} {bounds.high:g}..{higher:g}" if higher > bounds.high else ""
+        return {
+            StopReason.PRECISION: f"{best} ({self._next(high)})",
+            StopReason.LOW_MISSES: f"No passing {self.axis} {reach}: even {bounds.low:g} failed: {last}",
+            StopReason.HIGH_MEETS: f"{best}, the top of the range. The limit is above it{wider}",
+            StopReason.INVALID: f"The client was the limit, which says nothing about the endpoint. {last}",
+            StopReason.BUDGET: f"Time budget exhausted before a limit was found. So far: {so_far}.",
+            StopReason.INCONCLUSIVE: f"No clear result {reach}. Longer trials may help (--point-duration), "
+            f"or a percentile that needs fewer requests. {last}",
+            StopReason.INTERRUPTED: f"Interrupted. So far: {so_far}.",
+        }[self.stopped]
+
+    def _so_far(self) -> str:
+        """What is known of a search that is not over."""
+        so_far, unit = known([one.tried for one in self.judged]), _UNITS[self.axis]
+        if so_far.met is None and so_far.missed is None:
+            return "no thorough trial passed or failed"
+        if so_far.met is None:
+            return f"the limit is below {so_far.missed:g} {unit}"
+        if so_far.missed is None:
+            return f"the limit is not below {so_far.met:g} {unit}"
+        return f"the limit is between {so_far.met:g} and {so_far.missed:g} {unit}"
+
+    def _next(self, load: float | None) -> str:
+        """What became of the lowest load that did not pass."""
+        if load is None:
+            return ""
+        why = next((one.why for one in reversed(self.judged) if one.tried.trial.load == load), "")
+        return f"{load:g} {'is unclear' if self._is_unclear(load) else 'failed'}: {why}"
+
+    def _is_unclear(self, load: float) -> bool:
+        at = [one.tried.verdict for one in self.judged if one.tried.trial.load == load]
+        return bool(at) and at[-1] is TrialVerdict.UNCLEAR
+
+    def _row(self, one: EvaluatedTrial) -> dict[str, Any]:
+        report, trial = one.outcome.report, one.tried.trial
+        return {
+            self.axis: trial.load,
+            "thorough": trial.thorough,
+            "verdict": one.tried.verdict.value,
+            "why": one.why,
+            "overloaded": one.tried.limit is not None,
+            "requests": report.counts.issued,
+            "duration_s": report.window.duration_s,
+            "qps": report.throughput.qps,
+            "valid": report.validity.valid or any(found.code == OVERLOADED for found in report.findings),
+            "folder": str(one.outcome.folder.relative_to(self.folder)),
+        }

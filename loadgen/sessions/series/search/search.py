@@ -1,0 +1,103 @@
+"""A search as a series: each trial a run, chosen from what came of those before."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.series.options import prepared, settings_of, settings_to_read
+from loadgen.sessions.series.runner import run_series
+from loadgen.sessions.series.search.requirements import required_of
+from loadgen.sessions.series.search.result import SearchOutcome
+from loadgen.sessions.series.search.strategy import SearchRange, StopReason, next_step
+from loadgen.sessions.series.search.trials import Trials
+from loadgen.sessions.series.series import SeriesPoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.perf import PerfSettings
+
+RESULT: Final = "search.json"
+AROUND_S: Final = 2.0
+"""What a trial takes beside its duration, about."""
+
+
+def seek(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
+    """Try one load after the other until the search is over.
+
+    Args:
+        folder: That of the series.
+        series: The search, with the trials that have been chosen so far.
+        secrets: What every trial needs.
+        observer: Hears how it gets on.
+
+    Raises:
+        UsageError, UnreachableError…: A trial could not be run at all.
+    """
+    asked = series.definition
+    common = SeriesPoint(**asked["common"])
+    given = settings_of(common, secrets)
+    # What is wrong with an option is wrong with every trial: it is said before the first one.
+    prepared(common, secrets)
+    axis, bounds, trials = _trials(series, given)
+    over_at = time.monotonic() + asked["budget_s"]
+    stopped = StopReason.INTERRUPTED
+
+    def following(outcomes: Sequence[PointOutcome]) -> SeriesPoint | None:
+        nonlocal stopped
+        judged = trials.judged(outcomes)
+        step = next_step([one.tried for one in judged], bounds)
+        if isinstance(step, StopReason):
+            stopped = step
+            return None
+        seconds = trials.seconds(step, judged)
+        rest_s = series.cooldown_s if outcomes else 0.0
+        if time.monotonic() + rest_s + seconds + AROUND_S > over_at:
+            stopped = StopReason.BUDGET
+            return None
+        return trials.point(step, seconds, len(outcomes))
+
+    ended = run_series(
+        folder, series, lambda _: secrets, observer=observer, following=following, remark=trials.remark
+    )
+    stopped = StopReason.INTERRUPTED if ended.interrupted else stopped
+    return SearchOutcome(axis, bounds, stopped, trials.judged(ended.outcomes), folder)
+
+
+def found_in(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SearchOutcome:
+    """What a search has found so far, by the trials that have been run; why it ended says `search.json`."""
+    import orjson
+
+    axis, bounds, trials = _trials(series, settings_to_read(SeriesPoint(**series.definition["common"])))
+    judged, stopped = trials.judged(outcomes), StopReason.INTERRUPTED
+    step = next_step([one.tried for one in judged], bounds)
+    if isinstance(step, StopReason):
+        stopped = step
+    elif (ended := folder / RESULT).is_file():
+        with suppress(ValueError, KeyError):
+            stopped = StopReason(orjson.loads(ended.read_bytes())["stopped_because"])
+    return SearchOutcome(axis, bounds, stopped, judged, folder)
+
+
+def _trials(series: Series, given: PerfSettings) -> tuple[str, SearchRange, Trials]:
+    """What a search asks: its axis, its range, and what judges its trials."""
+    asked = series.definition
+    axis = asked["axis"]
+    bounds = SearchRange(asked["low"], asked["high"], asked["within"], whole=axis == "concurrency")
+    required = required_of(given.require, given.ruleset, given.scenario, given.model, given.skip)
+    options = {name: value for name, value in _options(given).items() if name not in {"rate", "concurrency"}}
+    return axis, bounds, Trials(axis, required, options, asked["point_s"])
+
+
+def _options(given: PerfSettings) -> Mapping[str, Any]:
+    """Settings by field."""
+    return {field.name: getattr(given, field.name) for field in fields(given)}

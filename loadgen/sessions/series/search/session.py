@@ -1,0 +1,62 @@
+"""A search, from its settings to its result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.observer import SILENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.search.result import SearchOutcome
+    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.search import SearchSettings
+
+
+def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path, Series, Secrets]:
+    """Plan a search.
+
+    Args:
+        settings: What is searched, and what is required.
+        perf: The options that all trials have in common, by field.
+
+    Returns:
+        Its folder, which is made, its definition, and the secrets of its trials.
+
+    Raises:
+        UsageError: Nothing is required, or the range is none.
+    """
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.search.range import common_point, span_of
+    from loadgen.sessions.series.search.requirements import required_of
+    from loadgen.sessions.series.series import Series, SeriesKind, new_series_folder
+
+    required_of(settings.require, perf["ruleset"], perf["scenario"], perf["model"], perf["skip"])
+    low, high = span_of(settings)
+    secrets = Secrets(perf["api_key"], tuple(perf["header"]), perf["judge_api_key"])
+    folder = new_series_folder(settings.out, "search")
+    definition = {
+        "axis": settings.axis,
+        "low": low,
+        "high": high,
+        "within": settings.within,
+        "point_s": settings.point_duration,
+        "budget_s": settings.budget,
+        "common": asdict(common_point(settings, perf, low)),
+    }
+    return folder, Series(SeriesKind.SEARCH, definition, (), settings.cooldown), secrets
+
+
+def run_search(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
+    """Search, and write `search.json`. A search that is resumed has its whole budget again."""
+    from loadgen.sessions.series.search.search import RESULT, seek
+    from loadgen.sessions.series.series import lay
+
+    result = seek(folder, series, secrets, observer)
+    lay(folder / RESULT, result.to_dict())
+    return result

@@ -1,0 +1,181 @@
+"""What a series is: its points, in a folder with `series.json` and one sub-folder a run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.run.claimed_folders import claim
+from loadgen.sessions.whole_file import write_whole
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SERIES: Final = "series.json"
+SCHEMA_VERSION: Final = 1
+_LONGEST_NAME: Final = 80
+_MOST_NAMED: Final = 20
+
+
+class SeriesKind(StrEnum):
+    """Who made a series, and knows how to go on with it."""
+
+    SWEEP = "sweep"
+    SEARCH = "search"
+    SUITE = "suite"
+    AUDIT = "audit"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPoint:
+    """One run of a series.
+
+    Attributes:
+        name: Unique in its series; a part of its folder's name.
+        axes: What sets it apart from the others, by name: the first columns of every table.
+        options: Those of `loadgen perf`, as JSON and without secrets; see `loadgen.sessions.series.options`.
+        headers: The names of the headers that its requests carry, in lower case.
+    """
+
+    name: str
+    axes: Mapping[str, Any]
+    options: Mapping[str, Any]
+    headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Runs that belong together.
+
+    Attributes:
+        kind: What they are for.
+        definition: What that kind has to know to go on and to sum up, as JSON.
+        points: The runs in their order; of a search, those that have been chosen so far.
+        cooldown_s: The pause between two of them.
+    """
+
+    kind: SeriesKind
+    definition: Mapping[str, Any]
+    points: tuple[SeriesPoint, ...]
+    cooldown_s: float = 0.0
+
+    def with_point(self, point: SeriesPoint) -> Series:
+        """The same series with one point more."""
+        return replace(self, points=(*self.points, point))
+
+
+def new_series_folder(out: Path | None, name: str) -> Path:
+    """Choose the folder of a new series; `runs/<time>-<name>`, which is made, where none is named.
+
+    Raises:
+        UsageError: Something is there already.
+        OSError: None can be made.
+    """
+    if out is None:
+        return claim(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_slug(name)}")
+    folder = out
+    if is_series(folder):
+        raise UsageError(
+            f"{folder} holds a series already, and nothing is overwritten: choose another --out, "
+            f"or go on with it: loadgen resume {folder}"
+        )
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already: choose another --out, or an empty folder")
+    return folder
+
+
+def is_series(path: Path) -> bool:
+    """Whether a path is the folder of a series, or its `series.json`."""
+    return (path / SERIES).is_file() or (path.name == SERIES and path.is_file())
+
+
+def require_run(path: Path) -> None:
+    """Make sure that what is to be read is a run, and not the series that runs belong to.
+
+    Raises:
+        UsageError: It is a series; the message names its runs.
+    """
+    if not is_series(path):
+        return
+    folder = path if path.is_dir() else path.parent
+    runs = [log.parent.name for log in sorted(folder.glob(f"*/{LOG_NAME}"))]
+    more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
+    named = f"its runs are {', '.join(runs[:_MOST_NAMED])}{more}" if runs else "it has no run yet"
+    raise UsageError(
+        f"{folder} is the folder of a {read(folder).kind}, a series of runs: name one of them; {named}"
+    )
+
+
+def runs_in(path: Path) -> dict[str, Path]:
+    """The runs of a series that have begun, by the names of their folders.
+
+    Raises:
+        UsageError: There is none yet.
+    """
+    folder = path if path.is_dir() else path.parent
+    series = read(folder)
+    places = (folder_of(folder, series, number) for number in range(len(series.points)))
+    found = {place.name: place for place in places if (place / LOG_NAME).exists()}
+    if not found:
+        raise UsageError(f"{folder} is the folder of a {series.kind}, and it has no run yet")
+    return found
+
+
+def read(folder: Path) -> Series:
+    """Read what a series is.
+
+    Raises:
+        UsageError: It is none, or another version of this program wrote it.
+    """
+    import orjson
+
+    path = folder / SERIES
+    try:
+        told = orjson.loads(path.read_bytes())
+        if told["schema_version"] != SCHEMA_VERSION:
+            raise UsageError(
+                f"{path} is of another version of this program: go on with the version that began it"
+            )
+        points = tuple(
+            SeriesPoint(one["name"], one["axes"], one["options"], tuple(one["headers"]))
+            for one in told["points"]
+        )
+        return Series(SeriesKind(told["kind"]), told["definition"], points, float(told["cooldown_s"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} cannot be read as a series: {error}") from error
+
+
+def write(folder: Path, series: Series) -> None:
+    """Write what a series is, whole or not at all; its folder is made."""
+    lay(folder / SERIES, {"schema_version": SCHEMA_VERSION, **asdict(series)})
+
+
+def lay(path: Path, content: object) -> None:
+    """Write a JSON file whole or not at all; its folder is made.
+
+    Raises:
+        SetupError: It cannot be written.
+    """
+    import orjson
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    except OSError as error:
+        raise SetupError(f"{path} cannot be written ({error.strerror})") from error
+
+
+def folder_of(folder: Path, series: Series, number: int) -> Path:
+    """The folder of a point, of which the first has number 0: `01-concurrency-1`."""
+    return folder / f"{number + 1:02}-{_slug(series.points[number].name)}"
+
+
+def _slug(name: str) -> str:
+    """A name as a part of a file name, without what a shell would mind."""
+    return re.sub(r"[^A-Za-z0-9._=+-]+", "-", name).strip("-.")[:_LONGEST_NAME] or "point"

@@ -1,0 +1,42 @@
+"""What came of the runs of a series so far, from what they have left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.series.outcome import UNFINISHED, PointOutcome
+from loadgen.sessions.series.series import Series, folder_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.sessions.observer import Observer
+
+
+def outcome_of(folder: Path, series: Series, number: int, observer: Observer = SILENT) -> PointOutcome | None:
+    """What came of a point, from its report or its log; None for one that has not been run to its end.
+
+    Raises:
+        BeingWrittenError: It is running now.
+    """
+    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.run.run_folder import still_running
+    from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.series.stored_report import kept_report
+    from recorder.errors import LogError
+    from recorder.store import LOG_NAME
+
+    place = folder_of(folder, series, number)
+    if not (place / LOG_NAME).exists():
+        return None
+    try:
+        report = kept_report(place) or write_report(place, None, observer=observer)
+    except LogError:
+        return None
+    if report.run["ended"] == "running":
+        raise still_running(place)
+    if report.run["ended"] in UNFINISHED:
+        return None
+    point = series.points[number]
+    return PointOutcome(number, point, place, report, outcome(report, point.options.get("inconclusive", "5")))

@@ -1,0 +1,35 @@
+"""The rows of a series as a table for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+
+def lay_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the rows of a series (`series.rows.rows`) as CSV, whole or not at all: the axes first."""
+    table = list(map(_flat, rows))
+    unfinished = path.with_name(f"{path.name}.tmp")
+    with unfinished.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in table for name in row)))
+        writer.writeheader()
+        writer.writerows(table)
+    unfinished.replace(path)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of plain cells: a list in one cell, and of each score its value, its interval and n."""
+    plain = {name: value for name, value in row.items() if name not in {"axes", "scores"}}
+    cells = {
+        name: "; ".join(map(str, value)) if isinstance(value, list) else value
+        for name, value in {**row["axes"], **plain}.items()
+    }
+    for score in row.get("scores", ()):
+        name = f"score.{score['name']}"
+        cells |= {name: score["value"], f"{name}.low": score["low"], f"{name}.high": score["high"]}
+        cells |= {f"{name}.n": score["n"], f"{name}.unscored": score["unscored"]}
+    return cells

@@ -1,0 +1,103 @@
+"""The report that lies beside a log, where it is what would be computed from it now."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.run.run_folder import REPORT
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reporter.report import Report
+    from rulesets.ruleset import Ruleset
+
+_NOT_OVER: Final = frozenset({"running", "interrupted", "cut_off"})
+_BY_TOKENIZER: Final = frozenset({"client_tokenizer", "mixed"})
+
+
+def kept_report(run: Path) -> Report | None:
+    """Read the report of a run that is over, which takes a hundredth of what it takes to compute it.
+
+    `loadgen report` and `loadgen gate` may have written it since, with options and rules of their own: one
+    with other options is not used, and the verdict is always by the rules that the run was started with.
+
+    Returns:
+        None where there is none, where the log is newer, where another version of this program, other
+        options or other definitions made it, or where the rules ask for more than a report has.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    from reporter import report as reports
+    from rulesets.ruleset import Ruleset
+
+    path = run / REPORT
+    with suppress(OSError, ValidationError):
+        if path.stat().st_mtime_ns < _last_written_ns(run):
+            return None
+        made: Report = TypeAdapter(reports.Report).validate_json(path.read_bytes())
+        rules = Ruleset.of_dict(made.run["ruleset"]) if made.run.get("ruleset") else None
+        same = _is_the_same(made, rules) and made.run.get("on_invalid") == _chosen(run)
+        return _judged(made, rules) if same else None
+    return None
+
+
+def _chosen(run: Path) -> str:
+    """What the run was started with for `--on-invalid`."""
+    from reporter.kinds import members
+    from reporter.settings import settings
+
+    return str(members(settings(run).get("options")).get("on_invalid") or "fail")
+
+
+def _last_written_ns(run: Path) -> int:
+    parts = [run / LOG_NAME, run / f"{LOG_NAME}-wal"]
+    return max(part.stat().st_mtime_ns for part in parts if part.exists())
+
+
+def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
+    from reporter.own_effect import decided_alike
+    from reporter.report import SCHEMA_VERSION
+    from rulesets.client_delay import asked_figures
+    from rulesets.definitions import Definitions
+
+    definitions = (rules.definitions if rules else Definitions()).to_dict()
+    by = {name: list(one) if isinstance(one, tuple) else one for name, one in definitions.items()}
+    how = (made.run.get("definitions"), made.run.get("percentile_method"), made.run.get("tpot_mode"))
+    return (
+        made.schema_version == SCHEMA_VERSION
+        and made.run.get("versions", {}).get("llm-loadgen") == _version()
+        and how == (by, definitions["percentile_method"], "request_weighted")
+        and decided_alike(made, asked_figures(rules))
+        and made.tokens.source not in _BY_TOKENIZER
+        and made.run.get("ended") not in _NOT_OVER
+    )
+
+
+def _judged(made: Report, rules: Ruleset | None) -> Report | None:
+    """The report with the verdict of the run's own rules; None where that takes more than a report has."""
+    from rulesets.client_delay import asked_figures
+
+    asked = asked_figures(rules)
+    deciding = None if asked is None else list(map(str, asked))
+    made = replace(made, run={**made.run, "own_delay_decides": deciding})
+    if rules is None:
+        return replace(made, verdict=None)
+    from rulesets.evaluation import judge
+    from rulesets.of_report import OfReport
+
+    verdict = judge(rules, OfReport(made.to_dict()), skip=made.run.get("skip") or ())
+    if any(row.status == "INCONCLUSIVE" for row in verdict.rows):
+        return None
+    return replace(made, verdict=verdict.to_dict())
+
+
+def _version() -> str | None:
+    try:
+        return version("llm-loadgen")
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,284 @@
+"""What a suite's file may say, as a pydantic model, of which the JSON schema for editors is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
+
+from loadgen.sessions.series.suite.option import options
+from loadgen.sessions.settings.endpoint import seconds
+
+_TIME: Final = {"type": ["number", "string"]}
+
+
+def _with_hyphens(schema: dict[str, Any]) -> None:
+    """Let editors take a key with `-` too; they offer the one with `_`."""
+    names = [name for name in schema.get("properties", {}) if "_" in name]
+    if names:
+        spelled = "|".join(name.replace("_", "[-_]") for name in sorted(names))
+        schema["patternProperties"] = {f"^({spelled})$": {}}
+
+
+def _time(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"must be a time such as 30, 30s or 2m, not {value!r}")  # noqa: TRY004 (pydantic's way)
+    return seconds(str(value))
+
+
+Name = Annotated[
+    str,
+    StringConstraints(
+        strict=True, min_length=1, max_length=100, pattern=r"^[^\s\x00-\x1f]([^\x00-\x1f]*[^\s\x00-\x1f])?$"
+    ),
+]
+Text = Annotated[str, StringConstraints(strict=True, min_length=1, pattern=r"^[^\x00]+$")]
+Variable = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Targets = Annotated[
+    list[str],
+    BeforeValidator(options()["require"].read),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Skipped = Annotated[
+    list[str],
+    BeforeValidator(options()["skip"].read),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Ends = Annotated[
+    Any,
+    BeforeValidator(options()["inconclusive"].read),
+    WithJsonSchema({"enum": ["pass", "fail", "5", 5]}),
+]
+Users = Annotated[
+    Any,
+    BeforeValidator(options()["concurrency"].read),
+    WithJsonSchema(options()["concurrency"].schema()),
+]
+Seed = Annotated[Any, BeforeValidator(options()["seed"].read), WithJsonSchema(options()["seed"].schema())]
+Warmup = Annotated[
+    Any, BeforeValidator(options()["warmup"].read), WithJsonSchema(options()["warmup"].schema())
+]
+Time = Annotated[float, BeforeValidator(_time), WithJsonSchema(_TIME)]
+
+
+SYNONYMS: Final[Mapping[str, str]] = {
+    "max_workers": "concurrency",
+    "warmup_samples": "warmup",
+    "max_samples": "samples",
+    "num_gpus": "gpus",
+    "output_dir": "out",
+}
+"""What other tools call a key, where it means the same: taken for it in every table that has it."""
+
+
+def _with_synonyms(schema: dict[str, Any]) -> None:
+    """Let editors take the names of other tools too."""
+    properties = schema.get("properties", {})
+    for name, meant in SYNONYMS.items():
+        if meant in properties:
+            properties[name] = dict(properties[meant])
+    _with_hyphens(schema)
+
+
+class SuiteTable(BaseModel):
+    """Keys and values; a key is written with `_` or with `-`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_with_synonyms)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_underscores(cls, told: Any) -> Any:
+        if not isinstance(told, dict):
+            return told
+        names = [str(key).replace("-", "_") for key in told]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"{twice[0]} stands twice, with - and with _")
+        keys = [SYNONYMS[name] if SYNONYMS.get(name) in cls.model_fields else name for name in names]
+        if both := sorted({key for key in keys if keys.count(key) > 1}):
+            given = [name for name, key in zip(names, keys, strict=True) if key == both[0]]
+            raise ValueError(f"{' and '.join(given)} mean the same: say it once, as {both[0]}")
+        return dict(zip(keys, told.values(), strict=True))
+
+
+OF_RUNS: Final = frozenset({"concurrency", "seed", "warmup"})
+"""Options of runs that `[run]` takes too."""
+
+
+class Meta(SuiteTable):
+    """What the suite is called, and what it is for."""
+
+    name: Name = Field(default="", description="A part of the folder's name; the file's name without it.")
+    description: Text = Field(default="", description="A sentence: what it is to find out.")
+
+
+class RunTable(SuiteTable):
+    """How the runs follow each other, and where they go."""
+
+    out: Text = Field(
+        default="",
+        description="The folder of all runs, from the file's folder; runs/<time>-<name> without it.",
+    )
+    cooldown: Time = Field(default=0.0, description="The pause between two runs: 30, 30s, 2m.")
+    repeat: int = Field(default=1, strict=True, ge=1, le=1000, description="Do each run so many times.")
+    stop_on_failure: StrictBool = Field(
+        default=False, description="End the suite after a run that is invalid or misses a requirement."
+    )
+    concurrency: Users = Field(
+        default=None, description="Requests in flight of the runs for which no other table says a load."
+    )
+    seed: Seed = Field(default=None, description="As in [defaults], which goes before it.")
+    warmup: Warmup = Field(default=None, description="As in [defaults], which goes before it.")
+
+    def options(self) -> dict[str, Any]:
+        """What the table says of the runs themselves."""
+        return {name: getattr(self, name) for name in self.model_fields_set & OF_RUNS}
+
+
+class Options(SuiteTable):
+    """Options of `loadgen perf`, and where the secrets are."""
+
+    api_key_env: Variable = Field(default="", description="The environment variable that holds the key.")
+    headers_env: dict[Text, Variable] = Field(
+        default={},
+        description="Further request headers: each name with the environment variable of its value.",
+    )
+
+    def said(self) -> dict[str, Any]:
+        """What the table says of its runs, by option."""
+        return {name: getattr(self, name) for name in self.model_fields_set - {"name", "model"}}
+
+
+class NamedModel(Options):
+    """What tells a model from the others."""
+
+    name: Name = Field(description="What the matrix and --model-filter call it.")
+    model: Name = Field(default="", description="What the endpoint calls it; its name without it.")
+
+
+class NamedBenchmark(Options):
+    """What tells a benchmark from the others."""
+
+    name: Name = Field(description="What the matrix and --benchmark-filter call it.")
+
+
+class NamedLoad(Options):
+    """What tells a load from the others."""
+
+    name: Name = Field(
+        default="", description="What the matrix and --load-filter call it; made of its options without it."
+    )
+
+
+def _with_options(name: str, doc: str, base: type[Options]) -> type[Any]:
+    declared: dict[str, Any] = {option.name: (_typed(option), None) for option in options().values()}
+    return create_model(name, __base__=base, __doc__=doc, __module__=__name__, **declared)
+
+
+def _typed(option: SettingField) -> Any:
+    def read(value: object, info: ValidationInfo) -> Any:
+        return option.read(value, (info.context or {}).get("folder"))
+
+    return Annotated[Any, BeforeValidator(read), WithJsonSchema(option.schema())]
+
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.field import SettingField
+
+    Defaults: TypeAlias = Options
+    Model: TypeAlias = NamedModel
+    Benchmark: TypeAlias = NamedBenchmark
+    Load: TypeAlias = NamedLoad
+else:
+    Defaults = _with_options(
+        "Defaults", "Options of every run, where no other table says otherwise.", Options
+    )
+    Model = _with_options("Model", "A model, where it is served, and options of its runs.", NamedModel)
+    Benchmark = _with_options(
+        "Benchmark",
+        "What is asked, and options of its runs, which go before those of the model.",
+        NamedBenchmark,
+    )
+    Load = _with_options(
+        "Load",
+        "How load is put on, and options of its runs, which go before those of the benchmark.",
+        NamedLoad,
+    )
+
+
+class Gate(SuiteTable):
+    """What every run of the suite is held against."""
+
+    require: Targets = Field(
+        default=[], description="Targets, e.g. 'ttft:p(99)<500ms'; those of other tables are added to them."
+    )
+    ruleset: Text = Field(
+        default="",
+        description="A built-in ruleset, NAME or NAME@VERSION, or a YAML file; that of another table wins.",
+    )
+    scenario: Text = Field(
+        default="", description="Its scenario, [MODEL/]SCENARIO; by model and load without."
+    )
+    skip: Skipped = Field(default=[], description="Rules, or groups of them, that are left out, by id.")
+    inconclusive: Ends = Field(default="5", description="What an inconclusive verdict ends with.")
+
+
+VERDICT_KEYS: Final = tuple(Gate.model_fields)
+"""The keys of `[gate]`, which `[judge]` takes for one more release."""
+
+JUDGE_KEYS: Final[Mapping[str, str]] = {
+    key: f"judge_{key}" for key in ("url", "model", "temperature", "max_tokens", "concurrency", "timeout")
+}
+"""The keys of `[judge]`, by the options of an accuracy session that they are."""
+
+
+class _JudgeTable(Gate):
+    """The LLM that judges answers, where a benchmark needs one."""
+
+    api_key_env: Variable = Field(
+        default="", description="The environment variable that holds its key; LOADGEN_JUDGE_API_KEY without."
+    )
+
+    def options(self) -> dict[str, Any]:
+        """What the table says of runs that ask a benchmark, by option."""
+        return {JUDGE_KEYS[key]: getattr(self, key) for key in self.model_fields_set & JUDGE_KEYS.keys()}
+
+    def gate(self) -> dict[str, Any]:
+        """What the table says that belongs into `[gate]`."""
+        return {key: getattr(self, key) for key in VERDICT_KEYS if key in self.model_fields_set}
+
+
+if TYPE_CHECKING:
+    Judge: TypeAlias = _JudgeTable
+else:
+    Judge = create_model(
+        "Judge",
+        __base__=_JudgeTable,
+        __doc__="The LLM that judges answers, where a benchmark needs one; its key is not for a file.",
+        __module__=__name__,
+        **{key: (_typed(options()[name]), None) for key, name in JUDGE_KEYS.items() if name in options()},
+    )
+
+
+class Suite(SuiteTable):
+    """Runs of `loadgen perf`: each of the models, with each of the benchmarks, under each of the loads."""
+
+    meta: Meta = Meta()
+    defaults: Defaults = Defaults()
+    gate: Gate = Gate()
+    judge: Judge = Judge()
+    run: RunTable = RunTable()
+    models: list[Model] = Field(min_length=1)
+    benchmarks: list[Benchmark] = Field(default=[], min_length=1)
+    loads: list[Load] = Field(default=[], min_length=1)

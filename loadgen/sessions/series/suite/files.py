@@ -1,0 +1,50 @@
+"""The names of files in a suite: from the folder of whoever wrote them, made absolute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.gating.reference import placed as ruleset_placed
+from loadgen.sessions.run.benchmark_questions import placed_task
+from loadgen.sessions.series.suite.option import options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HISTOGRAM: Final = "histogram:"
+_HUB: Final = "hf:"
+
+
+def placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The same options, with the names of files as they are found from a folder.
+
+    Args:
+        values: By option.
+        folder: Where a name without a root begins: that of the suite's file, or where the command runs.
+    """
+    return {name: _placed(name, value, folder.absolute()) for name, value in values.items()}
+
+
+def _placed(name: str, value: Any, folder: Path) -> Any:
+    if isinstance(value, Path):
+        return folder / value.expanduser()
+    if name == "task":
+        return [placed_task(one, folder) for one in value]
+    option = options().get(name)
+    if option is None or not isinstance(value, str):
+        return value
+    return _found(value, str(option.declared.metavar), folder)
+
+
+def _found(value: str, meant: str, folder: Path) -> str:
+    """What a text names, by what the option takes."""
+    if meant.endswith("NAME|FILE"):
+        return ruleset_placed(value, folder)
+    if meant.startswith("FILE") and not value.startswith(_HUB):
+        return str(folder / Path(value).expanduser())
+    if meant.endswith("FOLDER") and (folder / value).exists():
+        return str(folder / value)
+    if meant == "DISTRIBUTION" and value.startswith(_HISTOGRAM):
+        return _HISTOGRAM + str(folder / Path(value.removeprefix(_HISTOGRAM)).expanduser())
+    return value

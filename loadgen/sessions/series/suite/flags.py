@@ -1,0 +1,86 @@
+"""What goes before a suite's file: the environment, and before that what the command line says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.suite.files import placed
+from loadgen.sessions.series.suite.merging import SuiteLayer
+from loadgen.sessions.series.suite.option import elsewhere, options, variables
+from workloads.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from loadgen.sessions.settings.field import SettingField
+
+
+def above(sets: Iterable[str], named: Mapping[str, Any]) -> list[SuiteLayer]:
+    """The environment, then the flags, so that the latter have the last word.
+
+    Args:
+        sets: What `--set` was given: `KEY=VALUE`.
+        named: Options that have a flag of their own, by name; None where it was not given.
+
+    Raises:
+        UsageError: The option does not exist, its value cannot be read, or two flags say it.
+    """
+    own = {name: value for name, value in named.items() if value is not None}
+    told = _sets(sets)
+    if twice := sorted(own.keys() & told.keys()):
+        flag = options()[twice[0]].flag
+        raise UsageError(f"{flag} and --set {twice[0]}=…: say it once")
+    return [
+        *_environment(),
+        *(SuiteLayer(options()[name].flag, {name: value}) for name, value in own.items()),
+        SuiteLayer("--set", placed(told, Path.cwd())),
+    ]
+
+
+def _environment() -> list[SuiteLayer]:
+    """The environment variables of `loadgen perf` that are set, without that of the key."""
+    found = []
+    for name, names in variables().items():
+        set_one = next((variable for variable in names if os.environ.get(variable)), None)
+        if name in options() and set_one is not None:
+            found.append(SuiteLayer(set_one, {name: _from(set_one, options()[name])}))
+    return found
+
+
+def _from(variable: str, option: SettingField) -> Any:
+    """What an environment variable says; of an option that can be repeated, a value a word."""
+    text = os.environ[variable]
+    if not option.is_list:
+        return _read(variable, option, text)
+    return [each for word in text.split() for each in _read(variable, option, word)]
+
+
+def _sets(sets: Iterable[str]) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for one in sets:
+        key, equals, text = one.partition("=")
+        name = key.strip().removeprefix("--").replace("-", "_")
+        if not equals:
+            raise UsageError(f"--set {one}: write KEY=VALUE, e.g. --set max-tokens=64")
+        option = options().get(name)
+        if option is None:
+            raise UsageError(f"--set {key}=…: {elsewhere(name) or _unknown(name)}")
+        value = _read(f"--set {key}", option, text)
+        if name in told and not option.is_list:
+            raise UsageError(f"--set {key}=…: said twice")
+        told[name] = [*told.get(name, ()), *value] if option.is_list else value
+    return told
+
+
+def _unknown(name: str) -> str:
+    return f"there is no such option{did_you_mean(name, options())}"
+
+
+def _read(where: str, option: SettingField, text: str) -> Any:
+    try:
+        return option.read({"true": True, "false": False}.get(text, text) if option.kind is bool else text)
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}") from None

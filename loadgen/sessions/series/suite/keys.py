@@ -1,0 +1,79 @@
+"""The secrets of a suite: its file names environment variables, and nothing that is written holds a value."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.secrets import keep_out_of_errors
+from loadgen.sessions.series.options import Secrets
+from loadgen.sessions.series.suite.option import variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from loadgen.sessions.series.suite.matrix import MatrixRun
+
+JUDGE_KEY: Final = "LOADGEN_JUDGE_API_KEY"
+
+Named = dict[str, dict[str, Any]]
+"""The variables of each run, by its name: `api_key` and `judge_api_key` are one or empty, `headers` has
+one for each header."""
+
+
+def named(entries: Iterable[MatrixRun]) -> Named:
+    """The variables that a suite's file names."""
+    return {
+        entry.name: {
+            "api_key": entry.api_key_env,
+            "headers": entry.headers_env,
+            "judge_api_key": entry.judge_key_env,
+        }
+        for entry in entries
+    }
+
+
+def from_environment() -> str | None:
+    """The key of runs for which the file names no variable: that of `loadgen perf`, if there is one."""
+    return next(filter(None, map(os.environ.get, variables()["api_key"])), None)
+
+
+def secrets_of(known: Named, otherwise: str | None) -> Callable[[str], Secrets]:
+    """Look the secrets of a run up by its name, when it is prepared.
+
+    Args:
+        known: The variables of each run.
+        otherwise: The key of runs without one of their own.
+
+    Raises:
+        UsageError: By the function that is returned: a variable that the file names is not set.
+    """
+
+    def secrets(run: str) -> Secrets:
+        names = known[run]
+        key = _value(names["api_key"]) if names["api_key"] else otherwise
+        header = tuple(f"{name}: {_value(variable)}" for name, variable in names["headers"].items())
+        # A suite that was begun by an earlier version names no variable of the judge's key.
+        judge = names.get("judge_api_key")
+        return Secrets(key, header, _value(judge) if judge else os.environ.get(JUDGE_KEY))
+
+    return secrets
+
+
+def unset(known: Named) -> list[str]:
+    """The variables that are named and not set, each once."""
+    return [name for name in dict.fromkeys(_all(known)) if not os.environ.get(name)]
+
+
+def _all(known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for names in known.values():
+        yield from filter(None, (names["api_key"], *names["headers"].values(), names["judge_api_key"]))
+
+
+def _value(variable: str) -> str:
+    value = os.environ.get(variable)
+    if not value:
+        raise UsageError(f"the environment variable {variable}, which the suite names, is not set")
+    keep_out_of_errors(value)
+    return value

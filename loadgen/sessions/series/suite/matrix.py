@@ -1,0 +1,162 @@
+"""From a suite to its runs: each of the models, with each of the benchmarks, under each of the loads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.suite.document import JUDGE_KEYS, VERDICT_KEYS
+from loadgen.sessions.series.suite.merging import Merged, merged
+from loadgen.sessions.series.suite.rows import benchmarks_of, filtered, layer_of, loads_of, models_of
+from loadgen.sessions.settings.perf import PerfSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from loadgen.sessions.series.suite.document import Suite
+    from loadgen.sessions.series.suite.merging import SuiteLayer
+    from loadgen.sessions.series.suite.source import SuiteSource
+
+MOST_RUNS: Final = 10_000
+"""A suite has no more: who writes more has made a mistake."""
+
+_LOADS: Final = frozenset({"rate", "stages", "trace", "offline"})
+"""Options that say a load, with which `concurrency` would be another one."""
+
+_SECRETS: Final = frozenset({"api_key_env", "headers_env"})
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRun:
+    """One run of the matrix.
+
+    Attributes:
+        name: Unique in its suite.
+        axes: Model, benchmark and load by their names, and the repetition where there are several.
+        settings: What `loadgen perf` is to do, without secrets.
+        merged: What the file, the environment and the flags say of it, and who had the last word.
+        judge_key_env: The environment variable that holds the judge's key; empty where the file names none.
+    """
+
+    name: str
+    axes: Mapping[str, Any]
+    settings: PerfSettings
+    merged: Merged
+    judge_key_env: str = ""
+
+    @property
+    def api_key_env(self) -> str:
+        """The environment variable that holds the key; empty where the file names none."""
+        return str(self.merged.values.get("api_key_env", ""))
+
+    @property
+    def headers_env(self) -> Mapping[str, str]:
+        """Further headers: each name with the environment variable of its value."""
+        return dict(self.merged.values.get("headers_env", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What of a suite is run: what matches one of the globs of each kind, or everything without one.
+
+    Attributes:
+        models: Globs for the names of models.
+        benchmarks: Globs for the names of benchmarks.
+        loads: Globs for the names of loads.
+        repeat: How many times each run is done.
+    """
+
+    models: Sequence[str] = ()
+    benchmarks: Sequence[str] = ()
+    loads: Sequence[str] = ()
+    repeat: int = 1
+
+
+def matrix(
+    source: SuiteSource, suite: Suite, above: Sequence[SuiteLayer], choice: Choice
+) -> tuple[MatrixRun, ...]:
+    """Every run: by models, then by benchmarks, then by loads, then by repetitions, in the file's order.
+
+    Args:
+        source: The file, for messages.
+        suite: What it says.
+        above: What goes before the file, the last of them before the others: the environment, the flags.
+        choice: What of it is run.
+
+    Raises:
+        UsageError: Two tables have one name, a glob matches nothing, or a run contradicts itself.
+    """
+    rows = (
+        filtered(source, "models", models_of(source, suite), choice.models),
+        filtered(source, "benchmarks", benchmarks_of(source, suite), choice.benchmarks),
+        filtered(source, "loads", loads_of(source, suite), choice.loads),
+    )
+    count = len(rows[0]) * len(rows[1]) * len(rows[2]) * choice.repeat
+    if count > MOST_RUNS:
+        raise UsageError(f"{source.path}: {count} runs are more than the {MOST_RUNS} that a suite may have")
+    below = [
+        layer_of(source, "gate", _gate_of(suite)),
+        layer_of(source, "run", suite.run.options()),
+        layer_of(source, "defaults", suite.defaults.said()),
+    ]
+    entries: list[MatrixRun] = []
+    for chosen in product(*rows):
+        axes = dict(zip(("model", "benchmark", "load"), (row.name for row in chosen), strict=True))
+        layers = [*below, *(row.layer for row in chosen), *above]
+        whole = _fitting(merged([layer_of(source, "judge", suite.judge.options()), *layers]))
+        settings = _settings(source, axes, whole, suite.gate.require)
+        judge_key = suite.judge.api_key_env if settings.judge_url else ""
+        entries += (
+            MatrixRun(_name(each), each, settings, whole, judge_key)
+            for each in _repeated(axes, choice.repeat)
+        )
+    return tuple(entries)
+
+
+def _gate_of(suite: Suite) -> dict[str, Any]:
+    """What `[gate]` says but for its targets, which are added to those of other tables."""
+    keys = {name: getattr(suite.gate, name) for name in VERDICT_KEYS if name != "require"}
+    return {name: value for name, value in keys.items() if value and name in suite.gate.model_fields_set}
+
+
+def _fitting(whole: Merged) -> Merged:
+    """Without what is meant for other runs: a judge where nothing is judged, users where a load is said."""
+    left_out = set()
+    if not whole.values.get("task"):
+        left_out |= {name for name in JUDGE_KEYS.values() if whole.origins.get(name) == ("[judge]",)}
+    if whole.origins.get("concurrency") == ("[run]",) and _LOADS & whole.values.keys():
+        left_out.add("concurrency")
+    return Merged(
+        {name: value for name, value in whole.values.items() if name not in left_out},
+        {name: places for name, places in whole.origins.items() if name not in left_out},
+    )
+
+
+def _repeated(axes: Mapping[str, Any], repeat: int) -> Iterator[Mapping[str, Any]]:
+    yield from (axes if repeat == 1 else {**axes, "repeat": number + 1} for number in range(repeat))
+
+
+def _name(axes: Mapping[str, Any]) -> str:
+    return " / ".join(map(str, axes.values()))
+
+
+def _settings(
+    source: SuiteSource, axes: Mapping[str, Any], whole: Merged, require: Sequence[str]
+) -> PerfSettings:
+    """The settings of one run.
+
+    Raises:
+        UsageError: They contradict each other; the message says who said what.
+    """
+    if "url" not in whole.values:
+        raise UsageError(
+            f"{source.path}: {_name(axes)}: there is no url: give one in [[models]] or [defaults], "
+            "in LOADGEN_URL, or with --set url=…"
+        )
+    said = {name: value for name, value in whole.values.items() if name not in _SECRETS}
+    try:
+        return PerfSettings(**{**said, "require": [*require, *said.get("require", ())]})
+    except UsageError as error:
+        raise UsageError(f"{source.path}: {_name(axes)}: {error}{whole.blamed(str(error))}") from None

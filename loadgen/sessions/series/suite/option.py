@@ -1,0 +1,55 @@
+"""The options of `loadgen perf` as a file says them: by their long names, with the values of TOML and YAML.
+
+What an option is comes from `PerfSettings` alone: its type, its choices, and the function that reads its text
+on the command line. A new option of `loadgen perf` is a key of a suite without a word more.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.settings.field import fields_of
+from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.perf import PerfSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.settings.field import SettingField
+
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "model": "only [[models]] says which model is asked",
+    "api_key": "a key does not belong into a file: name the environment variable that holds it, "
+    'e.g. api_key_env = "MY_KEY"',
+    "header": "the values of headers are often secrets: name the environment variables that hold them, "
+    'e.g. headers_env = { "X-Team" = "MY_TEAM" }',
+    "judge_api_key": "a key does not belong into a file: LOADGEN_JUDGE_API_KEY of the environment holds it",
+    "out": "the folder of all runs is out in [run], or --out",
+    "json": "that is --json of loadgen run",
+    "quiet": "that is --quiet of loadgen run",
+    "summary": "`loadgen report RUN --summary` prints one",
+    "verbose": "`loadgen report RUN --verbose` prints one",
+}
+"""Options of `loadgen perf` that no table takes, and what to do instead."""
+
+
+@cache
+def options() -> Mapping[str, SettingField]:
+    """Every option that a table takes, by its name with `_`."""
+    return {name: field for name, field in fields_of(PerfSettings).items() if name not in _ELSEWHERE}
+
+
+def elsewhere(name: str) -> str | None:
+    """What to do instead of giving an option in a table; None where there is no such option."""
+    return _ELSEWHERE.get(name)
+
+
+def variables() -> Mapping[str, tuple[str, ...]]:
+    """The environment variables that give an option, by its name, the first that is set before the others."""
+    declared = {name: field.declared for name, field in fields_of(PerfSettings).items()}
+    return {
+        name: option.envvar
+        for name, option in declared.items()
+        if isinstance(option, Option) and option.envvar
+    }

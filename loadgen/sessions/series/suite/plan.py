@@ -1,0 +1,51 @@
+"""What a suite would do, run by run, in plain types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.sessions.series.suite.matrix import MatrixRun
+
+
+def as_rows(entries: Sequence[MatrixRun]) -> list[dict[str, Any]]:
+    """The matrix in plain types: of each run its place in it, its options, and who said each of them."""
+    return [
+        {
+            "number": number,
+            "name": entry.name,
+            "axes": dict(entry.axes),
+            "options": shown(entry),
+            "said_by": {name: _said_by(entry, name) for name in shown(entry)},
+        }
+        for number, entry in enumerate(entries, start=1)
+    ]
+
+
+def shown(entry: MatrixRun) -> dict[str, Any]:
+    """What was said of a run, the requirements of `[gate]` among it; the model has an axis of its own."""
+    require = {"require": entry.settings.require} if entry.settings.require else {}
+    said = {**entry.merged.values, **require}
+    return {name: _plain(said[name]) for name in sorted(said) if name != "model" or _differs(entry)}
+
+
+def _said_by(entry: MatrixRun, name: str) -> list[str]:
+    """The places that say an option: the last has the last word, but `[gate]` always adds."""
+    places = entry.merged.origins.get(name, ())
+    gate = (
+        entry.settings.require
+        and name == "require"
+        and len(entry.settings.require) > len(entry.merged.values.get(name, ()))
+    )
+    return ["[gate]", *places] if gate else list(places)
+
+
+def _differs(entry: MatrixRun) -> bool:
+    return bool(entry.settings.model != entry.axes["model"])
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value

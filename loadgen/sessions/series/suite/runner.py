@@ -1,0 +1,98 @@
+"""The runs of a suite, one after the other, and what they amount to together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.series.options import point_of, prepared
+from loadgen.sessions.series.series import Series, SeriesKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from loadgen.sessions.run.preparation import Prepared
+    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.series.suite.document import Suite
+    from loadgen.sessions.series.suite.keys import Named
+    from loadgen.sessions.series.suite.matrix import MatrixRun
+    from loadgen.sessions.series.suite.source import SuiteSource
+
+
+def name_of(source: SuiteSource, suite: Suite) -> str:
+    """What a suite is called: as it says, else as its file."""
+    return suite.meta.name or source.path.stem
+
+
+def sound(
+    source: SuiteSource,
+    entries: Sequence[MatrixRun],
+    secrets: Callable[[str], Secrets],
+    tell: Callable[[Prepared, str], None] | None = None,
+) -> tuple[SeriesPoint, ...]:
+    """Prepare every run, its prompts and its rules included, and send nothing.
+
+    Args:
+        source: The file, for messages.
+        entries: Its runs.
+        secrets: Those of a run, by its name.
+        tell: Gets each run and its name, once where it is repeated.
+
+    Returns:
+        What the runs are to do.
+
+    Raises:
+        UsageError: One cannot be done; the message names the file, the run, and who said what.
+    """
+    points: list[SeriesPoint] = []
+    for entry in entries:
+        try:
+            points.append(_sound(entry, secrets(entry.name), tell))
+        except Exception as error:
+            if exit_code(error) is None:
+                raise
+            told = f"{source.path}: {entry.name}: {error}{entry.merged.blamed(str(error))}"
+            raise UsageError(told) from error
+    return tuple(points)
+
+
+def _sound(entry: MatrixRun, secrets: Secrets, tell: Callable[[Prepared, str], None] | None) -> SeriesPoint:
+    whole = replace(entry.settings, api_key=secrets.api_key, header=list(secrets.header))
+    point = point_of(entry.name, entry.axes, whole)
+    if entry.axes.get("repeat", 1) == 1:
+        ready = prepared(point, secrets)
+        if tell is not None:
+            tell(ready, entry.name)
+    return point
+
+
+def series_of(
+    source: SuiteSource,
+    suite: Suite,
+    points: tuple[SeriesPoint, ...],
+    known: Named,
+    *,
+    cooldown_s: float,
+    stop_on_failure: bool,
+) -> Series:
+    """The series that a suite is: all that is needed to go on with it without its file, but no secret.
+
+    Args:
+        source: The file.
+        suite: What it says.
+        points: Its runs.
+        known: The environment variables that hold the secrets of each.
+        cooldown_s: The pause between two runs.
+        stop_on_failure: Whether a run that fails is the last.
+    """
+    definition = {
+        "name": name_of(source, suite),
+        "description": suite.meta.description,
+        "file": str(source.path.absolute()),
+        "sha256": source.sha256,
+        "secrets": known,
+        "stop_on_failure": stop_on_failure,
+    }
+    return Series(SeriesKind.SUITE, definition, points, cooldown_s)

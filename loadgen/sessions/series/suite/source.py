@@ -1,0 +1,188 @@
+"""A suite's file as it is written: plain values, and the line on which each of them stands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import UsageError
+from workloads.documents import parse_toml
+from workloads.errors import MalformedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import yaml
+
+Place = tuple[str | int, ...]
+"""Where a value stands: keys, with `_` for `-`, and numbers of list items from 0."""
+
+MOST_BYTES: Final = 256 * 1024
+"""No suite is longer, and what is made to be long takes its time."""
+
+_YAML: Final = {".yaml", ".yml"}
+_HEADER: Final = re.compile(r"\s*(\[\[?)\s*([\w.\"'-]+)\s*\]")
+_KEY: Final = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*[=.]")
+_NAMED: Final = ("models", "benchmarks", "loads")
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSource:
+    """What a file says, before anybody has looked whether it makes sense.
+
+    Attributes:
+        path: The file.
+        sha256: Of its bytes.
+        tables: Its content as plain values.
+        lines: Where values stand, counted from 1, as far as that was found.
+    """
+
+    path: Path
+    sha256: str
+    tables: Mapping[str, Any]
+    lines: Mapping[Place, int] = field(default_factory=dict)
+
+    def error(self, place: Place, message: str) -> UsageError:
+        """Make an error that names the file, the line, the table and the key."""
+        places = (place[:length] for length in range(len(place), 0, -1))
+        line = next((self.lines[each] for each in places if each in self.lines), None)
+        where = f"{self.path}:{line}" if line else str(self.path)
+        return UsageError(": ".join(filter(None, (where, self._told(place), message))))
+
+    def table(self, kind: str, number: int | None = None) -> str:
+        """How a table is called: `[defaults]`, or `[[models]] 2 (big)`."""
+        if kind not in _NAMED:
+            return f"[{kind}]"
+        listed = self.tables.get(kind)
+        if number is None or not isinstance(listed, list) or number >= len(listed):
+            return f"[[{kind}]]"
+        name = listed[number].get("name") if isinstance(listed[number], dict) else None
+        return f"[[{kind}]] {number + 1}" + (f" ({name})" if isinstance(name, str) else "")
+
+    def _told(self, place: Place) -> str:
+        if not place:
+            return ""
+        kind, *rest = place
+        number = rest.pop(0) if rest and isinstance(rest[0], int) else None
+        key = ".".join(map(str, rest))
+        return " ".join(
+            filter(None, (self.table(str(kind), number if isinstance(number, int) else None), key))
+        )
+
+
+def read(path: Path) -> SuiteSource:
+    """Read a file by its suffix: TOML, or YAML (`.yaml`, `.yml`).
+
+    Raises:
+        UsageError: It is not there, too long, of another kind, or cannot be read; line and reason are told.
+    """
+    from hashlib import sha256
+
+    if path.suffix.lower() not in {".toml", *_YAML}:
+        raise UsageError(
+            f"{path}: a suite is a .toml or a .yaml file; `loadgen init` writes one to begin with"
+        )
+    content = _content(path)
+    try:
+        text = content.decode()
+        tables, lines = _toml(path, text) if path.suffix.lower() == ".toml" else _yaml(path, text)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text (byte {error.start})") from error
+    return SuiteSource(path, sha256(content).hexdigest(), tables, lines)
+
+
+def _content(path: Path) -> bytes:
+    if not path.exists():
+        raise UsageError(f"{path} is not there; `loadgen init {path}` writes a suite to begin with")
+    if not path.is_file():
+        raise UsageError(f"{path} is not a file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})") from error
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"{path} has more than {MOST_BYTES} bytes, as no suite does")
+    return content
+
+
+def _toml(path: Path, text: str) -> tuple[dict[str, Any], dict[Place, int]]:
+    try:
+        return parse_toml(text), dict(_lines(text))
+    except MalformedError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from error
+
+
+def _lines(text: str) -> Iterator[tuple[Place, int]]:
+    """Find tables and keys, line by line, which is what `tomllib` does not tell."""
+    table: Place = ()
+    counts: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            name = _normal(header[2].strip("\"'"))
+            table = (name,)
+            if header[1] == "[[":
+                table = (name, counts.setdefault(name, 0))
+                counts[name] += 1
+            yield table, number
+        elif key := _KEY.match(line):
+            yield (*table, _normal(key[1])), number
+
+
+def _yaml(path: Path, text: str) -> tuple[dict[str, Any], dict[Place, int]]:
+    import yaml
+
+    from workloads.yaml_values import Loader
+
+    try:
+        root = yaml.compose(text, Loader=Loader)
+        lines: dict[Place, int] = {}
+        tables = None if root is None else _Walk(path, lines).plain(root, ())
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise UsageError(f"{path}{line}: not YAML: {error.problem or error.context}") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path} is not YAML: {error}") from error
+    if not isinstance(tables, dict | None):
+        raise UsageError(
+            f"{path}: a suite has keys at the top: meta, defaults, run, models, benchmarks, loads"
+        )
+    return tables or {}, lines
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Turns the nodes of a YAML document into plain values."""
+
+    path: Path
+    lines: dict[Place, int]
+
+    def plain(self, node: yaml.Node, place: Place) -> Any:
+        import yaml
+
+        from workloads.yaml_values import plain_scalar
+
+        self.lines.setdefault(place, node.start_mark.line + 1)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.plain(each, (*place, number)) for number, each in enumerate(node.value)]
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, place)
+        return plain_scalar(node)
+
+    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for key_node, value in node.value:
+            key, line = key_node.value, key_node.start_mark.line + 1
+            if not isinstance(key, str) or key_node.tag == "tag:yaml.org,2002:merge":
+                raise UsageError(f"{self.path}:{line}: {key!r} is no key of a suite")
+            if key in found:
+                raise UsageError(f"{self.path}:{line}: the key {key!r} stands twice")
+            self.lines[*place, _normal(key)] = line
+            found[key] = self.plain(value, (*place, _normal(key)))
+        return found
+
+
+def _normal(key: str) -> str:
+    return key.replace("-", "_")

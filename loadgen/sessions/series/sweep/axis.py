@@ -1,0 +1,142 @@
+"""An axis of a sweep: an option of `loadgen perf`, and the values that it takes one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.suite.option import options
+from loadgen.sessions.settings.perf import PerfSettings
+from workloads.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+MOST_POINTS: Final = 1000
+"""A sweep of more is a mistake."""
+
+_FINE: Final = 12
+"""Decimals that a range is computed to, so that 0.1:0.5:0.1 ends at 0.5."""
+
+_NO_AXES: Final = frozenset({"require", "ruleset", "skip", "inconclusive", "on_invalid"})
+_TRUTH: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True, slots=True)
+class SweepAxis:
+    """One option and its values, at least one.
+
+    Attributes:
+        option: As a user writes it, without the dashes: `max-tokens`.
+        values: Each as it was written, and as `PerfSettings` has it.
+    """
+
+    option: str
+    values: tuple[tuple[str, Any], ...]
+
+    @property
+    def field(self) -> str:
+        """The name of the option as a field of `PerfSettings`."""
+        return self.option.replace("-", "_")
+
+
+def numbers(option: str, text: str) -> SweepAxis:
+    """Read `1,2,4` or `10:50:10`, from the first number to the last in steps.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    parts = text.split(":")
+    if len(parts) > 1:
+        return axis(option, _steps(option, text, parts))
+    return axis(option, _split(text, ","))
+
+
+def varied(text: str) -> SweepAxis:
+    """Read `max-tokens=64,128`. Where a value has a comma in it, semicolons separate the values.
+
+    Raises:
+        UsageError: It is none, or no option of `loadgen perf` that takes these values.
+    """
+    option, equals, values = text.partition("=")
+    option = option.strip().removeprefix("--").replace("_", "-")
+    if not equals or not option:
+        raise UsageError(f"--vary {text!r}: write OPTION=VALUE,VALUE, e.g. max-tokens=64,128")
+    return axis(option, _split(values, ";" if ";" in values else ","))
+
+
+def axis(option: str, texts: Sequence[str]) -> SweepAxis:
+    """An axis of values as they are written on the command line.
+
+    Raises:
+        UsageError: The option does not exist, or it does not take one of them.
+    """
+    name = option.replace("-", "_")
+    known = {known: taken for known, taken in options().items() if known not in _NO_AXES}
+    if name not in known:
+        raise UsageError(f"--vary {option}: {_why_not(name, known)}")
+    if not texts:
+        raise UsageError(f"{_flag(option)}: no values given; write them like 1,2,4")
+    if twice := sorted({text for text in texts if texts.count(text) > 1}):
+        raise UsageError(f"{_flag(option)}: {', '.join(twice)} is there twice; each point is run once")
+    return SweepAxis(option, tuple((text, _value(option, text)) for text in texts))
+
+
+def grid(axes: Sequence[SweepAxis]) -> Iterator[Mapping[str, tuple[str, Any]]]:
+    """Every combination of the values, by option; the last axis changes first.
+
+    Raises:
+        UsageError: There is no axis, one is there twice, or there are too many combinations.
+    """
+    if not axes:
+        raise UsageError("Nothing to sweep. Use --concurrency 1,2,4, --rate 1:10:1 or --vary OPTION=…")
+    names = [one.option for one in axes]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"{', '.join(twice)} is varied twice: give all of its values at once")
+    points = list(product(*(one.values for one in axes)))
+    if len(points) > MOST_POINTS:
+        raise UsageError(f"{len(points)} runs are asked for, and a sweep has {MOST_POINTS} at most")
+    return (dict(zip(names, point, strict=True)) for point in points)
+
+
+def _value(option: str, text: str) -> Any:
+    taken = options()[option.replace("-", "_")]
+    try:
+        if taken.kind is bool and text.lower() in _TRUTH:
+            return _TRUTH[text.lower()]
+        return taken.read(text)
+    except ValueError as error:
+        raise UsageError(f"{_flag(option)}: {error}") from error
+
+
+def _why_not(name: str, known: Collection[str]) -> str:
+    if name in {field.name for field in fields(PerfSettings)}:
+        return "this option is the same in all runs of a sweep"
+    guess = did_you_mean(name.replace("_", "-"), [one.replace("_", "-") for one in known])
+    return f"no option of a run that can be varied{guess}"
+
+
+def _steps(option: str, text: str, parts: Sequence[str]) -> list[str]:
+    try:
+        first, last, step = map(float, parts)
+    except ValueError:
+        first, last, step = 0.0, 0.0, 0.0
+    if not (step > 0 and first <= last) or (last - first) / step > MOST_POINTS:
+        changing = " (a rate that changes: --vary 'rate=ramp:1..5,60s;ramp:1..9,60s')" * (option == "rate")
+        raise UsageError(
+            f"--{option} {text}: write FIRST:LAST:STEP with a step above 0 and the last not below the first, "
+            f"e.g. 10:50:10, for {MOST_POINTS} values at most{changing}"
+        )
+    count = int((last - first) / step * (1 + 1e-9)) + 1
+    return [f"{round(first + step * number, _FINE):.{_FINE}g}" for number in range(count)]
+
+
+def _split(text: str, by: str) -> list[str]:
+    parts = [part.strip() for part in text.split(by)]
+    return [part for part in parts if part]
+
+
+def _flag(option: str) -> str:
+    return f"--{option}" if option in {"concurrency", "rate"} else f"--vary {option}"

@@ -1,0 +1,74 @@
+"""What a sweep leaves: sweep.json, sweep.csv, and pareto.svg where it was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.series import series as files
+from loadgen.sessions.series.rows import rows
+from loadgen.sessions.series.spreadsheet import lay_csv
+from reporter.pareto import front, knee
+from reporter.planes import planes
+from reporter.sweep import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from reporter.planes import Plane
+
+SWEEP: Final = "sweep.json"
+CSV: Final = "sweep.csv"
+PLOT: Final = "pareto.svg"
+SCHEMA_VERSION: Final = 1
+
+
+def lay(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -> None:
+    """Write the files of a sweep that is over."""
+    content = document(folder, outcomes)
+    files.lay(folder / SWEEP, content)
+    lay_csv(folder / CSV, content["points"])
+    if plot:
+        from reporter.render.plot import pareto
+
+        pareto(planes_of(outcomes), folder / PLOT)
+
+
+def document(folder: Path, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
+    """What sweep.json has."""
+    interactivity, ttft = map(_summary, planes_of(outcomes))
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "points": _points(folder, outcomes),
+        "pareto": {"throughput": "output_tps", "interactivity": "user_tps", **interactivity},
+        "pareto_ttft": {"throughput": "output_tps", "latency": "ttft_p50_ms", **ttft},
+    }
+
+
+def _points(folder: Path, outcomes: Sequence[PointOutcome]) -> list[dict[str, Any]]:
+    """The rows, each with the fronts that it is on, and the planes of which it is the knee."""
+    fronts = {plane.name: {spot.name for spot in front(plane.spots)} for plane in planes_of(outcomes)}
+    knees = {plane.name: knee(plane.spots).spot for plane in planes_of(outcomes)}
+    return [
+        {
+            **row,
+            "front": [name for name, of in fronts.items() if row["name"] in of],
+            "knee": [name for name, spot in knees.items() if spot is not None and spot.name == row["name"]],
+        }
+        for row in rows(outcomes, folder)
+    ]
+
+
+def _summary(plane: Plane) -> dict[str, Any]:
+    bend = knee(plane.spots)
+    return {
+        "front": [spot.name for spot in front(plane.spots)],
+        "knee": None if bend.spot is None else bend.spot.name,
+        "no_knee_because": bend.reason or None,
+    }
+
+
+def planes_of(outcomes: Sequence[PointOutcome]) -> tuple[Plane, Plane]:
+    """The valid runs: a run that the client limited does not measure the server."""
+    return planes([(one.point.name, figures(one.report)) for one in outcomes if one.report.validity.stands])

@@ -1,0 +1,40 @@
+"""The options of `loadgen accuracy`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Final
+
+from loadgen.sessions.settings.option import Argument
+from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.prices import Prices
+from workloads.catalog import canonical
+
+CONCURRENCY: Final = 16
+"""The load where none is given."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccuracySettings(PerfSettings):
+    """What can be said about an accuracy session: everything that `loadgen perf` takes, and what is asked."""
+
+    task: Annotated[
+        list[str],
+        Argument(
+            parser=canonical,
+            metavar="TASK…",
+            help="Benchmarks, each with options of its own if wanted, as in mmlu_pro:shots=0 "
+            "(see loadgen list tasks); or files with user_prompt and ground_truth.",
+            show_default=False,
+        ),
+    ]
+    prices: Prices = None
+
+
+def with_load(settings: AccuracySettings) -> AccuracySettings:
+    """The same session with a load, where none was given."""
+    if settings.offline or any(
+        chosen is not None for chosen in (settings.concurrency, settings.rate, settings.stages)
+    ):
+        return settings
+    return replace(settings, concurrency=CONCURRENCY)

@@ -1,0 +1,93 @@
+"""The options of `loadgen audit output-caching`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.definitions import OF_ONE_REPORT
+from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.option import Option
+
+AUDIT: Final = "Audit"
+
+
+REPLACED: Final = frozenset(
+    {
+        *("rate", "arrival", "burstiness", "stages", "trace", "trace_speed", "think", "schedule_seed"),
+        *("max_concurrency", "sessions", "passes", "duration", "stop_on_overload", "steady"),
+        *OF_ONE_REPORT,
+        *("order", "weight_column", "only_prompt", "conversations", "turns", "history"),
+        *("task", "data", "samples", "offset", "repeats", "columns", "scorer", "eval_function"),
+        *("allow_code_execution", "pass_threshold", "judge_url", "judge_model", "judge_api_key"),
+        *("judge_concurrency", "judge_timeout", "judge_temperature", "judge_max_tokens"),
+        *("require", "ruleset", "scenario", "skip", "abort_on_fail", "inconclusive", "on_invalid", "gpus"),
+    }
+)
+"""Options of `loadgen perf` that an audit does not take: it asks as fast as the endpoint answers, so many
+requests, in an order of its own, and has a rule of its own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditSettings:
+    """What can be said to `loadgen audit output-caching` beside what `loadgen perf` takes."""
+
+    requests: Annotated[
+        int | None,
+        Option(
+            "--requests -n",
+            help="Requests of the reference phase, each of another prompt. Default: each prompt once "
+            "(synthetic: 100).",
+            panel=AUDIT,
+        ),
+    ] = None
+    audit_requests: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Requests of the phase that repeats one prompt. Default: as many.",
+            show_default=False,
+            panel=AUDIT,
+        ),
+    ] = None
+    sample: Annotated[
+        int,
+        Option(metavar="N", help="The prompt that is repeated, the first being 0.", panel=AUDIT),
+    ] = 0
+    threshold: Annotated[
+        float | None,
+        Option(
+            metavar="SHARE",
+            help="By so much less may complete, and the repeated prompt be faster. Default: 0.1; 0.2 with "
+            "--concurrency 1.",
+            show_default=False,
+            panel=AUDIT,
+        ),
+    ] = None
+    cooldown: Annotated[
+        float,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="The pause between the phases.",
+            show_default="0",
+            panel=AUDIT,
+        ),
+    ] = 0.0
+    out: Annotated[
+        Path | None,
+        Option(help="The folder of both runs; runs/<time>-audit by default.", panel=AUDIT),
+    ] = None
+    json: Annotated[bool, Option("--json", help="Print the audit's JSON.", panel=AUDIT)] = False
+    quiet: Annotated[bool, Option("--quiet -q", help="No progress.", panel=AUDIT)] = False
+
+    def __post_init__(self) -> None:
+        for option, number in (("--requests", self.requests), ("--audit-requests", self.audit_requests)):
+            if number is not None and number < 1:
+                raise UsageError(f"{option} {number}: must be 1 or more")
+        if self.sample < 0:
+            raise UsageError(f"--sample {self.sample}: must be 0 or more")
+        if self.threshold is not None and not 0 < self.threshold < 1:
+            raise UsageError(f"--threshold {self.threshold:g}: must be between 0 and 1")

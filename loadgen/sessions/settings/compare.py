@@ -1,0 +1,93 @@
+"""The options of `loadgen compare`; field by field an option."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final
+
+from loadgen.sessions.settings.failures import share
+from loadgen.sessions.settings.option import Argument, Option
+from loadgen.sessions.settings.task_names import canonical_rule
+
+DECISION: Final = "Decision"
+
+_RUNS: Final = (
+    "Runs: folders, logs, report.json files, or folders of several runs. The first is the reference; with "
+    "--baseline all are runs of the other side."
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompareSettings:
+    """The options of `loadgen compare`."""
+
+    runs: Annotated[list[Path], Argument(metavar="RUN", help=_RUNS, show_default=False)]
+    baseline: Annotated[
+        list[Path],
+        Option(
+            metavar="RUN",
+            help="A run of the reference, or a folder of them; repeatable. Each run is then one observation.",
+        ),
+    ] = field(default_factory=list)
+    metric: Annotated[
+        list[str],
+        Option(
+            "--metric",
+            parser=canonical_rule,
+            metavar="METRIC",
+            help="Primary metric, instead of the default ones, e.g. 'ttft:p(95)'; repeatable.",
+            panel=DECISION,
+        ),
+    ] = field(default_factory=list)
+    alpha: Annotated[
+        float,
+        Option(
+            metavar="P",
+            help="Accepted probability of any false positive among the primary metrics.",
+            panel=DECISION,
+        ),
+    ] = 0.05
+    min_effect: Annotated[
+        float,
+        Option(
+            parser=share,
+            metavar="SHARE",
+            help="Changes up to this size never fail. Default: 3%.",
+            show_default=False,
+            panel=DECISION,
+        ),
+    ] = 0.03
+    min_points: Annotated[
+        float,
+        Option(
+            parser=share,
+            metavar="SHARE",
+            help="The same for error rates, good fractions and scores, in points. Default: 1%.",
+            show_default=False,
+            panel=DECISION,
+        ),
+    ] = 0.01
+    strict: Annotated[
+        bool,
+        Option(
+            "--strict",
+            help="Exit 4 when a run is invalid or configurations differ.",
+            panel=DECISION,
+        ),
+    ] = False
+    tokenizer: Annotated[
+        str | None,
+        Option(metavar="NAME|FOLDER", help="Count tokens with it where the server did not."),
+    ] = None
+    verbose: Annotated[
+        bool, Option("-v --verbose", help="Show all other metrics: more percentiles, ITL, lengths.")
+    ] = False
+    json: Annotated[bool, Option("--json", help="Print the comparison as JSON.")] = False
+    markdown: Annotated[
+        Path | None, Option(metavar="FILE", help="Also write the comparison as Markdown.")
+    ] = None
+    plot: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Draw the changes and their intervals as SVG; needs the extra `plot`."),
+    ] = None

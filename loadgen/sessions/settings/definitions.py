@@ -1,0 +1,118 @@
+"""What figures mean, as options say it: in place of the defaults, or of a ruleset of the command line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from rulesets.definitions import Definitions
+    from rulesets.ruleset import Ruleset
+
+REPORT: Final = "Report"
+
+Percentiles = Annotated[
+    str | None,
+    Option(
+        metavar="LIST",
+        help="Percentiles to report, e.g. 50,75,99.9.",
+        panel=REPORT,
+    ),
+]
+PercentileMethod = Annotated[
+    Literal["linear", "lower", "loadgen_floor", "nearest_rank"] | None,
+    Option(help="How percentiles are taken. Default: linear, or as the rules say.", panel=REPORT),
+]
+LatencyOrigin = Annotated[
+    Literal["scheduled", "issued", "sent"] | None,
+    Option(
+        help="What latencies count from. Default: TTFT from sending the request, latency from issuing it.",
+        panel=REPORT,
+    ),
+]
+TpotDenominator = Annotated[
+    Literal["n_minus_1", "n", "tokens_after_first_chunk"] | None,
+    Option(help="What TPOT divides by. Default: the number n of output tokens, less 1.", panel=REPORT),
+]
+TpotEnd = Annotated[
+    Literal["last_token", "complete"] | None,
+    Option(help="Where the time ends that TPOT divides. Default: last_token.", panel=REPORT),
+]
+Verbose = Annotated[
+    bool,
+    Option(
+        "--verbose -v",
+        help="Report every metric, min, std, and client health in full.",
+        panel=REPORT,
+    ),
+]
+Summary = Annotated[bool, Option("--summary", help="Report only the head and the totals.", panel=REPORT)]
+
+OPTIONS: Final = ("percentile_method", "latency_origin", "tpot_denominator", "tpot_end")
+"""The options that are definitions, by the names of both."""
+OF_ONE_REPORT: Final = frozenset({"percentiles", "summary", "verbose"})
+"""Options that say how a single report is printed."""
+
+_OF_THE_COMMAND_LINE: Final = "command line"
+
+
+def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The definitions that options choose; those that were not given are left out."""
+    return {name: options[name] for name in OPTIONS if options.get(name) is not None}
+
+
+def chosen_in(settings: object) -> dict[str, Any]:
+    """The definitions that settings choose."""
+    return chosen({name: getattr(settings, name) for name in OPTIONS})
+
+
+def with_definitions(rules: Ruleset | None, choice: Mapping[str, Any]) -> Ruleset | None:
+    """The same rules, evaluated by the definitions that were chosen.
+
+    Args:
+        rules: They may define these themselves; those of `--require` do not.
+        choice: From `chosen`.
+
+    Raises:
+        UsageError: The rules are a ruleset's, which says itself what its figures mean.
+    """
+    if rules is None or not choice:
+        return rules
+    changed = [name for name, value in choice.items() if getattr(rules.definitions, name) != value]
+    if changed and rules.name != _OF_THE_COMMAND_LINE:
+        raise UsageError(
+            f"--{changed[0].replace('_', '-')}: the ruleset {rules.name} defines what its figures mean; "
+            "leave the option out, or change the ruleset"
+        )
+    return replace(rules, definitions=replace(rules.definitions, **choice))
+
+
+def definitions_of(rules: Ruleset | None, choice: Mapping[str, Any]) -> Definitions:
+    """What the figures of a report mean: by the rules, else by the defaults, but for what was chosen."""
+    from rulesets.definitions import Definitions
+
+    return rules.definitions if rules else Definitions(**choice)
+
+
+def percentiles_of(text: str | None) -> dict[str, Any]:
+    """The option of `MetricsReporter.create_report` for `--percentiles`; nothing where it was not given.
+
+    Raises:
+        UsageError: It is no list of percentiles.
+    """
+    if text is None:
+        return {}
+    from reporter.errors import OptionError
+    from reporter.quantile import percentiles_named
+
+    try:
+        named: dict[str, Fraction] = percentiles_named(text)
+    except OptionError as error:
+        raise UsageError(f"--percentiles {text}: {error}") from error
+    return {"percentiles": named}

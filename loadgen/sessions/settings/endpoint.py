@@ -1,0 +1,220 @@
+"""The options that say which endpoint is meant, and how it is asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.option import Option, OptionValueError
+
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
+
+ENDPOINT: Final = "Endpoint"
+
+PROTOCOLS: Final = ("chat", "completions", "responses", "messages", "sglang", "sse", "json")
+"""Those that come with this program; `loadgen.driver.workers.parts` has their codecs."""
+
+DEFAULT_URL: Final = "http://localhost:8000"
+"""Where vLLM listens by default."""
+
+
+def seconds(value: str | float) -> float:
+    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`. A number, as a default is, stays what it is.
+
+    Raises:
+        OptionValueError: It is none.
+    """
+    if not isinstance(value, str):
+        return value
+    match = _DURATION.fullmatch(value.strip())
+    if match is None:
+        raise OptionValueError(f"{value!r} is not a duration; write 60, 90s, 5m or 1.5h")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def protocol_name(value: str) -> str:
+    """Read the name of a protocol, which may be a plug-in's.
+
+    Raises:
+        OptionValueError: There is none of this name.
+    """
+    if value in PROTOCOLS:
+        return value
+    from workloads.errors import did_you_mean
+    from workloads.plugins import plugins
+
+    known = (*PROTOCOLS, *plugins("protocols"))
+    if value not in known:
+        raise OptionValueError(
+            f"{value!r} is not a protocol{did_you_mean(value, known)}; choose from {', '.join(known)}"
+        )
+    return value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndpointSettings:
+    """What can be said about an endpoint; field by field an option."""
+
+    url: Annotated[
+        str | list[str] | None,
+        Option(
+            envvar=("LOADGEN_URL",),
+            help=f"Base URL, with or without /v1. Default: {DEFAULT_URL}.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    model: Annotated[
+        str,
+        Option(help="Name of the model, as the endpoint knows it.", panel=ENDPOINT),
+    ]
+    protocol: Annotated[
+        str,
+        Option(
+            parser=protocol_name,
+            metavar="|".join(PROTOCOLS),
+            help="The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in.",
+            panel=ENDPOINT,
+        ),
+    ] = "chat"
+    path: Annotated[
+        str | None,
+        Option(
+            metavar="/PATH",
+            help="sse, json: path of the requests. Default: /generate.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    body: Annotated[
+        str | None,
+        Option(
+            metavar="JSON",
+            help="sse, json: the request body; {prompt}, {system}, {messages}, {tools}, {model}, "
+            "{max_tokens}, {temperature} and {seed} in it are filled in.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    text_at: Annotated[
+        str | None,
+        Option(
+            metavar="PLACE",
+            help="sse, json: place of the text, e.g. token.text or choices.0.text. Default: text.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    tokens_at: Annotated[
+        str | None,
+        Option(
+            metavar="PLACE",
+            help="sse, json: place of the number of output tokens, if there is one.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    finish_at: Annotated[
+        str | None,
+        Option(
+            metavar="PLACE",
+            help="sse, json: place of the finish reason, if there is one.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    cumulative: Annotated[
+        bool,
+        Option(
+            "--cumulative",
+            help="sse: each event has the whole text so far, not only the new part.",
+            panel=ENDPOINT,
+        ),
+    ] = False
+    api_key: Annotated[
+        str | None,
+        Option(
+            envvar=("LOADGEN_API_KEY", "OPENAI_API_KEY"),
+            show_envvar=True,
+            help="API key, preferably in the environment; @FILE reads a file. Never logged.",
+            panel=ENDPOINT,
+        ),
+    ] = field(default=None, repr=False)
+    header: Annotated[
+        list[str],
+        Option(
+            metavar="'NAME: VALUE'|@FILE",
+            help="Additional request header, or a file of headers; repeatable. Only names are logged.",
+            panel=ENDPOINT,
+        ),
+    ] = field(default_factory=list, repr=False)
+    timeout: Annotated[
+        float,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Time limit of a request, with connecting and retries.",
+            show_default="10m",
+            panel=ENDPOINT,
+        ),
+    ] = 600.0
+    connect_timeout: Annotated[
+        float,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Time limit of DNS, TCP and TLS handshake together.",
+            show_default="10s",
+            panel=ENDPOINT,
+        ),
+    ] = 10.0
+    first_byte_timeout: Annotated[
+        float | None,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Time limit from the end of the request to the first byte of the response; none by default.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    idle_timeout: Annotated[
+        float | None,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Longest pause within a response; no limit by default.",
+            panel=ENDPOINT,
+        ),
+    ] = None
+    insecure: Annotated[
+        bool,
+        Option("--insecure", help="Do not verify the TLS certificate.", panel=ENDPOINT),
+    ] = False
+
+    @property
+    def urls(self) -> list[str]:
+        """Where the endpoints are: one, or as many as a command takes; `DEFAULT_URL` where none is given."""
+        given = [self.url] if isinstance(self.url, str) else list(self.url or ())
+        return given or [DEFAULT_URL]
+
+    def __post_init__(self) -> None:
+        self._check_protocol()
+        if not self.model.strip() or self.model.encode(errors="replace").decode() != self.model:
+            raise UsageError(f"--model {self.model!r}: not the name of a model")
+        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise UsageError("--api-key: there is a character in it that no HTTP header can carry")
+
+    def _check_protocol(self) -> None:
+        described = {
+            "--path": self.path,
+            "--body": self.body,
+            "--text-at": self.text_at,
+            "--tokens-at": self.tokens_at,
+            "--finish-at": self.finish_at,
+            "--cumulative": self.cumulative,
+        }
+        given = [option for option, value in described.items() if value not in (None, False)]
+        if given and self.protocol not in {"sse", "json"}:
+            raise UsageError(
+                f"{' and '.join(given)}: --protocol {self.protocol} needs no description; "
+                "these go with --protocol sse or --protocol json"
+            )
+        if self.cumulative and self.protocol == "json":
+            raise UsageError("--cumulative is about the events of a stream: it goes with --protocol sse")

@@ -1,0 +1,94 @@
+"""The options of `loadgen export`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from loadgen.sessions.settings.option import Argument, Option
+from loadgen.sessions.settings.prices import Prices
+from loadgen.sessions.settings.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExportSettings:
+    """What can be said to `loadgen export`; field by field an option."""
+
+    run: Annotated[
+        Path,
+        Argument(help="The run's folder, or its events.db; or the folder of a sweep.", show_default=False),
+    ]
+    samples: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Write the results per sample, one row a request: texts, latencies, tokens, scores, cost. "
+            "The file's ending is the format: .jsonl, .csv or .parquet.",
+            show_default=False,
+        ),
+    ] = None
+    texts: Annotated[
+        bool,
+        Option("--texts/--no-texts", help="With --samples: prompts, outputs and references as well."),
+    ] = True
+    raw: Annotated[
+        bool,
+        Option(
+            "--raw",
+            help="With --samples FILE.csv: keep texts that a spreadsheet would take for formulas.",
+        ),
+    ] = False
+    prices: Prices = None
+    scoring_pass: Annotated[
+        int | None,
+        Option(
+            "--pass", metavar="N", help="With --samples: the scores of that scoring pass, not the last one."
+        ),
+    ] = None
+    mlperf_endpoints: Annotated[
+        Path | None,
+        Option(
+            metavar="FOLDER",
+            help="Write what MLPerf's submission checkers read of a run of mlcommons/endpoints: of a run the "
+            "folder of its scenario, of a sweep the points of its curve.",
+            show_default=False,
+        ),
+    ] = None
+    ruleset: Annotated[
+        str | None,
+        Option(
+            metavar="NAME|FILE",
+            help="Whose definitions figures are by. Default: mlperf-inference@v6.1; of a sweep "
+            "mlperf-endpoints@v1.0.",
+            show_default=False,
+        ),
+    ] = None
+    tokenizer: Tokenizer = None
+    accuracy: Annotated[
+        Path | None,
+        Option(
+            metavar="RUN|FILE",
+            help="The run that was scored, or a JSON file of scores; of a sweep, a JSON file with the scores "
+            "of single points.",
+        ),
+    ] = None
+    audit: Annotated[
+        Path | None,
+        Option(metavar="FOLDER", help="What loadgen audit output-caching has left."),
+    ] = None
+    about: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Of a sweep: a YAML or JSON file of what only the submitter knows: system, system_desc, "
+            "system_power, point, points.",
+        ),
+    ] = None
+    force: Annotated[bool, Option("--force", help="Overwrite the file, or whatever lies in the folder.")] = (
+        False
+    )
+    json: Annotated[
+        bool,
+        Option("--json", help="Print export.json; with --samples the file and its number of rows."),
+    ] = False

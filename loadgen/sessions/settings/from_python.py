@@ -1,0 +1,55 @@
+"""Settings from Python values: the same names, defaults and checks as the options of a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.field import fields_of
+from workloads.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.settings.field import SettingField
+
+Settings = TypeVar("Settings")
+
+OF_THE_TERMINAL: Final = frozenset({"json", "quiet", "summary", "verbose"})
+"""Settings that only say what a command prints: Python has no use for them."""
+
+
+def python_fields(settings: type[object]) -> Mapping[str, SettingField]:
+    """The fields of a settings class that Python values give, by their names."""
+    return {name: field for name, field in fields_of(settings).items() if name not in OF_THE_TERMINAL}  # type: ignore[arg-type]  # classes are hashable
+
+
+def settings_of(settings: type[Settings], values: Mapping[str, Any]) -> Settings:
+    """Make settings of Python values.
+
+    A text is read as the command line reads it (`duration="30s"`), a single value stands for a list of one,
+    and None for the default.
+
+    Args:
+        settings: A settings class.
+        values: By the names of its fields.
+
+    Raises:
+        UsageError: The setting does not exist, one is missing, or a value cannot be one.
+    """
+    known = python_fields(settings)
+    for name in values:
+        if name not in known:
+            raise UsageError(f"there is no setting {name!r}{did_you_mean(name, known)}")
+    given = {name: _value(known[name], value) for name, value in values.items() if value is not None}
+    for name, field in known.items():
+        if field.is_required and name not in given:
+            raise UsageError(f"{name} is missing")
+    return settings(**given)
+
+
+def _value(field: SettingField, value: Any) -> Any:
+    try:
+        return field.read(value)
+    except ValueError as error:
+        raise UsageError(f"{field.name}: {error}") from error

@@ -1,0 +1,153 @@
+"""The options of `loadgen gate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.gating.outcome import Inconclusive
+from loadgen.sessions.settings.on_invalid import HELP
+from loadgen.sessions.settings.option import Argument, Option
+from loadgen.sessions.settings.task_names import canonical_rule
+from loadgen.sessions.settings.tokenizer import Tokenizer
+
+RULES: Final = "Rules"
+BESIDE: Final = "Beside the run"
+RESULT: Final = "Result"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GateSettings:
+    """What can be said to `loadgen gate`; field by field an option."""
+
+    run: Annotated[
+        Path,
+        Argument(
+            help="The run's folder, or its events.db; or the folder of a sweep or a suite.",
+            show_default=False,
+        ),
+    ]
+
+    ruleset: Annotated[
+        str | None,
+        Option(
+            metavar="NAME|FILE",
+            help="A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file.",
+            panel=RULES,
+        ),
+    ] = None
+    scenario: Annotated[
+        str | None,
+        Option(
+            metavar="[MODEL/]SCENARIO",
+            help="The scenario of the ruleset. Default: the one for the run's model and load.",
+            panel=RULES,
+        ),
+    ] = None
+    require: Annotated[
+        list[str],
+        Option(
+            parser=canonical_rule,
+            metavar="RULE",
+            help="A target, e.g. 'ttft:p(99)<500ms'; beside a ruleset one more. Repeatable.",
+            panel=RULES,
+        ),
+    ] = field(default_factory=list)
+    skip: Annotated[
+        list[str],
+        Option(
+            metavar="ID|GROUP",
+            help="Leave a rule, or a group of them, out; the verdict says so. Repeatable.",
+            panel=RULES,
+        ),
+    ] = field(default_factory=list)
+    inconclusive: Annotated[
+        Inconclusive,
+        Option(help="The exit code of an inconclusive verdict: 0 (pass), 1 (fail), or 5.", panel=RULES),
+    ] = "5"
+
+    on_invalid: Annotated[
+        Literal["fail", "warn"] | None,
+        Option(help=f"{HELP} Default: as the run was started.", show_default=False, panel=RULES),
+    ] = None
+
+    baseline: Annotated[
+        list[str],
+        Option(
+            metavar="REF",
+            help="What changes are measured from: a run, its report.json, or a folder of runs. Repeatable.",
+            panel=BESIDE,
+        ),
+    ] = field(default_factory=list)
+    also: Annotated[
+        list[Path],
+        Option(
+            metavar="RUN",
+            help="Another run of the same thing, for rules about changes. Repeatable.",
+            panel=BESIDE,
+        ),
+    ] = field(default_factory=list)
+    accuracy: Annotated[
+        Path | None,
+        Option(
+            metavar="RUN|FILE",
+            help="The run that was scored, or a JSON file of scores.",
+            panel=BESIDE,
+        ),
+    ] = None
+    audit: Annotated[
+        Path | None,
+        Option(metavar="FOLDER", help="What audits of the run have left.", panel=BESIDE),
+    ] = None
+    power: Annotated[
+        str | None,
+        Option(
+            metavar="SOURCE:WATTS",
+            help="What the system draws: provisioned, nvml or wall, and a figure, e.g. wall:5200.",
+            panel=BESIDE,
+        ),
+    ] = None
+    c_max: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="The greatest concurrency of a sweep, as declared: for rules with regions. Default: that of "
+            "its greatest point.",
+            panel=BESIDE,
+        ),
+    ] = None
+    c_min: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Where Ultra Low ends in a sweep, as declared (c_min_override): for rules with regions. "
+            "Default: its lowest point.",
+            panel=BESIDE,
+        ),
+    ] = None
+    tokenizer: Tokenizer = None
+
+    junit: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="JUnit XML, a test case a rule; junit.xml beside report.json is always written.",
+            panel=RESULT,
+        ),
+    ] = None
+    markdown: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="The verdict as Markdown.", panel=RESULT),
+    ] = None
+    full: Annotated[
+        bool,
+        Option("--full", help="Of a series, print every rule of every run.", panel=RESULT),
+    ] = False
+    json: Annotated[bool, Option("--json", help="Print the verdict as JSON.", panel=RESULT)] = False
+
+    def __post_init__(self) -> None:
+        for option, concurrency in (("--c-max", self.c_max), ("--c-min", self.c_min)):
+            if concurrency is not None and concurrency < 1:
+                raise UsageError(f"{option} {concurrency}: must be 1 or more")

@@ -1,0 +1,18 @@
+"""The option `--on-invalid`: whether a run that only the client or its machine made invalid is accepted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from loadgen.sessions.settings.option import Option
+
+HELP: Final = (
+    "A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted, "
+    "and judged)."
+)
+
+OnInvalid = Annotated[
+    Literal["fail", "warn"] | None,
+    Option("--on-invalid", help=f"{HELP} Default: as the run was started.", show_default=False),
+]
+"""The option for a run that is over: None for what it was started with."""

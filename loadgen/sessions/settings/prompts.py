@@ -1,0 +1,277 @@
+"""The options that say what is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.load import LoadSettings
+from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROMPTS: Final = "Prompts"
+SYNTHETIC: Final = "Synthetic prompts"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PromptSettings(LoadSettings):
+    """What can be said about the questions; field by field an option."""
+
+    prompts: Annotated[
+        str | None,
+        Option(
+            metavar="FILE|hf:NAME",
+            help="JSONL, JSON, CSV or Parquet file, or hf:NAME[:[CONFIG:]SPLIT]. Default: synthetic prompts.",
+            panel=PROMPTS,
+        ),
+    ] = None
+    prompt_column: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="Column of the prompts: texts, conversations or token ids. Default: the first "
+            "with a usual name.",
+            panel=PROMPTS,
+        ),
+    ] = None
+    system_column: Annotated[
+        str | None,
+        Option(metavar="NAME", help="Column of the system prompts.", panel=PROMPTS),
+    ] = None
+    output_column: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="Column of the maximum of output tokens, in place of --max-tokens.",
+            panel=PROMPTS,
+        ),
+    ] = None
+    conversations: Annotated[
+        Literal["first", "last", "all"] | None,
+        Option(
+            help="Which turns of a conversation to send: the first, the last with all before it "
+            "(the default), or all, one after the other.",
+            panel=PROMPTS,
+        ),
+    ] = None
+    history: Annotated[
+        Literal["answered", "recorded"],
+        Option(
+            help="Which answers later turns contain: the endpoint's own, or the dataset's.",
+            panel=PROMPTS,
+        ),
+    ] = "answered"
+    tag: Annotated[
+        list[str],
+        Option(
+            metavar="NAME",
+            help="Break results down by this column; repeatable.",
+            panel=PROMPTS,
+        ),
+    ] = field(default_factory=list)
+    order: Annotated[
+        Literal["in-order", "shuffle", "random", "weighted"],
+        Option(
+            help="Order of the prompts: shuffle sends each once per pass, random and weighted draw "
+            "with replacement.",
+            panel=PROMPTS,
+        ),
+    ] = "in-order"
+    only_prompt: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Send only this prompt, again and again; the first is 0.",
+            show_default=False,
+            panel=PROMPTS,
+        ),
+    ] = None
+    weight_column: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="With --order weighted: column of the weights.",
+            panel=PROMPTS,
+        ),
+    ] = None
+    salt: Annotated[
+        bool,
+        Option(
+            "--salt",
+            help="Begin every prompt with a unique text, so that no prefix cache helps.",
+            panel=PROMPTS,
+        ),
+    ] = False
+
+    input_tokens: Annotated[
+        str | None,
+        Option(
+            metavar="DISTRIBUTION",
+            help="Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE.",
+            panel=SYNTHETIC,
+        ),
+    ] = None
+    output_tokens: Annotated[
+        str | None,
+        Option(
+            metavar="DISTRIBUTION",
+            help="Maximum of output tokens of each request, likewise.",
+            panel=SYNTHETIC,
+        ),
+    ] = None
+    turns: Annotated[
+        str | None,
+        Option(
+            metavar="DISTRIBUTION",
+            help="Number of turns of each conversation, likewise.",
+            panel=SYNTHETIC,
+        ),
+    ] = None
+    shared_prefix: Annotated[
+        str | None,
+        Option(
+            metavar="TOKENS[xGROUPS]",
+            help="Prompts begin with a prefix of this many tokens, shared by all of them or by each group.",
+            panel=SYNTHETIC,
+        ),
+    ] = None
+    corpus: Annotated[
+        Path | None,
+        Option(help="A text file that prompts are cut from.", panel=SYNTHETIC),
+    ] = None
+    tokenizer: Annotated[
+        str | None,
+        Option(
+            metavar="NAME|FOLDER",
+            help="Make synthetic prompts of exactly the length asked for, by this tokenizer; with "
+            "--prompts, count tokens where the server does not.",
+            panel=SYNTHETIC,
+        ),
+    ] = None
+
+    ignore_eos: Annotated[
+        bool,
+        Option(
+            "--ignore-eos",
+            help="Continue every answer to the maximum of output tokens: ignore_eos and min_tokens "
+            "in the body.",
+            panel=PROMPTS,
+        ),
+    ] = False
+
+    def check_prompts(self, max_tokens: int | None) -> None:
+        """Refuse what contradicts itself.
+
+        Args:
+            max_tokens: What `--max-tokens` says.
+        """
+        if self.prompts is not None and self.trace is not None:
+            raise UsageError("--prompts and --trace contradict each other: each says what is asked")
+        self._check_empty()
+        self._check_columns()
+        self._check_synthetic(max_tokens)
+        self._check_order()
+        if self.history == "recorded" and self.conversations != "all" and self.trace is None:
+            raise UsageError(
+                "--history recorded is about the later turns of conversations: give --conversations all"
+                if self.turns is None
+                else "--history recorded: made-up conversations have no recorded answers; leave it out"
+            )
+        self._check_ignore_eos(max_tokens)
+
+    def has_columns(self) -> bool:
+        """Whether what is asked are rows with columns of the user's."""
+        return self.prompts is not None
+
+    def _check_empty(self) -> None:
+        texts = {
+            "--prompts": self.prompts,
+            "--trace": self.trace,
+            "--prompt-column": self.prompt_column,
+            "--system-column": self.system_column,
+            "--output-column": self.output_column,
+            "--weight-column": self.weight_column,
+            "--input-tokens": self.input_tokens,
+            "--output-tokens": self.output_tokens,
+            "--turns": self.turns,
+            "--shared-prefix": self.shared_prefix,
+            "--tokenizer": self.tokenizer,
+        }
+        for option, text in texts.items():
+            if text is not None and not text.strip():
+                raise UsageError(f"{option} {text!r}: says nothing; fill it in, or leave it out")
+
+    def _check_columns(self) -> None:
+        columns = {
+            "--prompt-column": self.prompt_column,
+            "--system-column": self.system_column,
+            "--output-column": self.output_column,
+            "--weight-column": self.weight_column,
+            "--tag": [] if self.has_columns() else self.tag,
+            "--conversations": self.conversations,
+        }
+        if self.prompts is None and (given := _given(columns)):
+            raise UsageError(f"{given}: said of the rows of a file or dataset: give --prompts")
+        if len(set(self.tag)) < len(self.tag):
+            raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
+
+    def _check_synthetic(self, max_tokens: int | None) -> None:
+        lengths = {
+            "--input-tokens": self.input_tokens,
+            "--output-tokens": self.output_tokens,
+            "--turns": self.turns,
+            "--shared-prefix": self.shared_prefix,
+        }
+        if self.prompts is not None and (given := _given({**lengths, "--corpus": self.corpus})):
+            raise UsageError(f"{given}: only for synthetic prompts, and cannot be combined with --prompts")
+        if self.trace is not None and (given := _given({**lengths, "--max-tokens": max_tokens})):
+            raise UsageError(f"{given}: a trace has its own lengths: leave --trace out, or these")
+        if self.output_tokens is not None and max_tokens is not None:
+            raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
+
+    def _check_order(self) -> None:
+        if self.order == "weighted" and self.weight_column is None:
+            raise UsageError("--order weighted: say which column has the weights, with --weight-column")
+        if self.weight_column is not None and self.order != "weighted":
+            raise UsageError("--weight-column is for --order weighted: give both or none")
+        if self.only_prompt is not None:
+            self._check_only_prompt(self.only_prompt)
+        if self.order != "in-order" and self.trace is not None:
+            raise UsageError(f"--order {self.order}: a trace has its own order")
+        if self.order in {"random", "weighted"} and self.passes is not None:
+            raise UsageError(
+                f"--passes {self.passes}: asks each prompt as often as every other, and --order {self.order} "
+                "draws them: say how many with --requests or --sessions"
+            )
+
+    def _check_only_prompt(self, number: int) -> None:
+        if number < 0:
+            raise UsageError(f"--only-prompt {number}: must be 0 or more")
+        if self.trace is not None:
+            raise UsageError("--only-prompt: a trace asks all that it has, in its own order; leave one out")
+        if self.order != "in-order":
+            raise UsageError(f"--only-prompt: one prompt has no order; leave --order {self.order} out")
+
+    def _check_ignore_eos(self, max_tokens: int | None) -> None:
+        if not self.ignore_eos:
+            return
+        if self.protocol not in {"chat", "completions"}:
+            raise UsageError(
+                f"--ignore-eos: --protocol {self.protocol} has no such member; chat and completions have it "
+                "(of vLLM, SGLang and others); elsewhere, --extra-body says it in the server's own words"
+            )
+        bounded = (max_tokens, self.output_tokens, self.output_column, self.trace)
+        if all(bound is None for bound in bounded):
+            raise UsageError(
+                "--ignore-eos: the output then has exactly as many tokens as it may have, and nothing says "
+                "how many: give --max-tokens, --output-tokens or --output-column"
+            )
+
+
+def _given(options: Mapping[str, object]) -> str:
+    """The options that were given, for a message; empty when none was."""
+    return " and ".join(option for option, value in options.items() if value not in (None, []))

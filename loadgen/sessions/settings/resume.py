@@ -1,0 +1,48 @@
+"""The options of `loadgen resume`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.run_argument import Run
+from loadgen.sessions.settings.scoring import AllowCodeExecution, JudgeApiKey
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResumeSettings:
+    """What can be said to `loadgen resume`; everything else is in the log."""
+
+    run: Run
+    api_key: Annotated[
+        str | None,
+        Option(
+            envvar=("LOADGEN_API_KEY", "OPENAI_API_KEY"),
+            show_envvar=True,
+            help="The key, which is not in the log; better given in the environment, or as @FILE.",
+        ),
+    ] = field(default=None, repr=False)
+    header: Annotated[
+        list[str],
+        Option(
+            metavar="'NAME: VALUE'|@FILE",
+            help="A header that the run had, whose value is not in the log either; repeatable.",
+        ),
+    ] = field(default_factory=list, repr=False)
+    prompts: Annotated[
+        Path | None,
+        Option(help="Where the file of the prompts, or the trace, is now, if it was moved."),
+    ] = None
+    data: Annotated[
+        Path | None,
+        Option(metavar="DIR", help="Where the data of the benchmarks is now, if it was moved."),
+    ] = None
+    allow_code_execution: AllowCodeExecution = False
+    judge_api_key: JudgeApiKey = field(default=None, repr=False)
+    json: Annotated[
+        bool,
+        Option("--json", help="Print report.json instead of the report."),
+    ] = False
+    quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False

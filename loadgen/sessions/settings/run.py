@@ -1,0 +1,94 @@
+"""The options of `loadgen run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final
+
+from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.option import Argument, Option
+
+MATRIX: Final = "Matrix"
+OPTIONS: Final = "Options of the runs"
+RESULT: Final = "Result"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunSettings:
+    """What can be said to `loadgen run`; field by field an option."""
+
+    suite: Annotated[Path, Argument(help="The suite: a .toml or .yaml file.", show_default=False)]
+
+    dry_run: Annotated[
+        bool,
+        Option("--dry-run", help="Check everything, print the runs, send nothing.", panel=MATRIX),
+    ] = False
+    model_filter: Annotated[
+        list[str],
+        Option(
+            metavar="NAME",
+            help="Only the models of this name, or with it in their name, or matching a glob; repeatable.",
+            panel=MATRIX,
+        ),
+    ] = field(default_factory=list)
+    benchmark_filter: Annotated[
+        list[str],
+        Option(metavar="NAME", help="Likewise of benchmarks.", panel=MATRIX),
+    ] = field(default_factory=list)
+    load_filter: Annotated[
+        list[str],
+        Option(metavar="NAME", help="Likewise of loads.", panel=MATRIX),
+    ] = field(default_factory=list)
+    repeat: Annotated[
+        int | None,
+        Option(metavar="N", help="Repeat each run N times.", panel=MATRIX),
+    ] = None
+
+    set: Annotated[
+        list[str],
+        Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="An option of loadgen perf for all runs, e.g. max-tokens=64; repeatable.",
+            panel=OPTIONS,
+        ),
+    ] = field(default_factory=list)
+    requests: Annotated[
+        int | None,
+        Option("--requests -n", help="The same as --set requests=N.", panel=OPTIONS),
+    ] = None
+    duration: Annotated[
+        float | None,
+        Option(
+            "--duration -d",
+            parser=seconds,
+            metavar="TIME",
+            help="The same as --set duration=TIME.",
+            panel=OPTIONS,
+        ),
+    ] = None
+
+    cooldown: Annotated[
+        float | None,
+        Option(parser=seconds, metavar="TIME", help="The pause between two runs.", panel=RESULT),
+    ] = None
+    stop_on_failure: Annotated[
+        bool | None,
+        Option(
+            help="End the suite after a run that is invalid or misses a requirement.",
+            panel=RESULT,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        Option(help="The folder of all runs; runs/<time>-<name> by default.", panel=RESULT),
+    ] = None
+    json: Annotated[
+        bool,
+        Option("--json", help="Print the summary, or the matrix, as JSON.", panel=RESULT),
+    ] = False
+    quiet: Annotated[
+        bool,
+        Option("--quiet -q", help="No progress.", panel=RESULT),
+    ] = False

@@ -1,0 +1,19 @@
+"""The argument that names a run, or a series of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from loadgen.sessions.settings.option import Argument
+
+Run = Annotated[Path, Argument(help="The run's folder, or its events.db.", show_default=False)]
+
+
+RunOrSeries = Annotated[
+    Path,
+    Argument(
+        help="A run's folder, or its events.db; or the folder of a sweep, a search or a suite.",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,157 @@
+"""The options of `loadgen score`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.scoring.options import (
+    DEFAULT_GRADER_TIMEOUT_S,
+    DEFAULT_JUDGE_CONCURRENCY,
+    DEFAULT_JUDGE_TIMEOUT_S,
+    ScoringOptions,
+)
+from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.on_invalid import OnInvalid
+from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.prices import Prices
+from loadgen.sessions.settings.run_argument import Run
+from loadgen.sessions.settings.scoring import (
+    SCORING,
+    AllowCodeExecution,
+    EvalFunctions,
+    JudgeApiKey,
+    JudgeConcurrency,
+    JudgeMaxTokens,
+    JudgeModel,
+    JudgeTemperature,
+    JudgeTimeout,
+    JudgeUrl,
+    Scorers,
+    check_judge,
+    judge_of,
+)
+
+MOST_PROCESSES = 1024
+MOST_TIMEOUT_S = 86_400.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreSettings:
+    """What can be said to `loadgen score`; field by field an option."""
+
+    run: Run
+    scorer: Scorers = field(default_factory=list)
+    eval_function: EvalFunctions = field(default_factory=list)
+    allow_code_execution: AllowCodeExecution = False
+    judge_url: JudgeUrl = None
+    judge_model: JudgeModel = None
+    judge_api_key: JudgeApiKey = field(default=None, repr=False)
+    judge_concurrency: JudgeConcurrency = DEFAULT_JUDGE_CONCURRENCY
+    judge_timeout: JudgeTimeout = DEFAULT_JUDGE_TIMEOUT_S
+    judge_temperature: JudgeTemperature = None
+    judge_max_tokens: JudgeMaxTokens = None
+    reparse: Annotated[
+        bool,
+        Option(
+            "--reparse",
+            help="Ask no judge, and read again what judges have said; with --judge-model only that one.",
+            panel=SCORING,
+        ),
+    ] = False
+    grader_timeout: Annotated[
+        float,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="The most that grading one answer may take, ten times as much where programs are run.",
+            show_default="2m",
+            panel=SCORING,
+        ),
+    ] = DEFAULT_GRADER_TIMEOUT_S
+    processes: Annotated[
+        int | None,
+        Option(metavar="N", help="Number of grading processes. Default: one per core.", panel=SCORING),
+    ] = None
+    data: Annotated[
+        Path | None,
+        Option(
+            metavar="DIR",
+            help="A folder of data, of which graders take models that are not installed: nltk_punkt for "
+            "ifeval.",
+            panel=SCORING,
+        ),
+    ] = None
+    pass_number: Annotated[
+        int | None,
+        Option("--pass", metavar="N", help="Score nothing, and report this earlier pass."),
+    ] = None
+    prices: Prices = None
+    on_invalid: OnInvalid = None
+    json: Annotated[bool, Option("--json", help="Print report.json instead of the report.")] = False
+    quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False
+
+    def check(self) -> None:
+        """Refuse what contradicts itself or is out of bounds.
+
+        Raises:
+            UsageError: It does, or is.
+        """
+        if self.pass_number is not None:
+            self._check_only_pass()
+        if not self.reparse:
+            check_judge(self)
+        else:
+            self._check_reparse()
+        if self.data is not None and not self.data.is_dir():
+            raise UsageError(f"--data {self.data}: the folder does not exist")
+        if self.processes is not None and not 1 <= self.processes <= MOST_PROCESSES:
+            raise UsageError(f"--processes {self.processes}: must be from 1 to {MOST_PROCESSES}")
+        if not 0 < self.grader_timeout <= MOST_TIMEOUT_S:
+            raise UsageError(f"--grader-timeout {self.grader_timeout:g}: must be above 0 and at most a day")
+
+    def _check_reparse(self) -> None:
+        asking = {
+            "--judge-url": self.judge_url,
+            "--judge-temperature": self.judge_temperature,
+            "--judge-max-tokens": self.judge_max_tokens,
+        }
+        if given := [option for option, value in asking.items() if value is not None]:
+            raise UsageError(f"--reparse asks no judge: leave {given[0]} out")
+
+    def _check_only_pass(self) -> None:
+        others = {
+            "--scorer": self.scorer,
+            "--eval": self.eval_function,
+            "--allow-code-execution": self.allow_code_execution,
+            "--judge-url": self.judge_url,
+            "--judge-model": self.judge_model,
+            "--judge-temperature": self.judge_temperature is not None,
+            "--judge-max-tokens": self.judge_max_tokens,
+            "--reparse": self.reparse,
+            "--processes": self.processes,
+            "--data": self.data,
+        }
+        if given := [option for option, value in others.items() if value]:
+            raise UsageError(f"--pass {self.pass_number} scores nothing: leave {given[0]} out")
+
+
+def options_of(settings: ScoreSettings) -> ScoringOptions:
+    """How the answers are scored.
+
+    Raises:
+        UsageError: The judge's key cannot be read.
+    """
+    return ScoringOptions(
+        scorers=tuple(settings.scorer),
+        evals=tuple(settings.eval_function),
+        allow_code_execution=settings.allow_code_execution,
+        judge=judge_of(settings),
+        judge_model=settings.judge_model,
+        reparse=settings.reparse,
+        grader_timeout_s=settings.grader_timeout,
+        processes=settings.processes,
+        data=settings.data,
+    )

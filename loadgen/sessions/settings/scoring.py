@@ -1,0 +1,190 @@
+"""The options that say how answers are scored: of every command that scores, declared once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Protocol
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from loadgen.sessions.scoring.options import JudgeEndpoint
+
+SCORING: Final = "Scoring"
+
+DEFAULT_PASS_THRESHOLD: Final = 1.0
+MOST_JUDGE_CONCURRENCY: Final = 10_000
+MOST_JUDGE_TIMEOUT_S: Final = 86_400.0
+MOST_JUDGE_TEMPERATURE: Final = 10.0
+MOST_JUDGE_TOKENS: Final = 10_000_000
+
+Scorers = Annotated[
+    list[str],
+    Option(
+        "--scorer",
+        metavar="[TASK=]NAME",
+        help="Score by this definition in place of the official one; repeatable.",
+        panel=SCORING,
+    ),
+]
+EvalFunctions = Annotated[
+    list[str],
+    Option(
+        "--eval",
+        metavar="MODULE:FUNCTION",
+        help="Score by your own function as well; repeatable.",
+        panel=SCORING,
+    ),
+]
+AllowCodeExecution = Annotated[
+    bool,
+    Option(
+        "--allow-code-execution",
+        help="Run the programs that the model wrote, where a benchmark is scored by running them.",
+        panel=SCORING,
+    ),
+]
+PassThreshold = Annotated[
+    float,
+    Option(
+        metavar="VALUE",
+        help="From which value on a sample has passed, for pass@k and pass^k.",
+        panel=SCORING,
+    ),
+]
+JudgeUrl = Annotated[
+    str | None,
+    Option(
+        metavar="URL",
+        help="Endpoint of the judge model, where a benchmark needs one.",
+        panel=SCORING,
+    ),
+]
+JudgeModel = Annotated[
+    str | None,
+    Option(metavar="NAME", help="Name of the judge model.", panel=SCORING),
+]
+JudgeApiKey = Annotated[
+    str | None,
+    Option(
+        envvar=("LOADGEN_JUDGE_API_KEY",),
+        show_envvar=True,
+        help="The judge's API key, preferably in the environment; @FILE reads a file. Never logged.",
+        panel=SCORING,
+    ),
+]
+JudgeConcurrency = Annotated[
+    int,
+    Option(metavar="N", help="At most N requests to the judge in flight.", panel=SCORING),
+]
+JudgeTimeout = Annotated[
+    float,
+    Option(
+        parser=seconds,
+        metavar="TIME",
+        help="Time limit of a request to the judge.",
+        show_default="2m",
+        panel=SCORING,
+    ),
+]
+
+JudgeTemperature = Annotated[
+    float | None,
+    Option(
+        metavar="T",
+        help="Sampling temperature of the judge, in place of that of the benchmark's prompts.",
+        panel=SCORING,
+    ),
+]
+JudgeMaxTokens = Annotated[
+    int | None,
+    Option(
+        metavar="N",
+        help="The most output tokens of the judge, in place of the limit of the benchmark's prompts.",
+        panel=SCORING,
+    ),
+]
+
+
+class JudgeSettings(Protocol):
+    """What a command's options say about the judge."""
+
+    @property
+    def judge_url(self) -> str | None:
+        """`--judge-url`."""
+
+    @property
+    def judge_model(self) -> str | None:
+        """`--judge-model`."""
+
+    @property
+    def judge_api_key(self) -> str | None:
+        """`--judge-api-key`."""
+
+    @property
+    def judge_concurrency(self) -> int:
+        """`--judge-concurrency`."""
+
+    @property
+    def judge_timeout(self) -> float:
+        """`--judge-timeout`, in seconds."""
+
+    @property
+    def judge_temperature(self) -> float | None:
+        """`--judge-temperature`."""
+
+    @property
+    def judge_max_tokens(self) -> int | None:
+        """`--judge-max-tokens`."""
+
+
+def check_judge(settings: JudgeSettings) -> None:
+    """Refuse half a judge, and limits that are out of bounds.
+
+    Raises:
+        UsageError: What is missing, or out of bounds.
+    """
+    url, model, concurrency = settings.judge_url, settings.judge_model, settings.judge_concurrency
+    timeout_s, temperature, limit = (
+        settings.judge_timeout,
+        settings.judge_temperature,
+        settings.judge_max_tokens,
+    )
+    if (url is None) != (model is None):
+        given, missing = ("url", "model") if model is None else ("model", "url")
+        raise UsageError(f"--judge-{given}: a judge is an endpoint and a model: give --judge-{missing} too")
+    if url is None and (temperature is not None or limit is not None):
+        option = "--judge-max-tokens" if temperature is None else "--judge-temperature"
+        raise UsageError(f"{option}: there is no judge to ask: give --judge-url and --judge-model too")
+    if not 1 <= concurrency <= MOST_JUDGE_CONCURRENCY:
+        raise UsageError(f"--judge-concurrency {concurrency}: must be from 1 to {MOST_JUDGE_CONCURRENCY}")
+    if not 0 < timeout_s <= MOST_JUDGE_TIMEOUT_S:
+        raise UsageError(f"--judge-timeout {timeout_s:g}: must be above 0 and at most a day")
+    if temperature is not None and not 0 <= temperature <= MOST_JUDGE_TEMPERATURE:
+        raise UsageError(f"--judge-temperature {temperature:g}: must be from 0 to {MOST_JUDGE_TEMPERATURE:g}")
+    if limit is not None and not 1 <= limit <= MOST_JUDGE_TOKENS:
+        raise UsageError(f"--judge-max-tokens {limit}: must be from 1 to {MOST_JUDGE_TOKENS:,}")
+
+
+def judge_of(settings: JudgeSettings) -> JudgeEndpoint | None:
+    """The judge that the options name; None where they name none.
+
+    Raises:
+        UsageError: Its key cannot be read.
+    """
+    if settings.judge_url is None or settings.judge_model is None:
+        return None
+    from loadgen.sessions.scoring.options import JudgeEndpoint
+    from loadgen.sessions.secrets import lines
+
+    given = settings.judge_api_key
+    return JudgeEndpoint(
+        settings.judge_url,
+        settings.judge_model,
+        settings.judge_concurrency,
+        settings.judge_timeout,
+        lines("--judge-api-key", given)[0] if given else None,
+        settings.judge_temperature,
+        settings.judge_max_tokens,
+    )

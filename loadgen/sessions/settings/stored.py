@@ -1,0 +1,66 @@
+"""The options of a run as its log keeps them, without secrets, so that the run can be gone on with."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.perf import PerfSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NOT_KEPT: Final = frozenset(
+    {
+        "url",
+        "api_key",
+        "header",
+        "judge_api_key",
+        "out",
+        "require",
+        "ruleset",
+        "scenario",
+        "skip",
+        "prices",
+        "json",
+        "quiet",
+        "summary",
+        "verbose",
+    }
+)
+"""Secrets, what the log keeps elsewhere (the URL without them, the rules), and where results go."""
+
+
+def kept(given: PerfSettings) -> dict[str, Any]:
+    """The options that were given, and the defaults of the others, as JSON."""
+    options = {field.name: getattr(given, field.name) for field in fields(given)}
+    return {name: _plain(value) for name, value in options.items() if name not in _NOT_KEPT}
+
+
+def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
+    """The same settings anew.
+
+    Args:
+        options: What the log has kept.
+        more: What it has not, and what is different this time.
+
+    Raises:
+        UsageError: Another version of this program kept them.
+    """
+    known = {field.name for field in fields(PerfSettings)}
+    if unknown := sorted(options.keys() - known):
+        raise UsageError(
+            f"the run was started with options that this version does not have ({', '.join(unknown)}): "
+            "resume it with the version that started it"
+        )
+    if options.get("samples") is not None and "sample_order" not in options:
+        # What was kept before there was this option took the first questions of a file.
+        options = {**options, "sample_order": "file"}
+    return PerfSettings(**{**options, **more})
+
+
+def _plain(value: object) -> object:
+    """A file's name as text, also where its bytes are none; everything else as it is."""
+    return str(value).encode(errors="replace").decode() if isinstance(value, Path | str) else value

@@ -1,0 +1,251 @@
+"""The options of benchmarks: which are asked, from where, how often, and how their answers are scored."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.scoring.options import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
+from loadgen.sessions.settings.option import Option, OptionValueError
+from loadgen.sessions.settings.prompts import PromptSettings
+from loadgen.sessions.settings.scoring import (
+    DEFAULT_PASS_THRESHOLD,
+    AllowCodeExecution,
+    EvalFunctions,
+    JudgeApiKey,
+    JudgeConcurrency,
+    JudgeMaxTokens,
+    JudgeModel,
+    JudgeTemperature,
+    JudgeTimeout,
+    JudgeUrl,
+    PassThreshold,
+    Scorers,
+    check_judge,
+)
+from workloads.catalog import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BENCHMARKS: Final = "Benchmarks"
+MOST_REPEATS: Final = 100_000
+
+
+def system_prompt_of(value: str) -> str:
+    """Read a system prompt: the text itself, or of `@FILE` what the file says.
+
+    Raises:
+        OptionValueError: The file cannot be read, or there is nothing in it.
+    """
+    if not value.startswith("@"):
+        text = value
+    else:
+        try:
+            text = Path(value[1:]).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise OptionValueError(f"{value[1:]} cannot be read ({why})") from error
+    if not text.strip():
+        raise OptionValueError("it is empty; leave it out")
+    return text.strip()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskSettings(PromptSettings):
+    """What can be said about benchmarks; field by field an option."""
+
+    task: Annotated[
+        list[str],
+        Option(
+            parser=canonical,
+            metavar="NAME[:OPTION=VALUE,…]|FILE",
+            help="Send the questions of a benchmark (see loadgen list tasks), or of a file with "
+            "user_prompt and ground_truth, and score the answers afterwards; repeatable.",
+            panel=BENCHMARKS,
+        ),
+    ] = field(default_factory=list)
+    data: Annotated[
+        Path | None,
+        Option(
+            metavar="DIR",
+            help="Folder of the benchmarks' data. Default: fetched from the hub.",
+            panel=BENCHMARKS,
+        ),
+    ] = None
+    cache_dir: Annotated[
+        str | None,
+        Option(
+            envvar=("LOADGEN_CACHE",),
+            metavar="FOLDER",
+            help="Cache of fetched benchmark data. Default: loadgen/data in the user's cache.",
+            panel=BENCHMARKS,
+        ),
+    ] = None
+    samples: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Ask N questions of each benchmark, drawn by --seed from all of its groups.",
+            panel=BENCHMARKS,
+        ),
+    ] = None
+    sample_order: Annotated[
+        Literal["shuffle", "file"] | None,
+        Option(
+            help="How --samples chooses: shuffle draws questions in proportion to the benchmark's groups, "
+            "file takes the first ones. Default: shuffle; with --offset, file.",
+            show_default=False,
+            panel=BENCHMARKS,
+        ),
+    ] = None
+    offset: Annotated[
+        int,
+        Option(metavar="N", help="Skip the first N questions.", panel=BENCHMARKS),
+    ] = 0
+    repeats: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Send each question N times, for pass@k and narrower intervals.",
+            panel=BENCHMARKS,
+        ),
+    ] = None
+    columns: Annotated[
+        list[str],
+        Option(
+            "--map",
+            metavar="NAME=COLUMN",
+            help="Of a file: the column that holds user_prompt, system_prompt or ground_truth; repeatable.",
+            panel=BENCHMARKS,
+        ),
+    ] = field(default_factory=list)
+
+    system_prompt: Annotated[
+        str | None,
+        Option(
+            parser=system_prompt_of,
+            metavar="TEXT|@FILE",
+            help="System prompt ahead of each question; a benchmark's own follows it.",
+            panel=BENCHMARKS,
+        ),
+    ] = None
+
+    scorer: Scorers = field(default_factory=list)
+    eval_function: EvalFunctions = field(default_factory=list)
+    allow_code_execution: AllowCodeExecution = False
+    pass_threshold: PassThreshold = DEFAULT_PASS_THRESHOLD
+    judge_url: JudgeUrl = None
+    judge_model: JudgeModel = None
+    judge_api_key: JudgeApiKey = field(default=None, repr=False)
+    judge_concurrency: JudgeConcurrency = DEFAULT_JUDGE_CONCURRENCY
+    judge_timeout: JudgeTimeout = DEFAULT_JUDGE_TIMEOUT_S
+    judge_temperature: JudgeTemperature = None
+    judge_max_tokens: JudgeMaxTokens = None
+
+    def has_columns(self) -> bool:
+        """Whether what is asked are rows with columns of the user's."""
+        return self.prompts is not None or self._has_own_data()
+
+    def check_tasks(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.task:
+            self._check_questions()
+        elif given := _given(self._about_tasks()):
+            raise UsageError(f"{given}: said of benchmarks: give --task, or use loadgen accuracy")
+        if not math.isfinite(self.pass_threshold):
+            raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
+        check_judge(self)
+
+    def _has_own_data(self) -> bool:
+        if not self.task:
+            return False
+        from workloads.tasks.own import is_own
+
+        return any(map(is_own, self.task))
+
+    def _about_tasks(self) -> dict[str, object]:
+        return {
+            "--data": self.data,
+            "--samples": self.samples,
+            "--sample-order": self.sample_order,
+            "--system-prompt": self.system_prompt,
+            "--offset": self.offset,
+            "--repeats": self.repeats,
+            "--map": self.columns,
+            "--scorer": self.scorer,
+            "--eval": self.eval_function,
+            "--allow-code-execution": self.allow_code_execution,
+            "--pass-threshold": self.pass_threshold != DEFAULT_PASS_THRESHOLD,
+            "--judge-url": self.judge_url,
+            "--judge-concurrency": self.judge_concurrency != DEFAULT_JUDGE_CONCURRENCY,
+            "--judge-timeout": self.judge_timeout != DEFAULT_JUDGE_TIMEOUT_S,
+            "--judge-temperature": self.judge_temperature is not None,
+            "--judge-max-tokens": self.judge_max_tokens,
+        }
+
+    def _check_questions(self) -> None:
+        others = {
+            "--prompts": self.prompts,
+            "--trace": self.trace,
+            "--input-tokens": self.input_tokens,
+            "--output-tokens": self.output_tokens,
+            "--turns": self.turns,
+            "--shared-prefix": self.shared_prefix,
+            "--corpus": self.corpus,
+            "--tokenizer": self.tokenizer,
+        }
+        if given := _given(others):
+            raise UsageError(f"--task and {given} contradict each other: each says what is asked")
+        changed = {"--salt": self.salt, "--ignore-eos": self.ignore_eos}
+        if given := _given(changed):
+            raise UsageError(f"{given}: then it is not the benchmark's question any more; leave it out")
+        if self.only_prompt is not None:
+            raise UsageError(
+                f"--only-prompt {self.only_prompt}: of a benchmark, --offset {self.only_prompt} --samples 1 "
+                "asks one question"
+            )
+        if self.columns and not self._has_own_data():
+            raise UsageError(
+                "--map: said of the columns of a file, and the benchmarks have theirs; leave it out"
+            )
+        self._check_counts()
+
+    @property
+    def draws_samples(self) -> bool:
+        """Whether the questions of `--samples` are drawn; else they are the first ones."""
+        if self.samples is None:
+            return False
+        return self.sample_order == "shuffle" or (self.sample_order is None and not self.offset)
+
+    def _check_counts(self) -> None:
+        if self.sample_order is not None and self.samples is None:
+            raise UsageError(f"--sample-order {self.sample_order}: says which --samples are asked; give both")
+        if self.samples is not None and self.samples < 1:
+            raise UsageError(f"--samples {self.samples}: must be 1 or more")
+        if self.offset < 0:
+            raise UsageError(f"--offset {self.offset}: must be 0 or more")
+        if self.repeats is None:
+            return
+        if not 1 <= self.repeats <= MOST_REPEATS:
+            raise UsageError(f"--repeats {self.repeats}: must be from 1 to {MOST_REPEATS:,}")
+        counts = {
+            "--requests": self.requests,
+            "--sessions": self.sessions,
+            "--passes": self.passes,
+        }
+        if given := _given(counts):
+            raise UsageError(f"--repeats and {given} contradict each other: each says how much is asked")
+        if self.order in {"random", "weighted"}:
+            raise UsageError(
+                f"--repeats {self.repeats}: asks each question as often as every other, and --order "
+                f"{self.order} draws them"
+            )
+
+
+def _given(options: Mapping[str, object]) -> str:
+    """The options that were given, for a message; empty when none was."""
+    return " and ".join(option for option, value in options.items() if value not in (None, [], 0))

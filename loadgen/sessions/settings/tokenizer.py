@@ -1,0 +1,48 @@
+"""What counts tokens: of answers where the server did not, and of prompts that are made to length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from loadgen.sessions.settings.option import Option
+
+Tokenizer = Annotated[
+    str | None,
+    Option(metavar="NAME|FOLDER", help="Count tokens with it where the server did not."),
+]
+
+
+def load(name: str | None) -> Any:
+    """Load a tokenizer: transformers takes its time, so only who needs one pays for it.
+
+    Raises:
+        UsageError: There is none of that name, or it cannot be loaded.
+    """
+    if name is None:
+        return None
+    from loadgen.sessions.errors import UsageError
+    from workloads.errors import SourceError
+    from workloads.tokenizer import load_tokenizer
+
+    try:
+        return load_tokenizer(name)
+    except SourceError as error:
+        raise UsageError(f"--tokenizer {name}: {error}") from error
+
+
+def counter(name: str | None) -> Callable[[str], int] | None:
+    """What counts the tokens of a text, without the marks around any text; None without a name.
+
+    Raises:
+        UsageError: As for `load`.
+    """
+    tokenizer = load(name)
+    if tokenizer is None:
+        return None
+    quick = getattr(tokenizer, "backend_tokenizer", None)
+    if quick is None:  # written in Python
+        return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+    quick.no_truncation()
+    quick.no_padding()
+    return lambda text: len(quick.encode(text, add_special_tokens=False))

@@ -1,0 +1,135 @@
+"""The words that commands and the log use: events, failures, loads, metrics, views."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def events() -> Mapping[str, str]:
+    """Event names of the log, with their codes."""
+    from recorder.event import EventType
+
+    return {kind.name: f"code {kind.value}" for kind in EventType}
+
+
+def failures() -> Mapping[str, str]:
+    """Failure names, with the side that each one blames, and what they mean."""
+    from loadgen.driver.client.failure import HTTP_BLAMES, HTTP_MEANING, Failure
+
+    named = {name.value: f"blames the {name.blames}: {name.meaning}" for name in Failure}
+    return named | {"http_<code>": f"blames the {HTTP_BLAMES}: {HTTP_MEANING}"}
+
+
+def loads() -> Mapping[str, str]:
+    """Kinds of load, with the options that choose them."""
+    from loadgen.driver.plan import LoadKind
+
+    options = {
+        LoadKind.CLOSED: "--concurrency N",
+        LoadKind.CONSTANT: "--rate R --arrival constant",
+        LoadKind.POISSON: "--rate R",
+        LoadKind.GAMMA: "--rate R --arrival gamma --burstiness B",
+        LoadKind.UNIFORM: "--rate R --arrival uniform",
+        LoadKind.TRACE: "--trace FILE|RUN",
+        LoadKind.OFFLINE: "--offline",
+    }
+    return {kind.value: options[kind] for kind in LoadKind}
+
+
+def metrics() -> Mapping[str, str]:
+    """Metrics that a target can name: what they are, their units, their other names."""
+    from rulesets.meanings import MEANINGS, SCORE
+    from rulesets.quantity import ACCURACY, METRIC_ALIASES, METRICS, SCORES
+
+    score = f"{SCORES}NAME"
+    every, meanings = METRICS | {score: ACCURACY}, {**MEANINGS, score: SCORE}
+    aliases = {metric: [one for one, name in METRIC_ALIASES.items() if name == metric] for metric in every}
+    return {
+        name: "; ".join(
+            filter(
+                None,
+                [
+                    meanings[name],
+                    ", ".join(filter(None, quantity.units)),
+                    f"also called {', '.join(aliases[name])}" if aliases[name] else "",
+                ],
+            )
+        )
+        for name, quantity in every.items()
+    }
+
+
+def protocols() -> Mapping[str, str]:
+    """Protocols, with their paths."""
+    from loadgen.driver.workers.parts import CODECS, DESCRIBED, PROTOCOLS, protocol_names
+    from loadgen.sessions.run.protocol_options import SGLANG
+    from workloads.plugins import origin, plugins
+
+    fixed = {name: f"POST {codec.path}" for name, codec in CODECS.items()}
+    fixed["sglang"] = f"POST {SGLANG['path']}, a stream whose events repeat the text so far"
+    added = {
+        name: f"a plug-in of {origin(plugins('protocols')[name])}"
+        for name in protocol_names()
+        if name not in PROTOCOLS
+    }
+    return fixed | dict.fromkeys(DESCRIBED, "POST --path, with --body; the text stands at --text-at") | added
+
+
+def rulesets() -> Mapping[str, str]:
+    """Rulesets that come with the program, with the models and scenarios that they have rules for."""
+    from rulesets.catalog import names
+    from rulesets.loading import read
+
+    books = {name: read(name) for name in names()}
+    return {name: "; ".join(["locked"] * book.locked + [book.contents()]) for name, book in books.items()}
+
+
+def scenarios() -> Mapping[str, str]:
+    """Scenarios of the mock endpoint: what the server does, and what a client must see."""
+    from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
+
+    described = {
+        name: f"{scenario.about}: {' or '.join(scenario.sees)}" for name, scenario in SCENARIOS.items()
+    }
+    return described | {CHAOS: "short answers, and a share of faults (--fault-share)"}
+
+
+def tool_sets(data: Path | None = None) -> Mapping[str, str]:
+    """Tool sets, descriptions and models of tool selection, by kind and name, with what each has.
+
+    Args:
+        data: A folder with files of the user's; None lists those of the package alone.
+    """
+    from workloads.errors import WorkloadError
+    from workloads.tool_benchmark import load_model_config, load_tool_set, tool_files
+
+    listed: dict[str, str] = {}
+    for kind, files in tool_files(data).items():
+        for name, path in files.items():
+            try:
+                if kind == "tool_sets":
+                    tools = load_tool_set(name, data).tools
+                    about = f"{len(tools)} tools: {', '.join(tool.name for tool in tools)}"
+                elif kind == "models":
+                    model = load_model_config(name, data)
+                    prices = f"$ {model.input_cost:g} in, $ {model.output_cost:g} out per million tokens"
+                    about = f"{model.model_id}: {prices}"
+                else:
+                    about = f"descriptions={name}"
+            except WorkloadError as error:
+                about = f"cannot be used: {error}"
+            listed[f"{kind}/{name}"] = (
+                about if data is None or data not in path.parents else f"{about} ({path})"
+            )
+    return listed
+
+
+def views() -> Mapping[str, str]:
+    """Views of the log that SQL can ask."""
+    from reporter.query import VIEWS
+
+    return VIEWS

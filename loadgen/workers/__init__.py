@@ -1,1 +1,0 @@
-"""Worker processes: each owns its sockets, its share of the load and its stamps; the parent owns the log."""

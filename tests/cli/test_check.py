@@ -1,0 +1,182 @@
+"""`loadgen check` of servers that are not what they should be: what came back, as soon as it is known."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterator
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+    Answer = tuple[int, str, bytes]
+
+PAGE = b"<!DOCTYPE html><html><head><title>Sign in &amp; up</title></head><body>...</body></html>"
+TOKEN = json.dumps({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}).encode()
+
+
+@contextmanager
+def server(answer: Callable[[str], Answer | None]) -> Iterator[str]:
+    """A server that answers each path so; None for no answer at all until it is closed."""
+    closing = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            answered = answer(self.path)
+            if answered is None:
+                closing.wait()
+                return
+            status, kind, body = answered
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815 (the library's name)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{httpd.server_address[1]}"
+    finally:
+        closing.set()
+        httpd.shutdown()
+        httpd.server_close()
+
+
+def lines(run: subprocess.CompletedProcess[str]) -> list[str]:
+    """What is printed, a check a line."""
+    return [" ".join(line.split()) for line in run.stdout.splitlines()]
+
+
+def test_a_server_that_answers_500_to_everything(loadgen: Loadgen) -> None:
+    """A request is not accepted that failed; without a key, that is said too."""
+    with server(lambda _: (500, "application/json", b'{"error": {"message": "no db"}}')) as url:
+        run = loadgen("check", "--url", url, "--model", "m")
+        keyed = loadgen("check", "--url", url, "--model", "m", "--api-key", "sk-a-key")
+    assert run.returncode == 4
+    assert lines(run) == [
+        f"ok reachable {url}/v1",
+        "warning model no model list: HTTP 500: no db",
+        "failed answers HTTP 500: no db; no API key was sent (--api-key or LOADGEN_API_KEY)",
+    ]
+    assert lines(keyed)[-1] == "failed answers HTTP 500: no db"
+
+
+@pytest.mark.parametrize("status", [200, 502])
+def test_a_server_that_answers_a_web_page(loadgen: Loadgen, status: int) -> None:
+    """It is called one, by its title."""
+    with server(lambda _: (status, "text/html; charset=utf-8", PAGE)) as url:
+        run = loadgen("check", "--url", url, "--model", "m")
+    assert run.returncode == 4
+    assert "a web page, 'Sign in & up'" in lines(run)[1]
+    assert "a web page, 'Sign in & up'" in lines(run)[2]
+    assert ("is the URL right?" in lines(run)[2]) == (status == 200)
+
+
+def test_a_server_that_hangs(start_loadgen: Callable[..., subprocess.Popen[str]]) -> None:
+    """Each line is printed when it is known: the first one while the server is still silent."""
+    released = threading.Event()
+
+    def answer(path: str) -> Answer | None:
+        if path.endswith("/models"):
+            released.wait()
+        return 200, "application/json", TOKEN
+
+    with server(answer) as url:
+        process = start_loadgen("check", "--url", url, "--model", "m")
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        released.set()
+        rest, _ = process.communicate(timeout=60)
+    assert first.split() == ["ok", "reachable", f"{url}/v1"]
+    assert rest.splitlines()[0].split()[:2] == ["warning", "model"]
+    assert process.returncode == 0
+
+
+def test_a_limit_is_the_users(loadgen: Loadgen) -> None:
+    """`--timeout` is heeded, and the message names it."""
+    with server(lambda _: None) as url:
+        run = loadgen("check", "--url", url, "--model", "m", "--timeout", "300ms")
+    assert run.returncode == 4
+    assert (
+        lines(run)[1] == "warning model no model list: no complete response within 0.3 s (for a model list)"
+    )
+    assert lines(run)[2].startswith("failed answers no complete response within 0.3 s (--timeout)")
+
+
+def test_a_model_that_is_accepted_but_not_listed(loadgen: Loadgen) -> None:
+    """Only an answer shows that it is accepted."""
+
+    def answer(path: str) -> Answer:
+        listed = {"data": [{"id": "other"}]}
+        return 200, "application/json", json.dumps(listed).encode() if path.endswith("/models") else TOKEN
+
+    with server(answer) as url:
+        run = loadgen("check", "--url", url, "--model", "m")
+    assert run.returncode == 0
+    assert lines(run)[1] == "warning model the server accepts 'm' but does not list it; it lists other"
+
+
+def test_a_limit_of_the_rate(loadgen: Loadgen) -> None:
+    """A 429 has its own remedy."""
+    with server(lambda _: (429, "text/plain", b"slow down")) as url:
+        run = loadgen("check", "--url", url, "--model", "m")
+    assert lines(run)[-1] == (
+        "failed answers HTTP 429: slow down; the server limits the rate of requests: wait, or raise its limit"
+    )
+
+
+@pytest.mark.parametrize("model", ["claude", "m", "messages"])
+def test_a_protocol_that_the_server_does_not_speak(loadgen: Loadgen, model: str) -> None:
+    """The path is missing, not the model."""
+
+    def answer(path: str) -> Answer:
+        if path.endswith("/models"):
+            return 200, "application/json", b'{"data": [{"id": "mock"}]}'
+        return 404, "application/json", b'{"error": {"message": "There is nothing at /v1/messages"}}'
+
+    with server(answer) as url:
+        run = loadgen("check", "--url", url, "--model", model, "--protocol", "messages")
+    assert run.returncode == 2
+    assert run.stderr == (
+        f"error: {url}/v1 has no /messages (HTTP 404): There is nothing at /v1/messages; choose the "
+        "--protocol that the server speaks, or check --url\n"
+    )
+
+
+@pytest.mark.parametrize("transport", ["native", "aiohttp"])
+def test_tls_where_there_is_none(loadgen: Loadgen, mock: MockProcess, transport: str) -> None:
+    """The remedy, not OpenSSL's name for it."""
+    url = mock.url.replace("http:", "https:")
+    run = loadgen("perf", "--url", url, "--model", "m", "--transport", transport)
+    assert run.returncode == 3
+    assert "the server does not speak TLS; try http:// in place of https://" in run.stderr
+    assert "_ssl.c" not in run.stderr
+
+
+@pytest.mark.parametrize("transport", ["native", "aiohttp"])
+def test_a_closed_port(loadgen: Loadgen, transport: str) -> None:
+    """What the system says, and no tuple of Python."""
+    with server(lambda _: None) as url:
+        pass
+    run = loadgen("perf", "--url", url, "--model", "m", "--transport", transport)
+    assert run.returncode == 3
+    where = url.removeprefix("http://")
+    assert run.stderr == (
+        f"error: {url}/v1 cannot be reached: no connection to {where} (Connection refused); "
+        "is the server up?\n"
+    )

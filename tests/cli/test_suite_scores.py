@@ -1,0 +1,136 @@
+"""The summary of a suite: scores, the verdict of what was required, and what its figures do not tell."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import orjson
+import pytest
+from typer import Exit
+
+from loadgen.cli.run import run
+from loadgen.cli.terminal.series_table import table
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.sessions.run.report import make_report
+from loadgen.sessions.series.outcome import PointOutcome
+from loadgen.sessions.series.series import SeriesPoint
+from loadgen.sessions.series.suite.summary import required, sentence, verdict
+from loadgen.sessions.settings.run import RunSettings
+from reporter.report import Finding, Validity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+QUESTIONS = """\
+{"user_prompt": "2 + 2?", "ground_truth": "4"}
+{"user_prompt": "2 + 3?", "ground_truth": "5"}
+{"user_prompt": "2 + 4?", "ground_truth": "6"}
+"""
+SUITE = """\
+[defaults]
+url = "{url}"
+workers = 1
+[[models]]
+name = "a"
+[[models]]
+name = "b"
+[[benchmarks]]
+name = "sums"
+task = "sums.jsonl"
+[[benchmarks]]
+name = "both"
+task = ["sums.jsonl", "more.jsonl"]
+repeats = 2
+"""
+WIDTH = 80
+
+
+@pytest.fixture(scope="module")
+def two_models() -> Iterator[MockProcess]:
+    """A quick mock endpoint that knows two models."""
+    with start_mock(models=("a", "b"), ttft="2ms", itl="1ms", tokens="2") as server:
+        yield server
+
+
+def test_a_suite_of_benchmarks_shows_its_scores(
+    two_models: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In its table, a row each; in summary.json and summary.csv; and in JUnit XML, with interval and n."""
+    for name in ("sums", "more"):
+        (tmp_path / f"{name}.jsonl").write_text(QUESTIONS)
+    (tmp_path / "suite.toml").write_text(SUITE.format(url=two_models.url))
+    folder = tmp_path / "done"
+    with pytest.raises(Exit):
+        run(RunSettings(suite=tmp_path / "suite.toml", out=folder, quiet=True))
+    out = capsys.readouterr().out
+    assert [line.split()[-1] for line in out.splitlines() if ".jsonl, exact" in line] == ["3", "6", "6"] * 2
+    assert "scored by" in out
+    summary = orjson.loads((folder / "summary.json").read_bytes())
+    assert [[(one["name"], one["n"]) for one in point["scores"]] for point in summary["points"]] == [
+        [("sums.jsonl, exact", 3)],
+        [("sums.jsonl, exact", 6), ("more.jsonl, exact", 6)],
+    ] * 2
+    score = summary["points"][0]["scores"][0]
+    assert (score["value"], score["unit"], score["unscored"]) == (0.0, "share", 0)
+    assert score["low"] == 0.0 < score["high"] < 1
+    with (folder / "summary.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["score.sums.jsonl, exact.n"] for row in rows] == ["3", "6"] * 2
+    assert [row["score.more.jsonl, exact"] for row in rows] == ["", "0.0"] * 2
+    suites = ET.parse(folder / "junit.xml").getroot()  # noqa: S314 (our own file)
+    cases = [case.findtext("system-out") or "" for case in suites.iter("testcase")]
+    assert sum("(95 % interval 0.00.." in case and ", n = " in case for case in cases) >= 6
+    named = {one.get("name"): one.get("value") for one in suites.iter("property")}
+    assert named["score.sums.jsonl, exact.n"] == "6"
+
+
+def outcome(run: Path, name: str, status: str | None, code: int, **changes: Any) -> PointOutcome:
+    """A run of a suite, with a verdict."""
+    rows = [{"id": "target.error", "target": "error<1%", "status": status}]
+    judged = None if status is None else {"status": status, "rows": rows}
+    report = replace(make_report(run, None), verdict=judged, **changes)
+    axes = {"model": "a-model-with-a-long-name", "benchmark": "long-answers", "load": "one-by-one"}
+    return PointOutcome(0, SeriesPoint(name, axes, {}), run, report, code)
+
+
+@pytest.mark.parametrize(
+    ("codes", "whole", "said"),
+    [
+        (((None, 0), (None, 0)), None, "Nothing was required: 2 valid"),
+        ((("PASS", 0), ("PASS", 0)), "PASS", "PASS: 2 pass (required: error<1%)"),
+        ((("PASS", 0), ("FAIL", 1)), "FAIL", "FAIL: 1 pass, 1 missed (required: error<1%)"),
+        ((("FAIL", 1), ("INVALID", 4)), "INVALID", "INVALID: 1 missed, 1 invalid (required: error<1%)"),
+        (
+            (("PASS", 0), ("INCONCLUSIVE", 5)),
+            "INCONCLUSIVE",
+            "INCONCLUSIVE: 1 pass, 1 unclear (req",
+        ),
+    ],
+)
+def test_whether_what_was_required_is_met_is_said_of_all_runs(
+    made_run: Path, codes: Any, whole: str | None, said: str
+) -> None:
+    """The gravest of them, how many there are of each, and what was required."""
+    outcomes = [outcome(made_run, f"run {n}", status, code) for n, (status, code) in enumerate(codes)]
+    assert verdict(outcomes) == whole
+    assert sentence(outcomes).startswith(said)
+    assert required(outcomes) == ([] if whole is None else ["error<1%"])
+
+
+def test_a_table_fits_a_terminal_and_each_heading_is_of_one_column(made_run: Path) -> None:
+    """Of 80 columns; why a run did not pass, and what its figures do not tell, stands below."""
+    short = Finding("too_short", "warning", "25 requests/s completed of 40 wanted.", "Measure for 5 s.")
+    missed = outcome(made_run, "first", "FAIL", 1, findings=[short])
+    invalid = outcome(made_run, "second", None, 4, validity=Validity(valid=False, reasons=["client_late!"]))
+    lines = table([missed, invalid], width=WIDTH).splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    above, below = lines[0], lines[1]
+    titles = [(above[at - 6 : at + 6].strip(), at) for at in range(len(below)) if below.startswith("p", at)]
+    assert len({f"{above[at : at + 6].strip()} {below[at : at + 6]}" for _, at in titles}) == len(titles)
+    text = " ".join(" ".join(lines).split())
+    assert "first: 25 requests/s completed of 40 wanted. Measure for 5 s." in text
+    assert "second: invalid: client_late!" in text

@@ -1,0 +1,228 @@
+"""`import loadgen`: sessions and runs from Python."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import loadgen
+import rulesets
+from loadgen.sessions.settings.typed import source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadgen import MockProcess, Progress, Run
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MockProcess]:
+    """A quick endpoint."""
+    with loadgen.mock(ttft="5ms", itl="1ms", tokens="6") as mock:
+        yield mock
+
+
+@pytest.fixture(scope="module")
+def run(server: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of 60 requests."""
+    folder = tmp_path_factory.mktemp("python") / "run"
+    return loadgen.perf(url=server.url, model="m", concurrency=4, requests=60, out=folder, probe=False)
+
+
+def test_a_report(run: Run) -> None:
+    """It is that of the command line, with further percentiles where they are asked for."""
+    report = run.report(percentiles="75")
+    assert report.counts.completed == 60
+    assert (run.folder / "report.json").is_file()
+    assert report.ttft_ms is not None
+
+
+def test_sql_is_a_relation(run: Run) -> None:
+    """It is computed on use, also over tables that are loaded on demand, and outlives further questions."""
+    samples = run.sql("SELECT count(*) FROM samples")
+    assert run.sql("SELECT count(*) FROM chunks").fetchall()[0][0] > 60
+    assert samples.fetchall() == [(60,)]
+    assert run.sql("SELECT 1 AS one").arrow().read_all().to_pydict() == {"one": [1]}
+
+
+def test_sql_reads_no_file(run: Run, tmp_path: Path) -> None:
+    """A query has only the log."""
+    (tmp_path / "f.csv").write_text("a\n1\n")
+    with pytest.raises(loadgen.UsageError, match="disabled"):
+        run.sql(f"FROM '{tmp_path}/f.csv'")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"), [("SELEC 1", "syntax error"), ("SET lock_configuration = false", "lock")]
+)
+def test_wrong_sql(run: Run, query: str, message: str) -> None:
+    """The error names the views."""
+    with pytest.raises(loadgen.UsageError, match=message):
+        run.sql(query)
+
+
+def test_outputs(run: Run) -> None:
+    """Each request has its prompt and its answer."""
+    rows = run.outputs().fetchall()
+    assert len(rows) == 60
+    assert all(prompt and output for _, prompt, output, *_ in rows)
+
+
+@pytest.mark.parametrize(
+    ("rules", "status"),
+    [
+        (["ttft:p(50)<60s"], "PASS"),
+        (["qps>1000000"], "FAIL"),
+        ([rulesets.TTFT(60_000), rulesets.Throughput(0.001)], "PASS"),
+        ([rulesets.Throughput(1_000_000)], "FAIL"),
+        (rulesets.of_expressions(["error<1%"]), "PASS"),
+    ],
+)
+def test_rules(run: Run, rules: Any, status: str) -> None:
+    """Texts, metrics, and rulesets."""
+    verdict = run.gate(rules, on_invalid="warn")
+    assert verdict.status == status
+    assert rulesets.Verdict.of_dict(verdict.to_dict()).to_dict() == verdict.to_dict()
+
+
+def test_no_rules(run: Run) -> None:
+    """A run that was started without rules has none."""
+    with pytest.raises(loadgen.UsageError, match="nothing to judge by"):
+        run.gate()
+
+
+def test_a_comparison(run: Run, server: MockProcess, tmp_path: Path) -> None:
+    """With another run, by its folder."""
+    other = loadgen.perf(url=server.url, model="m", concurrency=4, requests=60, out=tmp_path / "run")
+    comparison = run.compare(other.folder, metrics=["ttft:mean"])
+    assert comparison.rows[0].metric == "ttft:mean"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"requsts": 3}, loadgen.UsageError, "no setting 'requsts'; did you mean 'requests'"),
+        ({"requests": "many"}, loadgen.UsageError, "requests: must be a whole number"),
+        ({"requests": 1.5}, loadgen.UsageError, "requests: must be a whole number"),
+        ({"arrival": "poison"}, loadgen.UsageError, "arrival: must be 'poisson'"),
+        ({"duration": "soon"}, loadgen.UsageError, "duration: cannot be read: 'soon' is not a duration"),
+        ({"json": True}, loadgen.UsageError, "no setting 'json'"),
+        ({"concurrency": 0}, loadgen.UsageError, "concurrency"),
+        ({"url": "http://127.0.0.1:9"}, loadgen.SetupError, "cannot be reached"),
+    ],
+)
+def test_errors(tmp_path: Path, options: dict[str, Any], error: type[Exception], message: str) -> None:
+    """They say what the command line says."""
+    with pytest.raises(error, match=message):
+        loadgen.perf(**{"model": "m", "out": tmp_path / "run", **options})
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_is_needed() -> None:
+    """As on the command line."""
+    with pytest.raises(loadgen.UsageError, match="model is missing"):
+        loadgen.perf(url="http://127.0.0.1:9")  # type: ignore[call-arg]
+
+
+def test_a_series_is_no_run(server: MockProcess, tmp_path: Path) -> None:
+    """A sweep has runs, and its folder is none."""
+    result = loadgen.sweep(url=server.url, model="m", concurrency="1,2", requests=10, out=tmp_path / "sweep")
+    assert [run.folder.parent for run in result.runs] == [result.folder, result.folder]
+    assert len(result.summary["points"]) == 2
+    with pytest.raises(loadgen.UsageError, match="series of runs"):
+        loadgen.open_run(result.folder)
+    with pytest.raises(loadgen.UsageError, match="no log"):
+        loadgen.open_run(tmp_path)
+
+
+def test_in_a_running_event_loop(server: MockProcess, tmp_path: Path) -> None:
+    """As in a notebook's kernel."""
+
+    async def cell() -> Run:
+        return loadgen.perf(url=server.url, model="m", requests=5, out=tmp_path / "run")
+
+    assert asyncio.run(cell()).report().counts.completed == 5
+
+
+def test_progress_comes_in_the_callers_thread(server: MockProcess, tmp_path: Path) -> None:
+    """And what it raises ends the session in order."""
+    threads = set()
+
+    def stop(progress: Progress) -> None:
+        threads.add(threading.current_thread())
+        assert progress.phase in {"setup", "warmup", "performance", "drain"}
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        loadgen.perf(url=server.url, model="m", duration=60, out=tmp_path / "run", progress=stop)
+    assert threads == {threading.current_thread()}
+    assert loadgen.open_run(tmp_path / "run").report().run["ended"] == "interrupted"
+
+
+def test_one_session_at_a_time(server: MockProcess, tmp_path: Path) -> None:
+    """Two would measure each other; a stopped one is no obstacle for the next."""
+    errors: list[str] = []
+
+    def again(_: Progress) -> None:
+        try:
+            loadgen.perf(url=server.url, model="m", requests=1, out=tmp_path / "second")
+        except loadgen.UsageError as error:
+            errors.append(str(error))
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        loadgen.perf(url=server.url, model="m", duration=60, out=tmp_path / "first", progress=again)
+    assert "already" in errors[0]
+    third = loadgen.perf(url=server.url, model="m", requests=1, out=tmp_path / "third")
+    assert third.report().counts.completed == 1
+
+
+def test_an_interrupt_leaves_a_whole_log(server: MockProcess, tmp_path: Path) -> None:
+    """It ends the session, then reaches the caller, whose handlers are as before; nothing is printed."""
+    script = (
+        "import loadgen, os, signal, threading\n"
+        "def interrupt(p): p.completed and os.kill(os.getpid(), signal.SIGINT)\n"
+        "try:\n"
+        f"    loadgen.perf(url={server.url!r}, model='m', duration=60, out='run', progress=interrupt)\n"
+        "except KeyboardInterrupt:\n"
+        "    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+        "    assert threading.active_count() == 1\n"
+        "    print(loadgen.open_run('run').report().run['ended'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("interrupted\n", "", 0)
+
+
+def test_import_is_quick() -> None:
+    """`import loadgen` loads none of what it offers."""
+    script = "import sys, loadgen; print(*(n for n in sys.modules if n.startswith(('loadgen', 'duckdb'))))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["loadgen"]
+
+
+def test_every_name_is_there() -> None:
+    """Those that are offered can be had, and others cannot."""
+    assert all(getattr(loadgen, name) is not None for name in loadgen.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'perff'"):
+        _ = loadgen.perff  # type: ignore[attr-defined]
+
+
+def test_the_types_of_options_are_up_to_date() -> None:
+    """`python -m loadgen.sessions.settings.typed > loadgen/options.py`."""
+    assert (ROOT / "loadgen" / "options.py").read_text() == source()
