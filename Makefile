@@ -17,7 +17,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo conformance test test-lowest test-hf check format bench replay kill soak chaos conversations search real-server-demo clean fuzz
+.PHONY: help setup wheel demo conformance test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
+
+wheel: setup ## Build dist/llm_loadgen-VERSION-py3-none-any.whl, which pip installs anywhere
+	$(BIN)/python -m hatchling build --target wheel --directory dist
 
 demo: setup ## Measure a mock endpoint and hold the report against its truth (10 s)
 	$(BIN)/loadgen demo
@@ -68,20 +71,28 @@ replay: setup ## Accuracy sessions on recorded answers, killed and resumed: the 
 bench: setup ## Run the benchmarks
 	CONFORMANCE_DATA=$(CONFORMANCE_DATA) $(BIN)/python benchmarks/run.py
 
-kill: setup ## Kill it at 100 random moments under load: nothing is lost, nobody is left (12 min)
+kill: setup ## Kill it at 100 random moments under load, and 50 on a busy machine: nothing is lost, and no process is left (20 min)
 	$(BIN)/python benchmarks/kill.py
+	$(BIN)/python benchmarks/kill.py --rounds 50 --busy 4
 
 soak: setup ## Ten minutes at a steady rate: memory, lag and descriptors are flat
 	$(BIN)/python benchmarks/soak.py
 
-chaos: setup ## 10,000 requests, a fifth of which meet faults: each ends once and as it must (30 s)
+chaos: setup ## 10,000 requests, a fifth of which meet faults: each ends once and as it must; 20 damaged logs, 60 hostile programs (2 min)
 	$(BIN)/python benchmarks/chaos.py
+	$(BIN)/python benchmarks/hostile.py --programs 60
+
+hostile: setup ## 500 hostile programs in the sandbox, graders killed at random: nothing is left (5 min)
+	$(BIN)/python benchmarks/hostile.py
 
 conversations: setup ## 1,000 conversations of five turns at once: every turn has exactly its context (10 s)
 	$(BIN)/python benchmarks/conversations.py
 
 search: setup ## Search for the limit of a server that is known, ten times: within 5 % and two minutes (15 min)
 	$(BIN)/python benchmarks/search.py
+
+bounds: setup ## 100 runs on a busy core: the truth lies between the bounds of every figure (20 min)
+	$(BIN)/python benchmarks/bounds.py
 
 real-server-demo: setup ## Measure a real model server on the CPU (installs PyTorch into .venv-real)
 	LOADGEN=$(BIN)/loadgen PYTHON=$(PYTHON) examples/real_server/demo.sh

@@ -14,10 +14,10 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from loadgen.arrivals.rate_text import profile
-from loadgen.arrivals.schedule import replayed
-from loadgen.arrivals.stages import Stage, Stages
-from loadgen.plan import Load, LoadKind
+from loadgen.driver.arrivals.rate_text import profile
+from loadgen.driver.arrivals.schedule import replayed
+from loadgen.driver.arrivals.stages import Stage, Stages
+from loadgen.driver.plan import Load, LoadKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

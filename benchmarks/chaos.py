@@ -2,9 +2,11 @@
 
 `loadgen perf` against `loadgen mock --scenario chaos`, which writes down what it did to each request and what
 a client must have seen of it. Every request must have one terminal event, of a name that the server expects;
-the counts must add up to the server's own; and neither descriptors nor memory of the workers may grow.
+the counts must add up to the server's own; and neither descriptors nor memory of the workers may grow. Then
+copies of the run's log are damaged: each must be reported, or said to be damaged.
 
-    python benchmarks/chaos.py [--requests N] [--fault-share F] [--workers N] [--seed N] [--json]
+    python benchmarks/chaos.py [--requests N] [--fault-share F] [--workers N] [--seed N] [--damages N]
+        [--json]
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import under_load
+from damaged_logs import damaged_logs
 from soak import watch
 from trend import trend
 
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED
 from recorder.event import EventType
 from recorder.lifecycle import TERMINAL
 
@@ -54,8 +58,12 @@ MOST_TOLD: Final = 20
 _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
 _PLAIN: Final = {EventType.COMPLETE.value: "completed", EventType.CANCELLED.value: "cancelled"}
 _INVALID: Final = 4
-_FORGIVEN: Final = frozenset({"client_limited"})
-"""Why a run may be invalid here: nothing is timed, and the machine may have other work."""
+_UNASKED: Final = "unasked_responses"
+_FORGIVEN: Final = frozenset({"client_limited", _UNASKED})
+"""Why a run may be invalid here: nothing is timed, the machine has other work, the server answers twice."""
+
+_CLOCKS_NS: Final = 20_000
+"""The kernel's stamps and the client's come from two clocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ class Outcome:
         faults: How many met a fault, by the server's own word.
         seen: How they ended, by name.
         scenarios: What the server played, by name.
+        damages: What became of the damaged copies of the log, and how many there were of each.
         wrong: What is wrong, in sentences; empty when everything is right.
         requests_s: How many there were a second.
     """
@@ -75,12 +84,13 @@ class Outcome:
     faults: int
     seen: Mapping[str, int]
     scenarios: Mapping[str, int]
+    damages: Mapping[str, int]
     wrong: tuple[str, ...]
     requests_s: float
 
 
-def chaos(requests: int, fault_share: float, workers: int, seed: int) -> Outcome:
-    """Ask so many requests.
+def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: int) -> Outcome:
+    """Send requests, and damage copies of the log.
 
     Raises:
         RuntimeError: The run failed; the message is its own.
@@ -104,17 +114,22 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int) -> Outcome
         wrong = [
             *_once(issued, endings),
             *_as_expected(endings, truth),
+            *_told_apart(endings, truth, _sent(run / "events.db")),
+            *_unasked_reported(report, endings),
             *_counted(report, endings),
             *_grown(samples, workers),
         ]
-        faults = sum(one.scenario != "short" for one in truth.values())
-        wrong += [*_faulty(len(truth), faults, fault_share), *_invalid(report)]
+        drawn = [one.scenario for one in truth.values() if one.scenario != AFTER_UNASKED]
+        faults = sum(name != "short" for name in drawn)
+        wrong += [*_faulty(len(drawn), faults, fault_share), *_invalid(report)]
+        damaged = damaged_logs(run / "events.db", damages, seed)
         return Outcome(
             requests=len(issued),
             faults=faults,
             seen=dict(Counter(name for names in endings.values() for name in names).most_common()),
             scenarios=dict(Counter(one.scenario for one in truth.values()).most_common()),
-            wrong=tuple(wrong),
+            damages=damaged.outcomes,
+            wrong=(*wrong, *damaged.wrong),
             requests_s=report["counts"]["issued"] / report["window"]["duration_s"],
         )
 
@@ -158,6 +173,30 @@ def _as_expected(endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any])
             yield f"{known.scenario} ended as {endings[uuid][-1]}, not as {' or '.join(known.expect)}"
 
 
+def _sent(log: Path) -> dict[str, int]:
+    """When the client sent each request, ns of CLOCK_MONOTONIC."""
+    with closing(sqlite3.connect(log)) as connection:
+        query = "SELECT sample_uuid, at_ns FROM events WHERE code = ?"
+        return dict(connection.execute(query, [EventType.REQUEST_SENT]).fetchall())
+
+
+def _told_apart(
+    endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any], sent: Mapping[str, int]
+) -> Iterator[str]:
+    """An unasked response passes for an answer only where the request left before it had come."""
+    for uuid, known in truth.items():
+        late_ns = sent.get(uuid, 0) - known.unasked_ns
+        if known.unasked_ns and late_ns > _CLOCKS_NS and "completed" in endings.get(uuid, ()):
+            yield f"a response that came {late_ns / 1e6:.3f} ms before request {uuid} was sent completed it"
+
+
+def _unasked_reported(report: Mapping[str, Any], endings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The report says that unasked responses came."""
+    seen = sum("unasked_response" in names for names in endings.values())
+    if seen and not any(finding["code"] == _UNASKED for finding in report["findings"]):
+        yield f"{seen} requests met an unasked response, and no finding says so"
+
+
 def _counted(report: Mapping[str, Any], endings: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The report's counts are those of the log."""
     counts, found = report["counts"], Counter(names[-1] for names in endings.values())
@@ -185,7 +224,10 @@ def _invalid(report: Mapping[str, Any]) -> Iterator[str]:
 
 def _grown(samples: Samples, workers: int) -> Iterator[str]:
     """Memory is flat, threads are, and no worker has more sockets than requests in flight."""
-    for name, seen in samples.items():
+    # When its workers are gone, the parent makes the report, which takes memory of its own.
+    over_s = min(seen[-1][0] for name, seen in samples.items() if not name.startswith("parent"))
+    for name, every in samples.items():
+        seen = [sample for sample in every if sample[0] <= over_s]
         process, _, what = name.partition(": ")
         if what == "descriptors" and process != "parent":
             most, allowed = max(value for _, value in seen), CONCURRENCY // workers + SPARE_FILES
@@ -208,14 +250,19 @@ def main() -> int:
     parser.add_argument("--fault-share", type=float, default=0.2, help="of them; 0.2 by default")
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
     parser.add_argument("--seed", type=int, default=0, help="of the faults")
+    parser.add_argument("--damages", type=int, default=20, help="damaged copies of the log; 20 by default")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     options = parser.parse_args()
-    found = chaos(options.requests, options.fault_share, options.workers, options.seed)
+    found = chaos(options.requests, options.fault_share, options.workers, options.seed, options.damages)
     if options.json:
         print(json.dumps(asdict(found), indent=2))
         return 1 if found.wrong else 0
-    for what, counts in (("scenario", found.scenarios), ("ended as", found.seen)):
-        print(under_load.table({what: name, "requests": count} for name, count in counts.items()), end="\n\n")
+    for what, counted, counts in (
+        ("scenario", "requests", found.scenarios),
+        ("ended as", "requests", found.seen),
+        ("damaged logs", "copies", found.damages),
+    ):
+        print(under_load.table({what: name, counted: count} for name, count in counts.items()), end="\n\n")
     met = f"{found.requests} requests, {found.faults} of them met a fault, {found.requests_s:,.0f}/s"
     print(f"{'FAIL' if found.wrong else 'PASS'}: {met}")
     for wrong in found.wrong[:MOST_TOLD]:

@@ -22,8 +22,8 @@ from scorecard import Row, table
 
 from reporter.measured import measured
 from rulesets.definitions import Definitions
+from rulesets.evaluation import judge
 from rulesets.ruleset import of_expressions
-from rulesets.verdict import judge
 
 if TYPE_CHECKING:
     from rulesets.ruleset import Ruleset

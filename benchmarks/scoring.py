@@ -60,10 +60,9 @@ def main() -> None:
     if options.one_core and sys.platform == "linux":
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     if options.score:
-        from cli.scoring.options import ScoringOptions
-        from cli.scoring.scoring import score_run
+        from loadgen.sessions.scoring.scoring_pass import score_run
 
-        print(json.dumps(dict(score_run(options.score, ScoringOptions(quiet=True)).graded)))
+        print(json.dumps(dict(score_run(options.score).graded)))
         return
     recorded = Path(os.environ.get("CONFORMANCE_DATA", ""))
     real = bool(os.environ.get("CONFORMANCE_DATA")) and recorded.is_dir()

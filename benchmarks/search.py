@@ -59,7 +59,18 @@ def search(arrival: str, seed: int, folder: Path) -> Search:
         begun = time.monotonic()
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "cli", "search", "--url", mock.url, "--model", "m", "--json", "-q"),
+                *(
+                    sys.executable,
+                    "-m",
+                    "loadgen",
+                    "search",
+                    "--url",
+                    mock.url,
+                    "--model",
+                    "m",
+                    "--json",
+                    "-q",
+                ),
                 *("--require", "ttft:p(99)<2s", "--arrival", arrival, "--seed", str(seed)),
                 *("--out", str(folder / f"{arrival}-{seed}")),
             ],

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from cores import on_core
 from process_tree import Watch
 
-from cli.calibration.beside_truth import BesideTruth, Spread, lateness, lay_beside
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.calibration.truth import BesideTruth, MedianAndP99, lateness, lay_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ class TimedRun:
 
     report: Mapping[str, Any]
     beside: BesideTruth | None
-    late: Spread | None
+    late: MedianAndP99 | None
     client: Watch
     server: Watch
 

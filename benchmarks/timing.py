@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cores import Cores
     from timed_run import TimedRun
 
-    from cli.calibration.beside_truth import Spread
+    from loadgen.sessions.calibration.truth import MedianAndP99
 
 BURST: Final = Pace(ttft_ms=0, gap_ms=0, tokens=32)
 PACED: Final = Pace(ttft_ms=50, gap_ms=10, tokens=64)
@@ -184,7 +184,7 @@ def described(run: TimedRun) -> str:
     )
 
 
-def two(spread: Spread) -> str:
+def two(spread: MedianAndP99) -> str:
     """Both figures of a distribution."""
     return f"{spread.p50:.2f} / {spread.p99:.2f}"
 

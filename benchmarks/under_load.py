@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-PROGRAM = [sys.executable, "-m", "cli"]
+PROGRAM = [sys.executable, "-m", "loadgen"]
 
 
 def start(url: str, folder: Path, *arguments: object, model: str = "bench") -> subprocess.Popen[bytes]:
@@ -43,7 +43,7 @@ def workers_of(parent: int) -> list[int]:
         for listed in PROC.joinpath(str(parent), "task").glob("*/children")
         for child in listed.read_text().split()
     ]
-    return [pid for pid in children if b"loadgen.workers.process" in command_of(pid)]
+    return [pid for pid in children if b"loadgen.driver.workers.process" in command_of(pid)]
 
 
 def require_all(pids: Sequence[int], workers: int, process: subprocess.Popen[Any], folder: Path) -> None:

@@ -14,8 +14,8 @@ from cores import on_core
 from process_tree import Watch
 from timed_run import MODEL, Pace, start_on
 
-from loadgen.client import chat_completions
-from loadgen.client.codec import Generation
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.codec import Generation
 from workloads.synthetic import synthetic_prompts
 
 if TYPE_CHECKING:

@@ -28,13 +28,14 @@ def agreements(data: Path) -> Iterator[Agreement]:
     """One line a scorer, each against its own column; then rules that are not the official one."""
     lines = (data / NEEDS[0]).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
-    for scorer in workload("graphwalks").scorers:
-        wrong = []
+    scorers = {scorer.name: scorer for scorer in workload("graphwalks").scorers}
+    for name, column in _COLUMNS.items():
+        scorer, wrong = scorers[name], []
         for row in rows:
             score = scorer.grade({"answer_nodes": row["gold"]}, Answer(row["response"]))
-            if score.value != row[_COLUMNS[scorer.name]]:
-                wrong.append(f"{row['response']!r}: ours {score.value}, {row[_COLUMNS[scorer.name]]}")
-        yield Agreement(f"graphwalks/{scorer.name}", len(rows), len(rows) - len(wrong), wrong=tuple(wrong))
+            if score.value != row[column]:
+                wrong.append(f"{row['response']!r}: ours {score.value}, {row[column]}")
+        yield Agreement(f"graphwalks/{name}", len(rows), len(rows) - len(wrong), wrong=tuple(wrong))
     for said, rule in _SHORTCUTS.items():
         agree = sum(rule(row["response"], row["gold"]) == row["card_be6cc6ec"] for row in rows)
         yield Agreement(f"graphwalks, {said}", len(rows), agree, shortcut=True)

@@ -1,4 +1,4 @@
-"""HumanEval: the canonical solutions, and GPT-4's of Reflexion with the verdicts recorded."""
+"""HumanEval: the canonical solutions, and those of models, with the verdicts recorded."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 NEEDS: Final = ("humaneval",)
 
+_RESULTS: Final = "_results.jsonl.gz"
+
 
 def agreements(data: Path) -> Iterator[Agreement]:
     """One line a set of completions, and the tests without the prompt's imports, which must not do."""
-    problems = {row["task_id"]: row for row in _rows(data / "humaneval" / "HumanEval.jsonl.gz")}
-    for name in ("canonical", "reflexion_gpt4"):
-        rows = _rows(data / "humaneval" / f"{name}_results.jsonl.gz")
+    problems = {row["task_id"]: row for row in _rows(data / NEEDS[0] / "HumanEval.jsonl.gz")}
+    rows: list[dict[str, Any]] = []
+    for path in sorted((data / NEEDS[0]).glob(f"*{_RESULTS}")):
+        rows, name = _rows(path), path.name.removesuffix(_RESULTS)
         yield _line(f"humaneval/completion, {name}", rows, lambda row: _passes(problems[row["task_id"]], row))
     yield _line(
         "shortcut: the prompt's imports are left out",
@@ -46,18 +49,18 @@ def _line(
 
 
 def _passes(problem: dict[str, Any], row: dict[str, Any]) -> bool:
-    return grade_completion(problem, row["completion"]).value == 1
+    return grade_completion(problem, row["completion"] or "").value == 1
 
 
 def _passes_alone(problem: dict[str, Any], row: dict[str, Any]) -> bool:
     """Whether the function alone passes, as where only an answer's own code is run."""
-    from workloads.sandbox.job import Limits
+    from workloads.sandbox.job import ProgramLimits
     from workloads.sandbox.local import run
 
     prompt = problem["prompt"]
     function = prompt[prompt.rindex(f"def {problem['entry_point']}") :]
-    source = f"{function}{row['completion']}\n{problem['test']}\ncheck({problem['entry_point']})"
-    return run(Job("program", source, TIMEOUT_S), Limits(wall_s=TIMEOUT_S + 4)).ending == "passed"
+    source = f"{function}{row['completion'] or ''}\n{problem['test']}\ncheck({problem['entry_point']})"
+    return run(Job("program", source, TIMEOUT_S), ProgramLimits(wall_s=TIMEOUT_S + 4)).ending == "passed"
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

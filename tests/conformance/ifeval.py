@@ -46,14 +46,14 @@ def agreements(data: Path) -> Iterator[Agreement]:
     said = {row["prompt"]: row["response"] for row in _rows(data / NEEDS[1])}
     for layer, place in (("strict", NEEDS[2]), ("loose", NEEDS[3])):
         rows = list(_rows(data / place))
-        judged = [(prompts[row["key"]], said[prompts[row["key"]]["prompt"]], row) for row in rows]
+        judged = [(prompts[row["key"]], said[prompts[row["key"]]["prompt"]] or "", row) for row in rows]
         yield _agreement("gpt-4", layer, judged, "follow_instruction_list")
         if layer == "strict":
             yield from _shortcuts(judged)
     english = {row["key"]: row for row in map(_english, _rows(data / NEEDS[4]))}
     for path in sorted((data / "m_ifeval_en").glob("*.jsonl.gz")):
         if path != data / NEEDS[4]:
-            judged = [(english[row["key"]], row["response"], row) for row in _rows(path)]
+            judged = [(english[row["key"]], row["response"] or "", row) for row in _rows(path)]
             for layer in ("strict", "loose"):
                 yield _agreement(path.name.removesuffix(".jsonl.gz"), layer, judged, layer)
 

@@ -18,7 +18,7 @@ from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
 from workloads.catalog import workload
 from workloads.grading.calibration import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
-from workloads.grading.pairwise import Comparison, Verdict
+from workloads.grading.pairwise import PairwiseComparison, PairwiseVerdict
 from workloads.grading.rating import rating_in
 
 if TYPE_CHECKING:
@@ -173,8 +173,10 @@ def published(rows: Sequence[tuple[float, float]], *, last_bin: bool) -> float |
     return float(error**0.5)
 
 
-def _position_only(title: str, value: Callable[[Comparison], float], *, shortcut: bool = False) -> Agreement:
+def _position_only(
+    title: str, value: Callable[[PairwiseComparison], float], *, shortcut: bool = False
+) -> Agreement:
     """Whatever stands first wins: no answer is better than any other, and half a win is the truth."""
-    comparisons = [Comparison(verdict, verdict) for verdict in Verdict]
+    comparisons = [PairwiseComparison(verdict, verdict) for verdict in PairwiseVerdict]
     agree = sum(value(one) == 0.5 for one in comparisons)
     return Agreement(title, len(comparisons), agree, shortcut=shortcut)

@@ -1,4 +1,4 @@
-"""LiveCodeBench: the code that was taken out of 880 recorded answers; the data has no tests to run."""
+"""LiveCodeBench: the code that was taken out of recorded answers; the data has no tests to run."""
 
 from __future__ import annotations
 
@@ -13,21 +13,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-NEEDS: Final = ("livecodebench/o1-preview_eval_all.json.gz",)
+NEEDS: Final = ("livecodebench",)
+
+_RECORDED: Final = "_eval_all.json.gz"
 
 
 def agreements(data: Path) -> Iterator[Agreement]:
-    """What is taken for the program."""
-    with gzip.open(data / NEEDS[0], "rt", encoding="utf-8") as file:
+    """What is taken for the program: a line for each file of a model's answers."""
+    for path in sorted((data / NEEDS[0]).glob(f"*{_RECORDED}")):
+        yield _agreement(path)
+
+
+def _agreement(path: Path) -> Agreement:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         problems = json.load(file)
     pairs = [
-        (problem["question_id"], said, code)
+        (problem["question_id"], said or "", code)
         for problem in problems
         for said, code in zip(problem["output_list"], problem["code_list"], strict=True)
     ]
     wrong = tuple(
         f"{name}: {last_block(said)[:40]!r}" for name, said, code in pairs if last_block(said) != code
     )
-    yield Agreement(
-        "livecodebench/official, the code of o1-preview", len(pairs), len(pairs) - len(wrong), wrong=wrong
-    )
+    model = path.name.removesuffix(_RECORDED)
+    agree = len(pairs) - len(wrong)
+    return Agreement(f"livecodebench/official, the code of {model}", len(pairs), agree, wrong=wrong)

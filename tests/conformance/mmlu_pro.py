@@ -1,7 +1,7 @@
 """MMLU-Pro: outputs of models with the letter that the official scripts took out of them.
 
-The records of models that were run locally have the letter of the first rule alone, and those of some of them
-a letter by chance where that found none.
+A record holds the letter of the first rule alone, or that of all three. Where no rule finds one, it holds
+none, or the one that the scripts draw: always the same, for they seed the generator before each draw.
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.conformance.agreement import Agreement
 from workloads.grading import mmlu_pro_letter
-from workloads.tasks.mmlu_pro import WORKLOAD
+from workloads.tasks.mmlu_pro import drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 NEEDS: Final = ("mmlu_pro",)
 
 _OUTPUTS: Final = "outputs_"
-_BY_API: Final = ("gemini",)
-_CHANCE: Final = "have a letter by chance in the record"
+_DRAWN: Final = drawn(len(mmlu_pro_letter.LETTERS))
+_CHANCE: Final = f"have the letter {_DRAWN} that the scripts draw where no rule finds one"
+_RULES: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "official": mmlu_pro_letter.letter,
+    "first_rule": mmlu_pro_letter.after_is,
+}
 
 
 def agreements(data: Path) -> Iterator[Agreement]:
@@ -32,20 +36,33 @@ def agreements(data: Path) -> Iterator[Agreement]:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
         model = path.name.removeprefix(_OUTPUTS).removesuffix(".jsonl.gz")
-        scorer, letter = "first_rule", mmlu_pro_letter.after_is
-        if model.startswith(_BY_API):
-            scorer, letter = WORKLOAD.scorers[0].name, mmlu_pro_letter.letter
-        yield _agreement(f"mmlu_pro/{scorer}, {model}", rows, letter)
-        yield _agreement(f"mmlu_pro, last letter, {model}", rows, mmlu_pro_letter.alone, shortcut=True)
+        yield of_record(rows, model)
+        yield agreement(f"mmlu_pro, last letter, {model}", rows, mmlu_pro_letter.alone, shortcut=True)
 
 
-def _agreement(
-    name: str, rows: Sequence[Any], letter: Callable[[str], str | None], *, shortcut: bool = False
+def of_record(rows: Sequence[Mapping[str, Any]], model: str) -> Agreement:
+    """The line of a record: by all three rules, or by the first alone where the record was made so.
+
+    Args:
+        rows: `question_id`, `response` and `pred`, the letter that was recorded.
+        model: For the name of the line.
+    """
+    by_rule = [agreement(f"mmlu_pro/{name}, {model}", rows, rule) for name, rule in _RULES.items()]
+    return next((line for line in by_rule if line.passes), by_rule[0])
+
+
+def agreement(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    letter: Callable[[str], str | None],
+    *,
+    shortcut: bool = False,
 ) -> Agreement:
+    """How far one rule finds the letters that were recorded; only the letter drawn is an exception."""
     wrong, known = [], Counter[str]()
     for row in rows:
         ours, theirs = letter(row["response"] or ""), row["pred"]
-        if ours is None and theirs is not None and not shortcut and letter is mmlu_pro_letter.after_is:
+        if ours is None and theirs == _DRAWN and not shortcut:
             known[_CHANCE] += 1
         elif ours != theirs:
             wrong.append(f"{row['question_id']}: ours {ours}, theirs {theirs}")

@@ -105,7 +105,7 @@ def _inside(name: str, options: list[str]) -> int:
     sys.path.insert(0, str(ROOT))
     with atheris.instrument_imports(include=INSTRUMENTED):
         targets = _targets()
-    from loadgen.client import sse
+    from loadgen.driver.client import sse
 
     sse.MAX_FRAME_BYTES = targets.SMALL  # type: ignore[attr-defined]  # few bytes reach beyond it
     atheris.Setup([sys.argv[0], *options], targets.TARGETS[name])

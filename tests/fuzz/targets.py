@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.client import sse
-from loadgen.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
-from loadgen.client.connection import Connection
-from loadgen.client.failure import Failure, RequestFailedError
-from loadgen.client.redaction import hide, without_a_part
-from loadgen.client.sse import SSEDecoder
-from loadgen.client.stream import ResponseStream
+from loadgen.driver.client import sse
+from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
+from loadgen.driver.client.connection import Connection
+from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.redaction import hide, without_a_part
+from loadgen.driver.client.sse import SSEDecoder
+from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.workers.framing import FrameReader, framed
+from loadgen.driver.workers.parts import PROTOCOLS, codec_of
 from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
-from loadgen.workers.framing import Frames, framed
-from loadgen.workers.parts import PROTOCOLS, codec_of
 from recorder import EventType, schema
 from recorder.event import Event
 from recorder.session import Session
@@ -39,8 +39,9 @@ from workloads.sources import read_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from loadgen.client.codec import Codec
-    from loadgen.client.head import Head
+    from loadgen.driver.client.codec import Codec
+    from loadgen.driver.client.head import Head
+    from loadgen.driver.client.late import Late
 
 SMALL: Final = 8 * 1024
 """The bounds of the fuzzed decoders: a few bytes of input reach beyond them."""
@@ -182,6 +183,8 @@ class Socket:
         """Nobody knows."""
         return None
 
+    segments = acknowledged
+
     def close(self) -> None:
         """No more."""
         self.open = False
@@ -190,10 +193,12 @@ class Socket:
 class Ready:
     """Nobody waits: what is put off is done at once."""
 
+    quiet_ns = 0
+
     def watch(self, *_: Any) -> None:
         """Nothing to watch."""
 
-    watch_writing = forget = watch
+    watch_writing = forget = left_unread = watch
 
     def put_off(self, work: Callable[[], None]) -> None:
         """Do it."""
@@ -208,9 +213,9 @@ class Told:
         self.body_ = b""
         self.end: str | None = None
 
-    def sent(self, at_ns: int) -> None:
+    def sent(self, at_ns: int, by_ns: int) -> None:
         """The first."""
-        assert at_ns
+        assert by_ns >= at_ns > 0
 
     def head(self, head: Head, at_ns: int) -> None:
         """Once, and before the body."""
@@ -218,8 +223,9 @@ class Told:
         assert at_ns
         self.head_ = head
 
-    def body(self, pieces: Sequence[bytes], moments: Sequence[int]) -> bool:
+    def body(self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late]) -> bool:
         """After the head, before the end."""
+        assert all(0 <= place < len(pieces) for place in late)
         assert self.head_ is not None
         assert self.end is None
         assert len(pieces) == len(moments)
@@ -271,11 +277,11 @@ def _response(pieces: list[bytes]) -> tuple[Any, ...]:
 def frames_of_workers(data: bytes) -> None:
     """What is put together is what was taken apart."""
     pieces = pieces_of(data)
-    frames = Frames()
+    frames = FrameReader()
     wire = b"".join(map(framed, pieces))
     whole = [one for piece in pieces_of((data[:1] or b"\0") + wire) for one in frames.feed(piece)]
     assert whole == pieces
-    Frames().feed(data)
+    FrameReader().feed(data)
 
 
 def ruleset(data: bytes) -> None:
@@ -332,23 +338,45 @@ def secret(data: bytes) -> None:
 
 def read_log(data: bytes) -> None:
     """A log in which anything stands anywhere is reported, or said to be damaged; nothing else happens."""
-    from cli.judging import make_report
+    path = _folder() / "events.db"
+    path.write_bytes(_whole_log())
+    spoil(path, data)
+    _each_is_read_or_damaged(path)
+
+
+def _each_is_read_or_damaged(path: Path) -> None:
+    """Every way to read a log gives an answer, or an error that explains itself."""
+    from loadgen.sessions.run.report import make_report
     from recorder.errors import LogError
     from reporter.errors import ReporterError
     from reporter.query import VIEWS, query
     from reporter.render import console, json
+    from reporter.reporter import MetricsReporter
+    from reporter.settings import settings
+    from reporter.so_far import so_far
     from rulesets.errors import RulesetError
 
-    path = _folder() / "events.db"
-    path.write_bytes(_whole_log())
-    _spoil(path, data)
-    try:
+    def reported() -> None:
         report = make_report(path, None)
         console.render(report)
         json.render(report)
-        query(path, "; ".join(f"FROM {view}" for view in VIEWS))
-    except (LogError, ReporterError, RulesetError) as error:
-        assert str(error)  # noqa: PT017 (it may also be right)
+
+    def dumped() -> None:
+        with MetricsReporter(path) as reporter:
+            reporter.dump_results(path.with_name("results.jsonl"))
+
+    ways: tuple[Callable[[], object], ...] = (
+        reported,
+        dumped,
+        lambda: query(path, "; ".join(f"FROM {view}" for view in VIEWS)),
+        lambda: so_far(path),
+        lambda: settings(path),
+    )
+    for way in ways:
+        try:
+            way()
+        except (LogError, ReporterError, RulesetError) as error:
+            assert str(error)  # noqa: PT017 (it may also be right)
 
 
 _VALUES: Final[tuple[Any, ...]] = (
@@ -375,11 +403,26 @@ _VALUES: Final[tuple[Any, ...]] = (
     '{"source":"client","loop_lag_max_ms":"x","cpu_share":[],"first_token_ns":9223372036854775807,"error":{"x":1}}',
     '{"model":[1],"dataset":"d","packages":7,"ruleset":{"a":1},"load":{"kind":{},"concurrency":"x","rate":"y"}}',
     '{"dataset":{"rows":"x","name":5},"max_tokens":"x","seed":{},"workers":[],"ruleset":{"targets":7},"stream":"x"}',
+    "[" * 3000 + "]" * 3000,
+    f'{{"load": {"9" * 5000}, "ruleset": {"9" * 5000}}}',
+    '{"accuracy":{"tasks":[{"task":7,"options":[],"groups":5},null],"repeats":"x","pass_threshold":[]}}',
+    '{"chunks":9223372036854775807,"silent_chunks":9223372036854775807,"bytes":9223372036854775807,"attempts":9}',
+    '{"input_tokens":9007199254740991,"output_tokens":9223372036854775807,"reasoning_tokens":9007199254740991}',
+    '{"input_tokens":9007199254740991,"output_tokens":9007199254740991,"chunks":2,"stream":true,"bytes":1}',
+    '{"coalesced":9223372036854775807,"reads":9223372036854775807,"cached_tokens":-9223372036854775808}',
+    '{"pass":"x","scorers":[{"task":[],"version":"x"},5],"options":[],"prompt_id":"x","value":"x"}',
 )
 
 
-def _spoil(path: Path, data: bytes) -> None:
-    """Each four bytes put another value somewhere, or another byte."""
+def spoil(path: Path, data: bytes) -> None:
+    """Each four bytes put another value somewhere, or another byte, or drop, copy or move rows.
+
+    A log whose first byte of damage is 255 is torn, with 254 it is cut off.
+    """
+    if data[:1] == b"\xfe":
+        stored = path.read_bytes()
+        path.write_bytes(stored[: int.from_bytes(data[1:4], "big") % len(stored)])
+        return
     if data[:1] == b"\xff":
         stored = bytearray(path.read_bytes())
         for at in range(1, len(data) - 3, 4):
@@ -388,15 +431,31 @@ def _spoil(path: Path, data: bytes) -> None:
         return
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for table, column, row, value in zip(*[iter(data[:40])] * 4, strict=False):
-            name = ("events", "events", "events", "session", "sittings", "event_types")[table % 6]
+            name = ("events", "events", "heartbeats", "session", "sittings", "event_types")[table % 6]
             columns = [told[1] for told in connection.execute(f"PRAGMA table_info({name})")]
             where = f"WHERE seq = {row}" if name == "events" and row < 200 else ""
             try:
-                held = (_VALUES[value % len(_VALUES)],)
-                change = f"UPDATE {name} SET {columns[column % len(columns)]} = ? {where}"  # noqa: S608 (ours)
-                connection.execute(change, held)
+                _change(connection, name, columns[column % len(columns)], where, table // 6, value)
             except sqlite3.Error:
                 continue
+
+
+def _change(connection: sqlite3.Connection, name: str, column: str, where: str, how: int, value: int) -> None:
+    """One change of a table; most are another value."""
+    match how:
+        case 0:
+            connection.execute(f"DELETE FROM {name} {where}")  # noqa: S608 (ours)
+        case 1 if name == "events":
+            columns = ", ".join(schema.COLUMNS)
+            again = f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {name} {where}"  # noqa: S608 (ours)
+            connection.execute(again)
+        case 2:
+            connection.execute(f"UPDATE {name} SET rowid = {1000 - value} - rowid {where}")  # noqa: S608 (ours)
+        case 3:
+            connection.execute(f"ALTER TABLE {name} DROP COLUMN {column}")
+        case _:
+            change = f"UPDATE {name} SET {column} = ? {where}"  # noqa: S608 (ours)
+            connection.execute(change, (_VALUES[value % len(_VALUES)],))
 
 
 @cache
@@ -408,6 +467,7 @@ def _whole_log() -> bytes:
         "url": "u",
         "load": {"kind": "closed", "concurrency": 1},
         "dataset": {"name": "d", "rows": 1},
+        "accuracy": {"tasks": [{"task": "gsm8k", "name": "gsm8k", "first": 0, "count": 1}], "repeats": 1},
     }
     store = Store.create(path, Session(settings=settings, environment={"packages": {"a": "1"}, "cpus": 2}))
     gaps = b"\1\0\0\0\2\0\0\0"
@@ -434,12 +494,23 @@ def _whole_log() -> bytes:
         (EventType.TELEMETRY, None, client),
         (EventType.TELEMETRY, None, {"source": "recorder", "events": 3, "lost": 0, "slowest_commit_ms": 1.0}),
         (EventType.FINDING, None, finding),
+        (EventType.QUESTION, None, {"prompt_id": 0, "task": "gsm8k", "id": "q", "tags": {"a": "b"}}),
         (EventType.STOP_PERFORMANCE_TRACKING, None, {"scheduled": 2, "reason": "requests"}),
         (EventType.PHASE_ENDED, None, {"phase": "performance"}),
         (EventType.TEST_ENDED, None, {"reason": "completed"}),
     ]
     store.append([schema.row(Event(kind, at, uuid, data)) for at, (kind, uuid, data) in enumerate(told, 1)])
     store.close()
+    scoring = Store.reopen(path, Session(environment={"kind": "scoring"}))
+    scorer = {"task": "gsm8k", "scorer": "official", "version": 1, "definition": "d", "judge": ""}
+    begun = {"pass": 1, "scorers": [scorer], "options": {}, "versions": {}}
+    passed: list[tuple[EventType, str | None, dict[str, Any]]] = [
+        (EventType.SCORING_STARTED, None, begun),
+        (EventType.SCORED, "a", {"pass": 1, "scorer": "official", "value": 1.0, "status": "scored"}),
+        (EventType.SCORING_ENDED, None, {"pass": 1, "reason": "completed"}),
+    ]
+    scoring.append([schema.row(Event(kind, 100, uuid, data)) for kind, uuid, data in passed])
+    scoring.close()
     return path.read_bytes()
 
 

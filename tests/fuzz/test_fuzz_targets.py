@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loadgen.client import sse
+from loadgen.driver.client import sse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

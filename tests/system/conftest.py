@@ -22,6 +22,19 @@ GIVE_UP_S = 30.0
 """Far more than anything here takes."""
 
 
+def events_of(log: Path) -> list[Event]:
+    """The events of a log in the order of writing; none before the log exists."""
+    rows: list[Any] = []
+    if log.exists():
+        query = "SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq"
+        with closing(sqlite3.connect(log)) as connection, suppress(sqlite3.OperationalError):
+            rows = connection.execute(query).fetchall()
+    return [
+        Event(EventType(code), at_ns, uuid, orjson.loads(data) if data else {})
+        for code, at_ns, uuid, data in rows
+    ]
+
+
 class WatchedRun:
     """A `loadgen perf` that is under way.
 
@@ -36,15 +49,7 @@ class WatchedRun:
 
     def events(self) -> list[Event]:
         """The events of the log, as they were written; none where there is no log yet."""
-        found: list[Any] = []
-        if self.log.exists():
-            query = "SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq"
-            with closing(sqlite3.connect(self.log)) as connection, suppress(sqlite3.OperationalError):
-                found = connection.execute(query).fetchall()
-        return [
-            Event(EventType(code), at_ns, uuid, orjson.loads(data) if data else {})
-            for code, at_ns, uuid, data in found
-        ]
+        return events_of(self.log)
 
     def count(self, kind: EventType) -> int:
         """How often an event stands in the log."""
@@ -62,16 +67,16 @@ class WatchedRun:
             time.sleep(0.005)
 
     def workers(self) -> list[int]:
-        """Its worker processes."""
+        """Its worker processes. `-ww`: arguments are not cut to the width of a terminal."""
         listed = subprocess.run(
-            ["ps", "-A", "-o", "pid=,ppid=,args="],  # noqa: S607 (wherever it is)
+            ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="],  # noqa: S607 (wherever it is)
             capture_output=True,
             text=True,
             check=True,
         ).stdout.splitlines()
         rows = [line.split(maxsplit=2) for line in listed]
         mine = [row for row in rows if int(row[1]) == self.process.pid]
-        return [int(pid) for pid, _, args in mine if "loadgen.workers.process" in args]
+        return [int(pid) for pid, _, args in mine if "loadgen.driver.workers.process" in args]
 
     def signal(self, *numbers: int) -> None:
         """Send signals to the parent alone, each when the one before was heard."""

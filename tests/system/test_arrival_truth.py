@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from cli.loads import load_of
-from cli.perf import run
-from cli.perf_settings import PerfSettings
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.run.loads import load_of
+from loadgen.sessions.run.session import run
+from loadgen.sessions.settings.perf import PerfSettings
 from reporter.query import query
 
 if TYPE_CHECKING:

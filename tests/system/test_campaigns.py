@@ -7,9 +7,13 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED
+from loadgen.mock_endpoint.truth import PlayedTruth
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -34,6 +38,9 @@ def test_a_round_of_kills_takes_load(campaign: Any) -> None:
         "oldest_ms": 0.0,
         "wait_ms": 20.0,
         "lag_ms": 1.0,
+        "busy": 0,
+        "behind_ms": 20.0,
+        "untrue": 0,
         "left": 0,
         "reported": True,
     }
@@ -41,7 +48,13 @@ def test_a_round_of_kills_takes_load(campaign: Any) -> None:
     idle = kill.Round(**good | {"per_s": 1999})
     late = kill.Round(**good | {"missing": 1, "wait_ms": 150.0})
     assert [(one.passed, one.in_doubt) for one in (idle, late)] == [(False, True)] * 2
-    for broken in ({"missing": 1}, {"left": 1, "per_s": 1}, {"reported": False}):
+    for broken in (
+        {"missing": 1},
+        {"untrue": 1},
+        {"behind_ms": None},
+        {"left": 1, "per_s": 1},
+        {"reported": False},
+    ):
         bad = kill.Round(**good | broken)
         assert not bad.passed
         assert not bad.in_doubt
@@ -50,7 +63,7 @@ def test_a_round_of_kills_takes_load(campaign: Any) -> None:
 
 def test_a_log_that_is_not_as_a_kill_leaves_it_is_not_reported(campaign: Any, tmp_path: Path) -> None:
     """Somebody has opened it before the report did."""
-    assert not campaign("kill")._reported(tmp_path, "cut_off")
+    assert campaign("kill")._report(tmp_path, "cut_off") is None
 
 
 def test_chaos_takes_faults(campaign: Any) -> None:
@@ -72,6 +85,53 @@ def test_chaos_takes_a_valid_run(campaign: Any) -> None:
         {"severity": "error", "code": "terminal_twice", "message": "Twice."},
     ]
     assert list(campaign("chaos")._invalid({"findings": findings})) == ["the run is invalid: Twice."]
+
+
+@pytest.mark.parametrize(
+    ("ended", "sent_ns", "wrong"),
+    [("completed", 999_000, False), ("completed", 2_000_000, True), ("unasked_response", 2_000_000, False)],
+)
+def test_chaos_takes_no_response_that_came_before_its_request(
+    campaign: Any, ended: str, sent_ns: int, *, wrong: bool
+) -> None:
+    """Only a request that was on its way may have been completed by another's response."""
+    truth = {
+        "a": PlayedTruth("a", "/", 1_000_100, scenario=AFTER_UNASKED, unasked_ns=1_000_000),
+        "b": PlayedTruth("b", "/", 1_000_100, scenario="short"),
+    }
+    endings = {"a": [ended], "b": ["completed"]}
+    told = list(campaign("chaos")._told_apart(endings, truth, {"a": sent_ns, "b": 5_000_000}))
+    assert bool(told) is wrong
+
+
+def test_chaos_takes_a_report_of_unasked_responses(campaign: Any) -> None:
+    """Only where it has a finding that says so."""
+    reported = campaign("chaos")._unasked_reported
+    said = {"findings": [{"code": "unasked_responses", "severity": "error"}]}
+    assert list(reported(said, {"a": ["unasked_response"]})) == []
+    assert list(reported({"findings": []}, {"a": ["completed"]})) == []
+    assert len(list(reported({"findings": []}, {"a": ["unasked_response"]}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "outcomes"), [(0, {"reported": 2}), (2, {"said to be damaged": 2}), (70, {}), (None, {})]
+)
+def test_a_damaged_log_is_reported_or_said_to_be_damaged(
+    campaign: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int | None, outcomes: dict[str, int]
+) -> None:
+    """Any other end is wrong, and is told with the damage."""
+    damaged = campaign("damaged_logs")
+    log = tmp_path / "events.db"
+    log.write_bytes(b"x" * 100)
+
+    def ends(_: Any, said: Path) -> int | None:
+        said.write_text("a traceback")
+        return code
+
+    monkeypatch.setattr(damaged, "_exit_code", ends)
+    monkeypatch.setattr(damaged, "_targets", lambda: SimpleNamespace(spoil=lambda *_: None))
+    found = damaged.damaged_logs(log, 1, 0)
+    assert (found.outcomes, len(found.wrong)) == (outcomes, 0 if outcomes else 2)
 
 
 def test_a_worker_that_is_not_found_is_told(campaign: Any, tmp_path: Path) -> None:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.asking.agenda import Agenda
-from loadgen.asking.turn import Asker
-from loadgen.client.codec import Generation
-from loadgen.client.endpoint import endpoint
-from loadgen.client.timeouts import Timeouts
-from loadgen.clock import system_clock
-from loadgen.issuing import Issuer
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.issuing import Issuer
+from loadgen.driver.phase import Phase
+from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.turn import RequestRunner
+from loadgen.driver.system.clock import system_clock
+from loadgen.driver.workers.parts import CODECS, load_transport
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.phase import Phase
-from loadgen.plan import Load, LoadKind, Plan
-from loadgen.workers.parts import CODECS, load_transport
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def chaos_mock() -> Iterator[MockProcess]:
 def test_the_campaign() -> None:
     """`make chaos`, shorter: two workers, and what they ended with beside the server's own truth."""
     run = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "chaos.py", "--requests", "1500", "--json"],
+        [sys.executable, ROOT / "benchmarks" / "chaos.py", "--requests", "1500", "--damages", "5", "--json"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -59,6 +59,7 @@ def test_the_campaign() -> None:
     assert found["requests"] == sum(found["seen"].values()) == 1500
     assert found["faults"] > 150
     assert len(found["seen"]) > 5
+    assert sum(found["damages"].values()) == 10
 
 
 @pytest.mark.skipif(
@@ -80,7 +81,7 @@ def test_nothing_is_left(chaos_mock: MockProcess, transport: str) -> None:
         clock = system_clock()
         look()
         client = load_transport(transport)(endpoint(chaos_mock.url, {}), timeouts)
-        asker = Asker(client, CODECS["chat"], plan.generation, events.append)
+        asker = RequestRunner(client, CODECS["chat"], plan.generation, events.append)
         issuer = Issuer(plan, Agenda((Sample(0, "a"),)), asker, clock)
         await issuer.issue(Phase("performance", clock.now_ns(), REQUESTS))
         await issuer.settle()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import WatchedRun
+    from tests.system.conftest import WatchedRun
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -90,11 +90,7 @@ def test_a_disk_that_gets_full(
 
 def test_a_file_that_may_not_grow(start_run: Start, mock: MockProcess, loadgen: Loadgen) -> None:
     """The same with a limit on the size of files, which anybody can set."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
-
-    run = start_run(mock.url, *FOR_LONG, preexec_fn=limit)
+    run = start_run(mock.url, *FOR_LONG, limits={resource.RLIMIT_FSIZE: 400_000})
     code, out, err = run.end()
     assert code == INVALID
     assert "the log cannot be written any more" in err
@@ -157,11 +153,7 @@ def test_a_report_that_cannot_be_kept(
     made = loadgen("perf", "--url", mock.url, "--model", "mock", "-n", 4, "--out", "run", "-q")
     assert made.returncode == 0, made.stderr
     (tmp_path / "run" / "report.json").unlink()
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-
-    process = start_loadgen("report", "run", preexec_fn=limit)
+    process = start_loadgen("report", "run", limits={resource.RLIMIT_FSIZE: 100})
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert "report.json was not written (File too large)" in err
@@ -169,7 +161,7 @@ def test_a_report_that_cannot_be_kept(
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["events.db"]
 
 
-IMPATIENT = "import recorder.store; recorder.store._LOCK_TIMEOUT_S = 0.3; import cli.start; cli.start.main()"
+IMPATIENT = "import recorder.store, loadgen.cli.start as it; recorder.store._LOCK_TIMEOUT_S = 0.3; it.main()"
 """The program, which waits for less than a second, and not for a minute, for whoever has locked its log."""
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cli.perf import outcome, run
-from cli.perf_settings import PerfSettings
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.run.session import outcome, run
+from loadgen.sessions.settings.perf import PerfSettings
 from reporter.query import query
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
 
         code, out, err = WatchedRun(start_loadgen("resume", "run", "--json"), log).end()
         assert code == 0, err
-        assert f"resuming: {REQUESTS - len(second)} requests are left" in err
+        assert f"resuming: {REQUESTS - len(second)} requests remaining for" in err
         truth = mock.truth()
 
     known = prompts(log)

@@ -49,7 +49,7 @@ def test_conversations_are_finished_after_a_kill(
 
         code, out, err = WatchedRun(start_loadgen("resume", "run", "--json"), run.log).end()
     assert code == 0, err
-    assert "conversations are left to ask" in err
+    assert "conversations remaining for" in err
     counts = orjson.loads(out)["counts"]
     assert counts["completed"] == PROMPTS * PASSES * TURNS
     assert counts["issued"] == counts["completed"] + counts["abandoned"] > counts["completed"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,20 +115,6 @@ def test_in_the_drain(start_run: Start, endless: MockProcess) -> None:
     assert orjson.loads(out)["counts"]["cancelled"] == 3
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what a process has loaded is looked up in /proc")
-def test_in_the_report(start_run: Start, mock: MockProcess) -> None:
-    """The run is whole, and what is printed says how to report it."""
-    run = start_run(mock.url, "-c", 4, "-n", 4)
-    maps = Path(f"/proc/{run.process.pid}/maps")
-    run.wait_until(lambda: "duckdb" in maps.read_text(), "the report")
-    run.signal(INT)
-    code, out, err = run.end()
-    assert code == INTERRUPTED
-    assert out == ""
-    assert "The log is whole" in err
-    assert run.count(EventType.TEST_ENDED) == 1
-
-
 def test_a_process_that_is_stopped_and_continued(start_run: Start, mock: MockProcess) -> None:
     """The parent, and then a worker: nothing is lost, and nobody is taken for dead."""
     run = start_run(mock.url, "-c", 4, "-n", 24, "--workers", 2)
@@ -153,11 +138,11 @@ def _has_stopped(pid: int) -> bool:
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_nobody_reads_what_it_says(start_run: Start, mock: MockProcess, stream: str) -> None:
-    """The run is done and recorded all the same; that nobody gets the report is exit 3."""
+    """The run is done and recorded all the same; without a reader it ends silently, as by SIGPIPE."""
     run = start_run(mock.url, "-c", 4, "-n", 8)
     getattr(run.process, stream).close()
     setattr(run.process, stream, None)
     code, _, err = run.end()
-    assert code == (3 if stream == "stdout" else 0), err
+    assert code == (141 if stream == "stdout" else 0), err
     assert run.count(EventType.COMPLETE) == 8
     assert (run.log.parent / "report.json").exists()

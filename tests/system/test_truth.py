@@ -97,7 +97,7 @@ def test_what_is_reported_is_what_was(
 
     assert counts["completed"] == counts["issued"] == counts["scheduled"] == len(true)
     assert counts["failed"] == counts["cancelled"] == counts["in_flight"] == 0
-    assert report["validity"] == {"valid": True, "reasons": []}
+    assert report["validity"] == {"valid": True, "reasons": [], "accepted": False}
     assert report["tokens"]["output"] == sum(record.tokens for record in true)
     assert report["tokens"]["source"] == "server_usage"
     ordered = stamps(log)

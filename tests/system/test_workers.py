@@ -6,25 +6,27 @@ import os
 import signal
 import sqlite3
 import subprocess
-import time
-from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from recorder.event import Event, EventType
+from recorder.event import EventType
 from recorder.lifecycle import violations
+from tests.system.conftest import events_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
-    Start = Callable[..., subprocess.Popen[str]]
+    from tests.system.conftest import WatchedRun
 
-TWO_WORKERS = ("--model", "mock", "-c", 6, "--workers", 2, "--duration", 60, "--out", "run", "--json")
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+    StartRun = Callable[..., WatchedRun]
+
+TWO_WORKERS = ("-c", 6, "--workers", 2, "--duration", 60)
 
 
 @pytest.fixture(scope="module")
@@ -34,50 +36,14 @@ def slow_mock() -> Iterator[MockProcess]:
         yield mock
 
 
-def events(log: Path) -> list[Event]:
-    """The events of a log, as they were written; none where there is no log yet."""
-    query = "SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq"
-    found: list[Any] = []
-    if log.exists():
-        with closing(sqlite3.connect(log)) as connection, suppress(sqlite3.OperationalError):
-            found = connection.execute(query).fetchall()
-    return [Event(EventType(c), at, uuid, orjson.loads(data) if data else {}) for c, at, uuid, data in found]
-
-
-def wait_for(log: Path, kind: EventType, times: int) -> None:
-    """Wait until an event stands so many times in the log."""
-    give_up = time.monotonic() + 30
-    while sum(event.type is kind for event in events(log)) < times:
-        assert time.monotonic() < give_up, kind
-        time.sleep(0.01)
-
-
-def workers(parent: int) -> list[int]:
-    """The worker processes of a process."""
-    listed = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,args="],  # noqa: S607 (wherever it is)
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    rows = [line.split(maxsplit=2) for line in listed]
-    return [int(pid) for pid, of, args in rows if int(of) == parent and "loadgen.workers.process" in args]
-
-
-def test_a_worker_that_is_killed_makes_the_run_invalid(
-    start_loadgen: Start,
-    tmp_path: Path,
-    slow_mock: MockProcess,
-) -> None:
+def test_a_worker_that_is_killed_makes_the_run_invalid(start_run: StartRun, slow_mock: MockProcess) -> None:
     """The run ends by itself, with a report of what it has; exit 4."""
-    log = tmp_path / "run" / "events.db"
-    process = start_loadgen("perf", "--url", slow_mock.url, *TWO_WORKERS)
-    wait_for(log, EventType.COMPLETE, 8)
-    first, second = workers(process.pid)
+    run = start_run(slow_mock.url, *TWO_WORKERS)
+    run.wait_for(EventType.COMPLETE, 8)
+    first, _ = run.workers()
     os.kill(first, signal.SIGKILL)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == 4, err
-    assert "Traceback" not in err
+    code, out, err = run.end()
+    assert code == 4, err
     report = orjson.loads(out)
     counts = report["counts"]
     assert report["run"]["ended"] == "worker_lost"
@@ -86,50 +52,30 @@ def test_a_worker_that_is_killed_makes_the_run_invalid(
     assert counts["issued"] == counts["completed"] + counts["failed"]
     assert counts["completed"] >= 8
     assert any("SIGKILL" in finding["message"] for finding in report["findings"])
-    assert violations(events(log)) == []
-    with pytest.raises(ProcessLookupError):
-        os.kill(second, 0)
+    assert violations(run.events()) == []
 
 
-def test_workers_end_with_a_parent_that_is_killed(
-    start_loadgen: Start,
-    tmp_path: Path,
-    slow_mock: MockProcess,
-) -> None:
+def test_workers_end_with_a_parent_that_is_killed(start_run: StartRun, slow_mock: MockProcess) -> None:
     """At once, and without a word: what they share with it, standard error, is closed then."""
-    process = start_loadgen("perf", "--url", slow_mock.url, *TWO_WORKERS)
-    wait_for(tmp_path / "run" / "events.db", EventType.COMPLETE, 4)
-    pids = workers(process.pid)
-    assert len(pids) == 2
-    os.kill(process.pid, signal.SIGKILL)
-    _, err = process.communicate(timeout=30)
-    assert "Traceback" not in err
-    give_up = time.monotonic() + 30
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            while True:
-                os.kill(pid, 0)
-                assert time.monotonic() < give_up
-                time.sleep(0.01)
+    run = start_run(slow_mock.url, *TWO_WORKERS)
+    run.wait_for(EventType.COMPLETE, 4)
+    assert len(run.workers()) == 2
+    run.process.kill()
+    run.end()
 
 
-def test_ctrl_c_reaches_everybody_and_drains(
-    start_loadgen: Start,
-    tmp_path: Path,
-    slow_mock: MockProcess,
-) -> None:
+def test_ctrl_c_reaches_everybody_and_drains(start_run: StartRun, slow_mock: MockProcess) -> None:
     """A terminal interrupts the whole process group; what is in flight is awaited all the same."""
-    log = tmp_path / "run" / "events.db"
-    process = start_loadgen("perf", "--url", slow_mock.url, *TWO_WORKERS)
-    wait_for(log, EventType.COMPLETE, 4)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == 130, err
+    run = start_run(slow_mock.url, *TWO_WORKERS)
+    run.wait_for(EventType.COMPLETE, 4)
+    os.killpg(run.process.pid, signal.SIGINT)
+    code, out, err = run.end()
+    assert code == 130, err
     assert "requests in flight; Ctrl-C again gives them up" in err
     report = orjson.loads(out)
     assert report["run"]["ended"] == "interrupted"
     assert report["counts"]["completed"] == report["counts"]["issued"] > 0
-    assert violations(events(log)) == []
+    assert violations(run.events()) == []
 
 
 def test_the_log_says_who_measured(loadgen: Loadgen, tmp_path: Path, slow_mock: MockProcess) -> None:
@@ -148,9 +94,11 @@ def test_the_log_says_who_measured(loadgen: Loadgen, tmp_path: Path, slow_mock: 
         "connect_ahead": 4,
     }
     assert orjson.loads(environment)["usable_cpus"] >= 1
-    found = events(tmp_path / "run" / "events.db")
-    assert all(event.data["reused"] for event in found if event.type is EventType.REQUEST_SENT and event.data)
-    telemetry = [event.data for event in found if event.type is EventType.TELEMETRY and event.data]
+    events = events_of(tmp_path / "run" / "events.db")
+    assert all(
+        event.data["reused"] for event in events if event.type is EventType.REQUEST_SENT and event.data
+    )
+    telemetry = [event.data for event in events if event.type is EventType.TELEMETRY and event.data]
     assert {data["source"] for data in telemetry} == {"client", "parent", "recorder"}
     assert {data.get("worker") for data in telemetry if data["source"] == "client"} == {0, 1}
 
@@ -163,7 +111,7 @@ def test_the_other_transport(loadgen: Loadgen, tmp_path: Path, slow_mock: MockPr
     )
     assert run.returncode == 0, run.stderr
     assert orjson.loads(run.stdout)["counts"]["completed"] == 4
-    assert violations(events(tmp_path / "run" / "events.db")) == []
+    assert violations(events_of(tmp_path / "run" / "events.db")) == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+"""The wheel, installed into an environment of its own: it is complete, and works far from the repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import orjson
+import pytest
+
+from loadgen.mock_endpoint.process import start_mock
+from tests.conftest import ROOT, clean_environment
+
+PACKAGES = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    pytest.importorskip("hatchling", reason="a wheel is built with hatchling, of the extra `dev`")
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program in a fresh environment, which has the dependencies of this one and not its packages."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder)
+    place = folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    # A path in a .pth file is searched, but its own .pth files are not read: an editable install is not seen.
+    (place / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--no-deps"]
+    subprocess.run([*pip, "--no-index", "--force-reinstall", str(wheel)], check=True, capture_output=True)
+    return folder / "bin" / "loadgen"
+
+
+def test_everything_is_in_it(wheel: Path) -> None:
+    """Each file of the packages: the SQL, the rulesets, the benchmarks' own data as well."""
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
+    known = {str(path.relative_to(ROOT)) for path in files if "__pycache__" not in path.parts}
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert known <= packed
+    assert {name.split("/")[0] for name in packed} == set(PACKAGES)
+
+
+def test_it_runs_far_from_the_repository(program: Path, tmp_path: Path) -> None:
+    """Its version, a run against a mock, the report, what it has built in; all from the wheel's own files."""
+
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            [program, *words],
+            cwd=tmp_path,
+            env=clean_environment(PATH=os.environ["PATH"]),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode in {0, 4}, done.stderr
+        return done.stdout
+
+    assert run("--version").startswith("llm-loadgen ")
+    where = [program.parent / "python", "-c", "import reporter; print(reporter.__file__)"]
+    loaded = subprocess.run(where, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert Path(loaded).is_relative_to(program.parents[1])
+    with start_mock(ttft="5ms", itl="1ms", tokens="4") as server:
+        run("perf", "--url", server.url, "--model", "m", "-n", "5", "-q", "--out", "r", "--ruleset", "chat")
+    assert orjson.loads(run("report", "r", "--json"))["counts"]["completed"] == 5
+    assert "mlperf-inference" in run("list", "rulesets")
+    assert "gsm8k" in run("list", "tasks")
+    assert run("sql", "r", "select count(*) as n from samples").split() == ["n", "5"]

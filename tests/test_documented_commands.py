@@ -1,0 +1,168 @@
+"""The commands that README and docs show: all can be typed; those that need only a server are run."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+
+from loadgen.cli.app import application
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from tests.conftest import ROOT, clean_environment
+from tests.documented_commands import Shown, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.preloaded import Preloaded
+
+REFUSED = "loadgen perf --base-url http://127.0.0.1:8000 --model NAME --request-rate 5 --num-prompts 100"
+"""What docs/coming-from.md shows to be refused."""
+COMMANDS = [command for command in shown() if command.page != "architecture.md" and command.line != REFUSED]
+
+NEEDS = {
+    r"^loadgen (selftest|calibrate)": "takes too long; tests of their own run them",
+    r"^loadgen (mock|watch) ": "serves or waits until it is stopped; tests of their own run them",
+    r"^loadgen search ": "takes half a minute; tests of their own run it",
+    r"--data [Dd]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
+    r"capitals": "is run by the page's own test",
+    r"hf:|--tokenizer [mN]": "needs Hugging Face's hub",
+    r"https://host": "needs a server that has a key",
+    r"--protocol (sse|sglang|responses)": "needs a server of another protocol",
+    r"run suite\.toml$": "needs the server that the file names",
+    r"curve|closed/ORG|scores\.json|SWEEP|sweep |starter": "needs a series, or files of its author",
+    r"sets\b|--scorer tool_selection": "needs the run that the page makes before",
+    r"cnn\.jsonl|--scenario (llama|server)|perf/rules": "needs a dataset, or the rules of its author",
+    r"--trace |ShareGPT": "needs a trace, or a dataset",
+    r"^loadgen resume ": "needs a run that was interrupted",
+    r"^loadgen score |export RUN.*--prices|(ifeval|report RUN) --prices": "needs a run with scores or prices",
+}
+"""Commands that are not run here, by what stands in them, and why."""
+
+SHORTER = (
+    (r"\$?\bURL\b|http://127\.0\.0\.1:\d+", "{url}"),
+    (r"--duration \S+|-d \S+", "--duration 1s"),
+    (r"-n \d+|--requests \d+", "-n 4"),
+    (r"--sessions \d+", "--sessions 4"),
+    (r"--cooldown \S+", "--cooldown 0"),
+    (r"exponential:5s", "exponential:5ms"),
+    (r"(ramp:\d+\.\.\d+|steps:10\.\.50x5),5m", r"\1,1s"),
+    (r"--concurrency 1,2,4,8,16,32", "--concurrency 1,2"),
+    (r"(-c|--concurrency) (100|200)", r"\1 10"),
+)
+"""What is made shorter, so that a command takes a second."""
+
+
+GRADER = """\
+def exact(solution_str, ground_truth, extra_info=None, **kw):
+    return float(solution_str.strip() == ground_truth)
+"""
+
+
+def reason(command: Shown) -> str | None:
+    """Why a command is not run here; None for one that is."""
+    return next((why for pattern, why in NEEDS.items() if re.search(pattern, command.line)), None)
+
+
+RUN = [command for command in COMMANDS if reason(command) is None]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command.page}: {command.line}")
+def test_every_command_can_be_typed(command: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its options exist and take the values that they are given."""
+    monkeypatch.delenv("LOADGEN_URL", raising=False)
+    name, rest = command.words[1], list(command.words[2:])
+    group: Any = typer.main.get_command(application(name))
+    parsed = group.commands[name]
+    if hasattr(parsed, "commands"):
+        parsed = parsed.commands[rest.pop(0)]
+    parsed.make_context(name, rest)
+
+
+def test_most_commands_are_run() -> None:
+    """What is left out is left out for a reason that still holds for one of them."""
+    assert len(RUN) >= 35
+    unused = [pattern for pattern in NEEDS if not any(re.search(pattern, one.line) for one in COMMANDS)]
+    assert unused == []
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MockProcess]:
+    """A mock that answers at once, whatever the model is called."""
+    with start_mock(ttft="2ms", itl="0ms", tokens="4") as mock:
+        yield mock
+
+
+@pytest.fixture(scope="module")
+def folder(preloaded: Preloaded, server: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runs and the files that the pages speak of."""
+    place = tmp_path_factory.mktemp("documented")
+    preloaded.run(
+        *("perf", "--url", server.url, "--model", "m", "-n", 5, "-q", "--out", "RUN"),
+        cwd=place,
+        env=clean_environment(),
+    )
+    for name in ("yesterday", "today", "runs/old", "runs/new", "runs/chat", "runs/20260102-030405-my-model"):
+        shutil.copytree(place / "RUN", place / name)
+    for name in ("artifacts/old", "artifacts/new"):
+        (place / name).mkdir(parents=True)
+        shutil.copy(place / "RUN" / "report.json", place / name)
+    shutil.copytree(ROOT / "examples", place / "examples")
+    shutil.copy(ROOT / "examples" / "rulesets" / "chat.yaml", place)
+    shutil.copy(ROOT / "examples" / "suite.toml", place)
+    (place / "graders.py").write_text(GRADER)
+    question = {"prompt": "2+2?", "user_prompt": "2+2?", "ground_truth": "4", "answer": "4"}
+    for name in ("questions.jsonl", "faq.jsonl"):
+        (place / name).write_text(json.dumps(question) + "\n")
+    turns = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
+    chat = {"messages": [*turns, {"role": "user", "content": "Bye"}]}
+    (place / "chats.jsonl").write_text(f"{json.dumps(chat)}\n" * 12)
+    (place / "tickets.csv.gz").write_bytes(gzip.compress(b"body\nhelp\n"))
+    return place
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", RUN, ids=lambda command: f"{command.page}: {command.line}")
+def test_a_command_does_what_the_page_says(
+    command: Shown, preloaded: Preloaded, server: MockProcess, folder: Path, tmp_path: Path
+) -> None:
+    """It ends as a measurement may end on a busy machine, and not as a mistake: no usage error, no bug."""
+    shutil.copytree(folder, tmp_path / "here")
+    line = command.line
+    for pattern, shorter in SHORTER:
+        line = re.sub(pattern, shorter.replace("{url}", server.url), line)
+    if command.words[1:] == ("init",):
+        (tmp_path / "here" / "suite.toml").unlink()
+    environment = {"URL": server.url, "LLAMA_KEY": "any"}
+    done = _typed(line, tmp_path / "here", environment, preloaded)
+    assert done.returncode in {0, 1, 4, 5}, f"{line}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+
+
+def _typed(
+    line: str, folder: Path, environment: dict[str, str], preloaded: Preloaded
+) -> subprocess.CompletedProcess[str]:
+    """Run a line as a shell does: in a shell where it is more than one command with its words."""
+    words = list(shlex.shlex(line, posix=True, punctuation_chars=True))
+    if words[0] == "loadgen" and not any(set(word) <= set("();<>|&") for word in words):
+        words = [Template(word).safe_substitute(environment) for word in shlex.split(line)]
+        return preloaded.run(*words[1:], cwd=folder, env=clean_environment(**environment))
+    return subprocess.run(
+        ["/bin/sh", "-c", line.replace("loadgen", f"{sys.executable} -m loadgen", 1)],
+        cwd=folder,
+        env=clean_environment(**environment),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
