@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from recorder.lifecycle import violations
 from tests.system.conftest import events_of
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
