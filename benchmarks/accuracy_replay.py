@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
-from reporter.log import open_log
+from reporter.log.database import open_log
 from workloads.benchmark import dataset
 from workloads.grading.english import offer
 from workloads.task import parse

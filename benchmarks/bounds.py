@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cores import choose, on_core
 
-from reporter.log import open_log
+from reporter.log.database import open_log
 from reporter.quantile import position
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.compare.comparing import compare
+from reporter.compare.compare import compare
 from reporter.compare.comparison import Rules
 from reporter.compare.metric import metric
 from reporter.compare.side import Side, look

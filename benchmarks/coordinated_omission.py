@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from under_load import require_all, start, workers_of
 
 from loadgen.mock_endpoint.process import start_mock
-from reporter.query import query
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

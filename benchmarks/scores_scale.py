@@ -27,9 +27,9 @@ from scorecard import Row, table
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
-from reporter.accuracy.computing import TABLES, accuracy
-from reporter.defining import define
-from reporter.log import load_big_tables, open_log
+from reporter.accuracy.scores import TABLES, accuracy
+from reporter.log.database import load_big_tables, open_log
+from reporter.log.definitions import define
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

@@ -109,8 +109,8 @@ class Run:
         Raises:
             UsageError: The SQL is wrong, or the log cannot be read.
         """
-        from reporter.log import big_tables_in
-        from reporter.query import relation
+        from reporter.log.database import big_tables_in
+        from reporter.log.query import relation
 
         with one_tree():
             return relation(self._opened(frozenset(big_tables_in(query))), query)
@@ -202,7 +202,7 @@ class Run:
     def _opened(self, tables: frozenset[str]) -> DuckDBPyConnection:
         """A connection with some big tables; relations keep the one that they were made with alive."""
         if self._connection is None or not tables <= self._tables:
-            from reporter.query import open_for_queries
+            from reporter.log.query import open_for_queries
 
             self._tables |= tables
             self._connection = open_for_queries(self.folder, self._tables)

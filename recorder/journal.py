@@ -3,7 +3,7 @@
 A log is written ahead, but where a process reopens a finished one, or folds it into one file at the end,
 SQLite keeps for a moment what the file was before. A process that was killed just then leaves that journal,
 and the log has to be rolled back before it is read. A writer does it in place; a reader, which changes no
-file, on a copy (`reporter.source`).
+file, on a copy (`reporter.log.source`).
 
 A folder with a log may come from anywhere. SQLite trusts a journal: one whose header says so would empty the
 log, or make it terabytes long. So its header is checked first: https://www.sqlite.org/fileformat.html, 3.

@@ -18,8 +18,8 @@ import orjson
 from recorder.errors import LogError
 from recorder.store import log_path
 from reporter.kinds import document, members, text
-from reporter.log import load_big_tables, streamed_figures
-from reporter.source import readable
+from reporter.log.database import load_big_tables, streamed_figures
+from reporter.log.source import readable
 from workloads.answer import Answer
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NEEDED: Final = frozenset({"questions", "passes", "scored", "asked", "judge_calls", "prompt_events"})
-"""The tables of `reporter.log` that answers are found by."""
+"""The tables of `reporter.log.database` that answers are found by."""
 
 ReadTexts = Callable[[Sequence[int]], Mapping[int, str]]
 """Gives the texts of events, as JSON, by their numbers."""
@@ -123,7 +123,7 @@ def stored_answers(
     """All answers of an opened run that can be judged, in the order in which they came, in batches.
 
     Args:
-        connection: As by `reporter.log.open_log`.
+        connection: As by `reporter.log.database.open_log`.
         run: The run's folder, or the log itself.
         pass_number: Of the pass that `Stored.done` is about; 0 for none.
         read: See `texts_of`; only what is read by it may change meanwhile.

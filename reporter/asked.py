@@ -11,8 +11,8 @@ import orjson
 from recorder.errors import LogError
 from recorder.store import log_path
 from reporter.border import blaming
-from reporter.log import open_log
-from reporter.source import readable
+from reporter.log.database import open_log
+from reporter.log.source import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.bounds import bounds_by_part, column
 from reporter.groups import summaries_by_group
+from reporter.log.condition import quoted, value_of_tag
 from reporter.report import PartReport
-from reporter.spans import happenings
-from reporter.stages import stage_spans, stages_of
-from reporter.where import quoted, value_of_tag
+from reporter.windows.spans import happenings
+from reporter.windows.stages import stage_spans, stages_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

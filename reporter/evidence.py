@@ -11,8 +11,8 @@ from rulesets.definitions import Definitions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.cold_start import ColdStart
-    from reporter.own_delay import OwnDelay
+    from reporter.findings.client_overhead import OwnDelay
+    from reporter.findings.cold_start import ColdStart
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
     from rulesets.client_delay import AffectedFigure
 

@@ -6,26 +6,26 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from reporter.acceptance import accepted
-from reporter.accuracy.computing import asks_again
+from reporter.accuracy.scores import asks_again
 from reporter.bounds import COMPLETED, bounds
 from reporter.breakdown import breakdown
-from reporter.cold_start import cold_start
 from reporter.displayed import DisplayedReport
 from reporter.distribution import summaries, weighted_summary
 from reporter.evidence import CheckInputs, Violation
-from reporter.findings import findings, validity
-from reporter.log import all_figures, figures, timelines
-from reporter.over_time import over_time
-from reporter.own_delay import DELAYS, ENDS, late_reads_ms, own_delay
-from reporter.own_effect import effects
+from reporter.findings.acceptance import accepted
+from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, own_delay
+from reporter.findings.cold_start import cold_start
+from reporter.findings.findings import findings, validity
+from reporter.findings.overhead_effect import effects
+from reporter.findings.steadiness import steadiness
+from reporter.log.database import all_figures, figures, timelines
+from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.quantile import PERCENTILES
-from reporter.rate_window import own_window, redefine, uncounted
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens, Window
-from reporter.session import client_health, recorder_health, run_facts
-from reporter.steadiness import steadiness
 from reporter.undefined import undefined
-from reporter.window import issuing_s
+from reporter.windows.over_time import over_time
+from reporter.windows.rate_window import own_window, redefine, uncounted
+from reporter.windows.window import issuing_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.acceptance import OnInvalid
-    from reporter.own_delay import OwnDelay
+    from reporter.findings.acceptance import OnInvalid
+    from reporter.findings.client_overhead import OwnDelay
     from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
 

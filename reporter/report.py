@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.own_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
+from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ class Finding:
         severity: `error` findings make the run invalid; `warning` and `info` do not.
         message: What was found, with the figures.
         remedy: What to do about it.
-        acceptable: Whether `--on-invalid warn` accepts an error: see `reporter.acceptance`.
+        acceptable: Whether `--on-invalid warn` accepts an error: see `reporter.findings.acceptance`.
     """
 
     code: str
@@ -182,7 +182,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class SteadyState:
-    """The part of the window in which the figures did not drift, if there is one (`reporter.steady_state`).
+    """The part of the window in which the figures did not drift: see `reporter.windows.steady_state`.
 
     Attributes:
         found: Whether there is.

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import orjson
 
 from reporter.accuracy import undetermined
-from reporter.accuracy.computing import TABLES, accuracy, asks_benchmarks
+from reporter.accuracy.scores import TABLES, accuracy, asks_benchmarks
 from reporter.border import blaming
-from reporter.defining import define
 from reporter.errors import OptionError
-from reporter.findings import in_order
-from reporter.held_samples import held_samples
+from reporter.findings.findings import in_order
 from reporter.kinds import document
-from reporter.log import load_big_tables, open_log, rows
+from reporter.log.database import load_big_tables, open_log, rows
+from reporter.log.definitions import define
+from reporter.log.held_samples import held_samples
 from reporter.metrics import TPOTReportingMode, compute
 from reporter.quantile import PERCENTILES, method_named
 from reporter.tokens import count_tokens, texts_needed
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.acceptance import OnInvalid
     from reporter.costs.prices import PriceTable
+    from reporter.findings.acceptance import OnInvalid
     from reporter.report import Report
     from reporter.sample_results import ResultOptions
     from reporter.tokens import Tokenizer
@@ -179,8 +179,8 @@ class MetricsReporter:
         count_tokens(connection, tokenizer, definitions, recount=recount)
 
     def _with_cost(self, report: Report, prices: PriceTable, *, benchmarks: bool) -> Report:
-        from reporter.costs.computing import TABLES as PRICED
-        from reporter.costs.computing import cost
+        from reporter.costs.costs import TABLES as PRICED
+        from reporter.costs.costs import cost
 
         connection, model = self._opened(), str(report.run.get("model"))
         load_big_tables(connection, self._run, PRICED if benchmarks else ())

@@ -11,7 +11,7 @@ from reporter.accuracy.asked import asked, passes
 from reporter.accuracy.definitions import defined
 from reporter.errors import OptionError
 from reporter.kinds import document, members
-from reporter.where import quoted
+from reporter.log.condition import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -235,7 +235,7 @@ def _cost(prices: PriceTable | None, settings: Mapping[str, Any]) -> str:
     price = prices.of(model)
     if price is None:
         raise OptionError(f"{prices.file} has no price for the model {model}")
-    from reporter.costs.computing import DOLLARS
+    from reporter.costs.costs import DOLLARS
 
     rates = {name: getattr(price, name) for name in ("input", "cached_input", "output", "reasoning")}
     expression = DOLLARS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log import figures
+from reporter.log.database import figures
 from reporter.report import Finding
 
 if TYPE_CHECKING:

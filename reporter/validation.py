@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.errors import OptionError
 from reporter.kinds import members, texts
-from reporter.settings import settings
+from reporter.log.settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

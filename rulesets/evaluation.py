@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import RulesetError
-from rulesets.judging.facts import was_cut_short
-from rulesets.judging.rule import Case
-from rulesets.judging.rules import rules_of
+from rulesets.evaluators.facts import was_cut_short
+from rulesets.evaluators.rule import Case
+from rulesets.evaluators.rules import rules_of
 from rulesets.nearest import suggestion
 from rulesets.sweeps import names
 from rulesets.verdict import Verdict, whole
@@ -18,9 +18,9 @@ from rulesets.verdict import Verdict, whole
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule import Rule
     from rulesets.evidence import Evidence
-    from rulesets.judging.row import VerdictRow
-    from rulesets.judging.rule import Rule
     from rulesets.ruleset import Ruleset
 
 

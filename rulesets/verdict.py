@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.judging.row import Status, VerdictRow
+from rulesets.evaluators.row import Status, VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -40,7 +40,7 @@ def resume(settings: ResumeSettings) -> None:
 def _resume_run(settings: ResumeSettings) -> None:
     from loadgen.cli.perf import tell
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.driver.workers.staff import WorkerLauncher
+    from loadgen.driver.workers.launcher import WorkerLauncher
     from loadgen.sessions.run.ending import end_log
     from loadgen.sessions.run.resumption import prepare_again, resumable, settings_again
     from loadgen.sessions.run.run_folder import folder_of

@@ -15,7 +15,7 @@ from loadgen.sessions.settings.run_argument import RunOrSeries
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reporter.query import QueryResult
+    from reporter.log.query import QueryResult
 
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER: Final = re.compile(r"[+-]\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -76,8 +76,8 @@ def sql(
 def _ask(run: Path, text: str) -> QueryResult:
     """Ask the log of a run, or those of all runs of a series together."""
     from loadgen.sessions.series.series import is_series, runs_in
-    from reporter.query import query
-    from reporter.query_series import query_series
+    from reporter.log.query import query
+    from reporter.log.query_series import query_series
 
     return query_series(runs_in(run), text) if is_series(run) else query(run, text)
 

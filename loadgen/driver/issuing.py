@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.plan import LoadKind
 from loadgen.driver.progress import Progress
+from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
 from loadgen.driver.requests.conversation import Conversations
-from loadgen.driver.requests.places import ConcurrencyLimit
-from loadgen.driver.share import Shard
+from loadgen.driver.shard import Shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator

@@ -22,7 +22,7 @@ _SECOND: Final = 1_000_000_000
 
 
 class WorkerGroup(Protocol):
-    """Who issues the requests: one process or several (`loadgen.driver.workers.crew.WorkerPool`).
+    """Who issues the requests: one process or several (`loadgen.driver.workers.pool.WorkerPool`).
 
     Attributes:
         progress: Counters for the live view.

@@ -24,7 +24,7 @@ def compare_runs(settings: CompareSettings) -> Comparison:
         LogError, NotARunError: A run cannot be read.
     """
     from loadgen.sessions.settings.tokenizer import load
-    from reporter.compare.comparing import compare
+    from reporter.compare.compare import compare
     from reporter.compare.metric import DECIDING, FURTHER, metric
     from reporter.compare.side import common_scores
 

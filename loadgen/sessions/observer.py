@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from loadgen.driver.judging import Tally
+    from loadgen.driver.judge_client import Tally
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import Progress
     from loadgen.sessions.series.outcome import PointOutcome

@@ -127,7 +127,7 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
 def _of_log(name: str, run: Path, kind: str | None) -> Listed:
     """A run without a report: the log says how it was begun."""
     from recorder.errors import LogError
-    from reporter.settings import opening
+    from reporter.log.settings import opening
 
     try:
         settings, _, started_ns = opening(run)

@@ -130,6 +130,6 @@ def tool_sets(data: Path | None = None) -> Mapping[str, str]:
 
 def views() -> Mapping[str, str]:
     """Views of the log that SQL can ask."""
-    from reporter.query import VIEWS
+    from reporter.log.query import VIEWS
 
     return VIEWS

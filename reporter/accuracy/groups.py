@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.accuracy.mean import VALUE
 from reporter.accuracy.spread import spread
 from reporter.accuracy.task_score import GroupScore
-from reporter.where import quoted
+from reporter.log.condition import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.acceptance import IN_WORDS
+from reporter.findings.acceptance import IN_WORDS
 from reporter.kinds import members
 
 if TYPE_CHECKING:

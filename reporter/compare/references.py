@@ -9,8 +9,8 @@ import orjson
 
 from recorder.store import LOG_NAME
 from reporter.errors import NotARunError
+from reporter.log.settings import head
 from reporter.report import SCHEMA_VERSION
-from reporter.settings import head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

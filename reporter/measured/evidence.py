@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.accuracy.questions import by_question
 from reporter.bounds import column
+from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST, group_size, grouped
 from reporter.measured.rates import rates
 from reporter.measured.timeline import issued_in
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
-from reporter.where import condition
 from rulesets.evidence import Good, Rate
 from rulesets.scores import score
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST, group_size, grouped, merged_size
 from reporter.measured.timeline import windows
-from reporter.where import condition
 from rulesets.evidence import Rate
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.bounds import SPEEDS, column, gaps
+from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST
 from reporter.measured.ranked import Ranked
 from reporter.measured.sample import LogSample, Span
 from reporter.measured.timeline import issued_in
-from reporter.where import condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

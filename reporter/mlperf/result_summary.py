@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log import all_figures
+from reporter.log.database import all_figures
 from reporter.mlperf.load import issued, measured_by, pattern, seeds
 from reporter.mlperf.stat_block import COUNT, NS, NS_OF_RATIO, block, estimated
 

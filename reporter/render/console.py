@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from reporter.acceptance import IN_WORDS
+from reporter.findings.acceptance import IN_WORDS
 from reporter.render import accuracy, breakdown, cost, health, latency, verdict
 from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, seconds, whole
 from reporter.render.heading import heading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.acceptance import IN_WORDS
+from reporter.findings.acceptance import IN_WORDS
 from reporter.render.page import clean
 
 if TYPE_CHECKING:

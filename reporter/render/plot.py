@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reporter.planes import Plane
+    from reporter.log.planes import Plane
 
 _INCHES: Final = (7.0, 4.6)
 """Of each plane."""

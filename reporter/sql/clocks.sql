@@ -1,4 +1,4 @@
--- One row a sitting: its own clock, and which events are its own (`reporter.clock` has shifted their times).
+-- One row a sitting: its own clock, and which events are its own (`reporter.log.clock` has shifted their times).
 CREATE TABLE clocks AS
 -- What it says of its own completeness is on the first one's clock, as are the times of events.
 SELECT

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from rulesets.condition import Condition
 from rulesets.confidence import Form, Method, Side
 from rulesets.errors import ExpressionError, TargetError
+from rulesets.evaluators.row import Group
 from rulesets.expression import described, parse
-from rulesets.judging.row import Group
 from rulesets.nearest import suggestion
 from rulesets.quantity import ACCURACY as SCORE
 from rulesets.quantity import COMPARE, EVERYTHING, METRIC_ALIASES, METRICS, SCORE_NAME, SCORES, exact

@@ -1,6 +1,6 @@
 """Rules over several runs: where the points of a sweep must lie, and what they must show together."""
 
-from rulesets.sweeps.judging import CHECKS, judge, names
+from rulesets.sweeps.evaluation import CHECKS, judge, names
 from rulesets.sweeps.pareto import front
 from rulesets.sweeps.point import Point
 from rulesets.sweeps.regions import Regions, regions

@@ -20,7 +20,7 @@ from rulesets.sweeps.rule import SweepRule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
 

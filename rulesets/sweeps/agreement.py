@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.judging import facts
+from rulesets.evaluators import facts
 from rulesets.sweeps.point import Axis
 from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
 

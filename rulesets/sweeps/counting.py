@@ -11,7 +11,7 @@ from rulesets.sweeps.rule import SweepRule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
     from rulesets.sweeps.regions import Regions

@@ -14,7 +14,7 @@ from rulesets.sweeps.rule import SweepRule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.sweeps.point import Point
 
 Spot = tuple[float, float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.judging import facts
+from rulesets.evaluators import facts
 from rulesets.quantity import METRIC_ALIASES, PERCENTILE, STAT_ALIASES
 
 if TYPE_CHECKING:

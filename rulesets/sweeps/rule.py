@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rulesets.judging.row import VerdictRow, margin
+from rulesets.evaluators.row import VerdictRow, margin
 
 if TYPE_CHECKING:
-    from rulesets.judging.row import Status
+    from rulesets.evaluators.row import Status
     from rulesets.target import Severity
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.judging import facts
+from rulesets.evaluators import facts
 from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.sweeps.point import Point
 
 TOLERANCE: Final = 0.05

@@ -17,7 +17,7 @@ from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.run.session import outcome, run
 from loadgen.sessions.settings.perf import PerfSettings
-from reporter.query import query
+from reporter.log.query import query
 from rulesets.ruleset import of_expressions
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.resumption import resumable
-from reporter.log import open_log
+from reporter.log.database import open_log
 from tests.conftest import clean_environment
 from workloads.benchmark import dataset
 from workloads.task import parse

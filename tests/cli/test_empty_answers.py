@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from loadgen.mock_endpoint.process import start_mock
-from reporter.log import open_log
+from reporter.log.database import open_log
 
 ROOT = Path(__file__).parents[2]
 FUNCTION = {

@@ -16,7 +16,7 @@ from loadgen.cli.check import print_json, printer
 from loadgen.sessions.errors import printable
 from loadgen.sessions.run.check import CheckLine
 from loadgen.sessions.run.run_folder import new_run_folder
-from reporter.query import QueryResult
+from reporter.log.query import QueryResult
 
 if TYPE_CHECKING:
     from pathlib import Path

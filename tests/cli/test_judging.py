@@ -15,7 +15,7 @@ import pytest
 from loadgen.sessions.errors import UsageError, told
 from loadgen.sessions.run.report import make_report, started_with, write_report
 from loadgen.sessions.settings.perf import PerfSettings
-from reporter.settings import settings
+from reporter.log.settings import settings
 from rulesets.definitions import Definitions
 from rulesets.demands import AuditDemand
 from rulesets.evidence import Accuracy
@@ -122,7 +122,7 @@ def test_a_score_can_be_told(a_run: Path) -> None:
 
 def test_the_log_has_how_long_the_first_chunk_is(a_run: Path) -> None:
     """Of every answer that was streamed: part of its text."""
-    from reporter.log import open_log
+    from reporter.log.database import open_log
 
     with open_log(a_run, ("outputs",)) as log:
         found = log.execute(

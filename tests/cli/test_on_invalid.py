@@ -16,11 +16,11 @@ from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.series import SeriesPoint
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.stored import given_again, kept
+from reporter.log.settings import settings
 from reporter.render import annotations, junit, markdown
 from reporter.render.judged import NamedVerdict
-from reporter.settings import settings
 from tests.reporter.conftest import Run
-from tests.reporter.test_own_effect import hiccups
+from tests.reporter.test_overhead_effect import hiccups
 
 if TYPE_CHECKING:
     import subprocess

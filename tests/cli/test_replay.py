@@ -11,7 +11,7 @@ import pytest
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.dataset_findings import dataset_findings
 from loadgen.sessions.run.earlier_run import asked_again
-from reporter.log import open_log
+from reporter.log.database import open_log
 from workloads.traces.replayed import questions
 from workloads.traces.trace import TracePart, read_trace
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reporter.log import rows
+from reporter.log.database import rows
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.process import MockProcess
@@ -40,7 +40,7 @@ MODULES = (
         "loadgen.cli.app",
         "typer",
         "loadgen.cli.perf",
-        "loadgen.driver.workers.staff",
+        "loadgen.driver.workers.launcher",
         "loadgen.sessions.run.preparation",
         "loadgen.driver.plan",
         "asyncio",
@@ -87,7 +87,7 @@ def test_an_ignored_signal_stays_ignored(mock: MockProcess, tmp_path: Path) -> N
 
 INTERRUPTED_IN_A_QUERY = """
 import os, signal
-import reporter.log
+import reporter.log.database
 
 def interrupted(connection):
     try:
@@ -95,7 +95,7 @@ def interrupted(connection):
     except KeyboardInterrupt:
         raise RuntimeError("Query interrupted") from None
 
-reporter.log.measure = interrupted
+reporter.log.database.measure = interrupted
 import loadgen.cli.start
 loadgen.cli.start.main()
 """

@@ -20,8 +20,8 @@ from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.driver.workers.crew import WorkerPool
-from loadgen.driver.workers.staff import WorkerLauncher
+from loadgen.driver.workers.launcher import WorkerLauncher
+from loadgen.driver.workers.pool import WorkerPool
 from recorder.event import EventType
 from recorder.writer import EventRecorder
 from reporter.reporter import MetricsReporter

@@ -20,7 +20,7 @@ from loadgen.driver.plan import Load, LoadKind, Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.session import Session
-from loadgen.driver.share import Shard
+from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from loadgen.driver.testing import ManualClock
 from recorder.event import Event, EventType

@@ -18,7 +18,7 @@ from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Load, LoadKind, Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
-from loadgen.driver.share import Shard
+from loadgen.driver.shard import Shard
 from loadgen.driver.testing import ManualClock
 from workloads.sample import Sample
 

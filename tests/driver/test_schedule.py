@@ -13,7 +13,7 @@ from loadgen.driver.arrivals.rate_profile import Profile
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.plan import Load, LoadKind
-from loadgen.driver.share import Shard
+from loadgen.driver.shard import Shard
 
 SECOND = 1_000_000_000
 SEEDS = st.integers(0, 2**63 - 1)

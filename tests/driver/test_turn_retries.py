@@ -11,8 +11,8 @@ import pytest
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.codec import Generation
-from loadgen.driver.requests import retrying
-from loadgen.driver.requests.retrying import Retries
+from loadgen.driver.requests import retries as module
+from loadgen.driver.requests.retries import Retries
 from loadgen.driver.requests.turn import RequestRunner
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
@@ -34,7 +34,7 @@ Taken = "list[Event]"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the server names no time, next to none is waited."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(module, "FIRST_WAIT_S", 0.01)
 
 
 async def taken(

@@ -349,11 +349,11 @@ def _each_is_read_or_damaged(path: Path) -> None:
     from loadgen.sessions.run.report import make_report
     from recorder.errors import LogError
     from reporter.errors import ReporterError
-    from reporter.query import VIEWS, query
+    from reporter.log.query import VIEWS, query
+    from reporter.log.settings import settings
+    from reporter.log.so_far import so_far
     from reporter.render import console, json
     from reporter.reporter import MetricsReporter
-    from reporter.settings import settings
-    from reporter.so_far import so_far
     from rulesets.errors import RulesetError
 
     def reported() -> None:

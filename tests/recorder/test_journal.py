@@ -18,7 +18,7 @@ from recorder.event import Event, EventType
 from recorder.journal import is_hot, roll_back
 from recorder.session import Session
 from recorder.store import Store, verify
-from reporter.source import readable
+from reporter.log.source import readable
 
 if TYPE_CHECKING:
     from pathlib import Path

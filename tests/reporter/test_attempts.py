@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recorder import EventType
-from reporter.query import query
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import pytest
 
 from recorder import EventType
 from reporter.breakdown import MOST_VALUES
-from reporter.query import query
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.cold_start import FEWEST, MOST_TOGETHER, First, Usual, cold_requests
+from reporter.findings.cold_start import FEWEST, MOST_TOGETHER, First, Usual, cold_requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from reporter.credible import MOST_HIDDEN_TOKENS, MOST_TOKENS, is_count, is_output_count
+from reporter.log.credible import MOST_HIDDEN_TOKENS, MOST_TOKENS, is_count, is_output_count
 from reporter.render import console, json
 from reporter.report import Tokens
 from tests.reporter.conftest import BYTES

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.compare.comparing import compare
+from reporter.compare.compare import compare
 from reporter.compare.comparison import Rules
 from reporter.compare.metric import metric
 from reporter.compare.side import Side, look
-from reporter.defining import define
-from reporter.log import open_log
+from reporter.log.database import open_log
+from reporter.log.definitions import define
 from reporter.measured import measured
 from reporter.render.comparison import render
 from reporter.reporter import MetricsReporter

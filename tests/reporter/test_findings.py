@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
-from reporter.client_limits import OWN_FAILURES
 from reporter.evidence import CheckInputs, Violation
-from reporter.findings import findings, validity
-from reporter.own_delay import OwnDelay, OwnPart
-from reporter.own_effect import FEWEST
+from reporter.findings.client_limits import OWN_FAILURES
+from reporter.findings.client_overhead import OwnDelay, OwnPart
+from reporter.findings.findings import findings, validity
+from reporter.findings.overhead_effect import FEWEST
 from reporter.report import Finding, RequestCounts, Summary
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 from recorder import EventType, schema
 from recorder.session import Session
 from recorder.store import Store
-from reporter.defining import define
-from reporter.following import Following, followed
-from reporter.log import open_log
+from reporter.log.database import open_log
+from reporter.log.definitions import define
+from reporter.log.following import Following, followed
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

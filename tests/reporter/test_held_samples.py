@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reporter import MetricsReporter, held_samples
-from reporter.log import open_log, set_windows
-from reporter.window import Window
+from reporter import MetricsReporter
+from reporter.log.database import held_samples, open_log, set_windows
+from reporter.windows.window import Window
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from recorder.errors import LogError, NewerLogError, NotALogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.log import BIG_TABLES, _reading, _streamed, big_tables_in, open_log, rows
-from reporter.settings import opening
+from reporter.log.database import BIG_TABLES, _reading, _streamed, big_tables_in, open_log, rows
+from reporter.log.settings import opening
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ os._exit(9)
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from reporter.log import open_log
+from reporter.log.database import open_log
 ask = lambda run: open_log(Path(run)).execute("SELECT count(*) FROM requests").fetchone()[0]
 ask(sys.argv[1])  # imports everything while it may
 if os.getuid() == 0:
@@ -382,7 +382,7 @@ def test_memory_that_does_not_suffice_is_made_up_by_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A log that is bigger than the memory it is given opens, and leaves no temporary files behind."""
-    monkeypatch.setattr("reporter.log.MEMORY_LIMIT", "100MB")
+    monkeypatch.setattr("reporter.log.database.MEMORY_LIMIT", "100MB")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     gaps = array("I", range(500)).tobytes()
     ends = [Event(EventType.COMPLETE, n, f"r{n}", {"chunk_gaps_us": gaps}) for n in range(40_000)]

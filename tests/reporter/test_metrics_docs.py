@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reporter import client_limits, findings, report, response_shapes, steadiness, undefined
+from reporter import report, undefined
+from reporter.findings.findings import client_limits, findings, response_shapes, steadiness
 from reporter.quantile import PERCENTILES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reporter import MetricsReporter
-from reporter.query import VIEWS, query
+from reporter.log.query import VIEWS, query
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from recorder.errors import NotALogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter.errors import QueryError
-from reporter.query import VIEWS, query
+from reporter.log.query import VIEWS, query
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.errors import QueryError
-from reporter.query import query
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -81,8 +81,8 @@ def test_offline_a_failure_may_be_the_last_of_all(a_run: NewRun) -> None:
 
 def test_a_run_that_was_resumed_has_a_span_for_each_sitting() -> None:
     """Each leaves out its first query."""
-    from reporter.rate_window import uncounted
     from reporter.report import Window
+    from reporter.windows.rate_window import uncounted
 
     window = Window("last_issued_done", 1.0, 0, 10**9)
     assert uncounted(window, {"kind": "poisson"}, 2) == 2

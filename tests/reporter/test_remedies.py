@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.evidence import CheckInputs
-from reporter.remedies import COMFORTABLE, KEEP_OFF, relief
+from reporter.findings.remedies import COMFORTABLE, KEEP_OFF, relief
 from reporter.report import RequestCounts
 
 RUN = CheckInputs(

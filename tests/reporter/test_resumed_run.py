@@ -12,8 +12,8 @@ from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.log import open_log
-from reporter.query import query
+from reporter.log.database import open_log
+from reporter.log.query import query
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from reporter import MetricsReporter
 from reporter.costs.prices import read_prices
 from reporter.errors import OptionError
-from reporter.query import query
+from reporter.log.query import query
 from reporter.sample_results import FORMATS, ResultOptions
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run

@@ -13,9 +13,9 @@ from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.answers import NEEDED, stored_answers, texts_of
 from reporter.asked import texts_asked
-from reporter.log import open_log, rows
-from reporter.query import query
-from reporter.so_far import so_far
+from reporter.log.database import open_log, rows
+from reporter.log.query import query
+from reporter.log.so_far import so_far
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:

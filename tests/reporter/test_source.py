@@ -11,7 +11,7 @@ import pytest
 from recorder.errors import NotALogError
 from recorder.session import Session
 from recorder.store import Store
-from reporter.source import readable
+from reporter.log.source import readable
 
 if TYPE_CHECKING:
     from pathlib import Path

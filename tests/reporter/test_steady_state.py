@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from reporter.evidence import CheckInputs
-from reporter.findings import findings
+from reporter.findings.findings import findings
+from reporter.findings.steadiness import steadiness
 from reporter.report import Moment, RequestCounts, SteadyState, Window
-from reporter.steadiness import steadiness
-from reporter.steady_state import steady_state, trend
+from reporter.windows.steady_state import steady_state, trend
 
 
 def moments(latencies: list[float], answered: int = 50, start_s: float = 0.0) -> list[Moment]:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from reporter.report import Moment, SteadyState
-from reporter.steady_state import steady_state
+from reporter.windows.steady_state import steady_state
 
 Request = tuple[float, float]
 """When it was issued and when it completed, in s."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reporter.report import Window
-from reporter.window import TIMER_NS, Timeline, window
+from reporter.windows.window import TIMER_NS, Timeline, window
 
 SECOND = 1_000_000_000
 

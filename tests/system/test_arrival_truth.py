@@ -17,7 +17,7 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.loads import load_of
 from loadgen.sessions.run.session import run
 from loadgen.sessions.settings.perf import PerfSettings
-from reporter.query import query
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

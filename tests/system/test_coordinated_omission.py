@@ -14,7 +14,7 @@ import trustme
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
-from reporter.query import query
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     import subprocess

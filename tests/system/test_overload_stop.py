@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.session import outcome, run
 from loadgen.sessions.settings.perf import PerfSettings
-from reporter.query import query
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     from pathlib import Path

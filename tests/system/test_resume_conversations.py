@@ -11,7 +11,7 @@ import orjson
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
-from reporter.log import open_log
+from reporter.log.database import open_log
 from tests.system.conftest import WatchedRun
 
 if TYPE_CHECKING:

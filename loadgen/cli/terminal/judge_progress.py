@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
-    from loadgen.driver.judging import Tally
+    from loadgen.driver.judge_client import Tally
 
 _REDRAW_S: Final = 0.25
 _LINE_S: Final = 5.0

@@ -12,7 +12,7 @@ from loadgen.sessions.observer import Observer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from loadgen.driver.judging import Tally
+    from loadgen.driver.judge_client import Tally
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import Progress
     from loadgen.sessions.series.outcome import PointOutcome

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from reporter.query import QueryResult
+    from reporter.log.query import QueryResult
 
 MOST_ROWS: Final = 50
 """A terminal shows at most this many rows of a table."""

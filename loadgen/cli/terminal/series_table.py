@@ -70,7 +70,7 @@ _STYLES: Final = {"missed": "bold red", "invalid": "bold yellow", "overloaded": 
 
 def _notes(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
     """Why a point is invalid, or what it missed, and what else its figures do not tell: a line each."""
-    from reporter.acceptance import IN_WORDS
+    from reporter.findings.acceptance import IN_WORDS
 
     for one in outcomes:
         for finding in one.report.findings:

@@ -8,14 +8,14 @@ from loadgen.cli.terminal.series_table import table
 from loadgen.cli.terminal.show import page
 from loadgen.sessions.errors import printable
 from loadgen.sessions.series.sweep.result import planes_of
+from reporter.log.planes import INTERACTIVITY, TTFT
 from reporter.pareto import front, knee
-from reporter.planes import INTERACTIVITY, TTFT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.sessions.series.outcome import PointOutcome
-    from reporter.planes import Plane
+    from reporter.log.planes import Plane
 
 
 def as_text(outcomes: Sequence[PointOutcome]) -> str:

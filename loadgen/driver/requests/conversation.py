@@ -12,10 +12,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from loadgen.driver.requests.balance import balance_of
+from loadgen.driver.requests.open_conversations import OpenConversations
 from loadgen.driver.requests.order import order_of
 from loadgen.driver.requests.salt import new_salt, salted
-from loadgen.driver.requests.thinking import ThinkTime
-from loadgen.driver.requests.unfinished import OpenConversations
+from loadgen.driver.requests.think_time import ThinkTime
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping

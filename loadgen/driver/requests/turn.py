@@ -19,7 +19,7 @@ from loadgen.driver.client.failure import RequestFailedError
 from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.requests.attempt import attempt_request
-from loadgen.driver.requests.retrying import Retries
+from loadgen.driver.requests.retries import Retries
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:

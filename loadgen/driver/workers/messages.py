@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from loadgen.driver.requests.agenda import Agenda
-    from loadgen.driver.share import Shard
+    from loadgen.driver.shard import Shard
     from loadgen.driver.workers.packing import Packed
 
 

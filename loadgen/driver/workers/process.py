@@ -18,16 +18,16 @@ from loadgen.driver import ending, overload, own_health
 from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.phase import Phase
-from loadgen.driver.requests.retrying import Retries
+from loadgen.driver.requests.retries import Retries
 from loadgen.driver.requests.turn import RequestRunner
-from loadgen.driver.share import Shard
+from loadgen.driver.shard import Shard
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader
 from loadgen.driver.workers.messages import Command, WorkerConfig, WorkerMessage, commanded
 from loadgen.driver.workers.parts import codec_of, load_transport
+from loadgen.driver.workers.shared_counter import SharedCounter
 from loadgen.driver.workers.shipping import Shipper
-from loadgen.driver.workers.turnstile import SharedCounter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

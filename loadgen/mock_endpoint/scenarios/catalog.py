@@ -15,7 +15,7 @@ from loadgen.mock_endpoint.scenarios.dialects import (
     responses,
 )
 from loadgen.mock_endpoint.scenarios.faults import FAULTS
-from loadgen.mock_endpoint.scenarios.nobody import NOBODY
+from loadgen.mock_endpoint.scenarios.no_server import NOBODY
 from loadgen.mock_endpoint.scenarios.shapes import SHAPES
 from loadgen.mock_endpoint.scenarios.writings import WRITINGS
 

@@ -105,7 +105,7 @@ def lay_beside(run: Path, truth: Iterable[Truth], settled_s: float = 0.0) -> Bes
         settled_s: What was issued in so many seconds from the start of the window is left out on both sides:
             a closed loop starts with everything at once.
     """
-    from reporter.log import open_log
+    from reporter.log.database import open_log
 
     known = {one.request_id: one for one in truth}
     settled_ns = round(settled_s * 1e9)

@@ -74,7 +74,7 @@ def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
     Raises:
         LogError: The log cannot be read.
     """
-    from reporter.log import open_log
+    from reporter.log.database import open_log
 
     with open_log(folder, also=("events", "outputs")) as log:
         texts = {row["sample_uuid"]: row for row in _rows(log, _OUTPUTS)}

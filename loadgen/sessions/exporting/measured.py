@@ -97,9 +97,9 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
     from loadgen.sessions.run.run_folder import still_running
     from recorder.store import log_path
     from reporter.border import blaming
+    from reporter.log.settings import settings
     from reporter.measured.evidence import LogEvidence
     from reporter.reporter import MetricsReporter
-    from reporter.settings import settings
 
     told = settings(run)
     with MetricsReporter(run) as reporter:

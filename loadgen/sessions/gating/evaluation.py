@@ -98,7 +98,7 @@ def rules_of(run: Path, given: GateSettings) -> tuple[Ruleset, Sequence[str]]:
     """
     from loadgen.sessions.run.report import started_with
     from reporter.kinds import members, text, whole
-    from reporter.settings import settings
+    from reporter.log.settings import settings
 
     known = settings(run)
     load = members(known.get("load"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from loadgen.driver.plan import Plan
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.ruleset import Ruleset
 
 _COUNTED: Final = frozenset(
@@ -78,8 +78,8 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
         rules: What it will be held against.
         skip: What of them is left out, by id or by group.
     """
-    from rulesets.judging.rule import Case
-    from rulesets.judging.rules import rules_of
+    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.rules import rules_of
     from rulesets.of_report import OfReport
 
     case, ids = Case(rules, OfReport({})), dict[str, list[str]]()
@@ -102,9 +102,9 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
         settings: What the log will keep of it.
         rules: What it will be held against.
     """
-    from reporter.session import generation
-    from rulesets.judging.rule import Case
-    from rulesets.judging.rules import rules_of
+    from reporter.log.session import generation
+    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.rules import rules_of
     from rulesets.of_report import OfReport
 
     count, seconds = _most_requests(plan), _longest_s(plan)

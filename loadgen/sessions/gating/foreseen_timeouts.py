@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reporter.own_timeouts import OPTIONS, round_up, waits_together
+from reporter.findings.client_timeouts import OPTIONS, round_up, waits_together
 from workloads.amounts import duration_text
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series.outcome import PointOutcome
     from reporter.report import Report
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.ruleset import Ruleset
     from rulesets.sweeps import Point
     from rulesets.verdict import Verdict
@@ -122,7 +122,7 @@ def point(name: str, report: Report) -> Point:
 
 def _verdict(told: Mapping[str, Any]) -> Verdict:
     """The verdict that a report holds, with its rows: the rules over all runs read accuracies in them."""
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.verdict import Verdict
 
     rows = tuple(VerdictRow(**row) for row in told["rows"])

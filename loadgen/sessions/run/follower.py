@@ -41,7 +41,7 @@ class Follower:
     def __init__(
         self, log: Path, watched: Collection[TargetWatch], rules: Ruleset, planned: int | None
     ) -> None:
-        from reporter.following import Following
+        from reporter.log.following import Following
 
         self._following = Following(log, rules.definitions)
         self._watched = watched
@@ -69,8 +69,8 @@ def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
         rules: The rules of the run.
         skipped: Ids and groups of rules that are left out.
     """
-    from reporter.following import followed
-    from rulesets.judging.targets import group_of
+    from reporter.log.following import followed
+    from rulesets.evaluators.targets import group_of
     from rulesets.lost import TargetWatch, can_be_lost
 
     figures = followed(rules.definitions)
@@ -88,7 +88,7 @@ def main(log: Path) -> None:
     os.nice(19)
     import orjson
 
-    from reporter.settings import settings
+    from reporter.log.settings import settings
     from rulesets.ruleset import Ruleset
 
     known = settings(log)

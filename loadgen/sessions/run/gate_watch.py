@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
-    from loadgen.driver.workers.crew import WorkerPool
+    from loadgen.driver.workers.pool import WorkerPool
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from recorder.writer import EventRecorder

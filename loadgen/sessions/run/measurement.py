@@ -10,13 +10,13 @@ from loadgen.driver import own_health
 from loadgen.driver.plan import LoadKind
 from loadgen.driver.probe import Prober
 from loadgen.driver.session import Session
-from loadgen.driver.share import Shard
+from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
 from loadgen.driver.system.open_files import allow_many_files
-from loadgen.driver.workers.crew import WorkerLostError, WorkerPool
 from loadgen.driver.workers.parts import codec_of, load_transport
+from loadgen.driver.workers.pool import WorkerLostError, WorkerPool
 from loadgen.sessions.calibration.stored import warn_beyond
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.interrupt import note_stop
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.workers.staff import WorkerLauncher
+    from loadgen.driver.workers.launcher import WorkerLauncher
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
 

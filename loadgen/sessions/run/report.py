@@ -41,8 +41,8 @@ def make_report(
     """
     from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
     from reporter.kinds import members
+    from reporter.log.settings import settings
     from reporter.measured import measured
-    from reporter.settings import settings
 
     choice = options.pop("choice", NOTHING)
     known = dict(beside)
@@ -72,7 +72,7 @@ def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
         RulesetError: It was started with rules that are none.
     """
     from reporter.kinds import members, texts
-    from reporter.settings import settings
+    from reporter.log.settings import settings
 
     known = settings(log)
     kept = members(known.get("ruleset"))

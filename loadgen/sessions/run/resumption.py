@@ -15,7 +15,7 @@ from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.run_folder import folder_of, still_running
 from loadgen.sessions.settings.stored import given_again
 from recorder.schema import encode
-from reporter.so_far import so_far
+from reporter.log.so_far import so_far
 from workloads.amounts import duration_text
 from workloads.hugging_face import PREFIX
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.resume import ResumeSettings
-    from reporter.so_far import RunSoFar
+    from reporter.log.so_far import RunSoFar
 
 MOST_LEFT: Final = 10_000_000
 """So many requests are looked through one by one."""

@@ -10,7 +10,7 @@ from loadgen.sessions.observer import SILENT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.driver.workers.staff import WorkerLauncher
+    from loadgen.driver.workers.launcher import WorkerLauncher
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
@@ -29,7 +29,7 @@ def run(
         prices: What tokens cost, where the report is to have the cost.
         observer: Hears how it gets on.
     """
-    from loadgen.driver.workers.staff import WorkerLauncher
+    from loadgen.driver.workers.launcher import WorkerLauncher
 
     with WorkerLauncher(settings.transport) as staff:
         # Workers get ready while this process loads and prepares what they are to do.

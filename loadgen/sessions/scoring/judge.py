@@ -15,7 +15,7 @@ from loadgen.driver.client import chat_completions
 from loadgen.driver.client.endpoint import EndpointError, endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.judging import JudgeCall, JudgeClient
+from loadgen.driver.judge_client import JudgeCall, JudgeClient
 from loadgen.driver.stop import Stop
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT
@@ -24,7 +24,7 @@ from loadgen.sessions.run.recording import recording
 from recorder.store import log_path
 from recorder.writer import EventRecorder
 from reporter.answers import NEEDED, stored_answers, texts_of
-from reporter.log import open_log
+from reporter.log.database import open_log
 from workloads.score import Status
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.judging import Tally
+    from loadgen.driver.judge_client import Tally
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringOptions
@@ -138,7 +138,7 @@ def calls(
     """Everything that is open between a run and a judge, in the order of the answers.
 
     Args:
-        connection: As by `reporter.log.open_log`, with `reporter.answers.NEEDED`.
+        connection: As by `reporter.log.database.open_log`, with `reporter.answers.NEEDED`.
         run: The run's folder, or its log.
         wanting: The scorers that want to know something.
         judge: Who is to be asked, and how it is sampled.

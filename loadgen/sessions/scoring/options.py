@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.driver.judging import Sampling
+    from loadgen.driver.judge_client import Sampling
 
 DEFAULT_GRADER_TIMEOUT_S: Final = 120.0
 """More than any grader takes; what a model wrote and a scorer runs has limits of its own."""
@@ -45,7 +45,7 @@ class JudgeEndpoint:
     @property
     def sampling(self) -> Sampling:
         """What replaces the sampling of the prompts."""
-        from loadgen.driver.judging import Sampling
+        from loadgen.driver.judge_client import Sampling
 
         return Sampling(self.temperature, self.max_tokens)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recorder.schema import Row
     from recorder.writer import EventRecorder
     from reporter.answers import ReadTexts, Stored
-    from reporter.passes import Scorable
+    from reporter.log.passes import Scorable
 
 DEFAULT: Final = ScoringOptions()
 
@@ -115,7 +115,7 @@ def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observe
         SetupError: The processes that grade do not start.
         KeyboardInterrupt: It was interrupted; what was scored is in the log.
     """
-    from reporter.log import open_log
+    from reporter.log.database import open_log
 
     require_scorable(folder)
     if options.data is not None:
@@ -166,7 +166,7 @@ def _plan(
     options: ScoringOptions,
     judging: Mapping[str, Any] | None = None,
 ) -> _PassPlan:
-    from reporter.passes import scorable
+    from reporter.log.passes import scorable
 
     there = scorable(connection, folder)
     if not there.tasks:

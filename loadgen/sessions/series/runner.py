@@ -162,7 +162,7 @@ def _score_rest(
     from loadgen.sessions.run.resumption import is_to_be_scored
     from loadgen.sessions.run.scores import score
     from recorder.errors import LogError
-    from reporter.so_far import so_far
+    from reporter.log.so_far import so_far
 
     with suppress(LogError):
         run = so_far(place)

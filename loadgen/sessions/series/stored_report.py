@@ -49,7 +49,7 @@ def kept_report(run: Path) -> Report | None:
 def _chosen(run: Path) -> str:
     """What the run was started with for `--on-invalid`."""
     from reporter.kinds import members
-    from reporter.settings import settings
+    from reporter.log.settings import settings
 
     return str(members(settings(run).get("options")).get("on_invalid") or "fail")
 
@@ -60,7 +60,7 @@ def _last_written_ns(run: Path) -> int:
 
 
 def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
-    from reporter.own_effect import decided_alike
+    from reporter.findings.overhead_effect import decided_alike
     from reporter.report import SCHEMA_VERSION
     from rulesets.client_delay import asked_figures
     from rulesets.definitions import Definitions

@@ -1,4 +1,4 @@
--- Of the measured requests that completed, whose token counts cannot be true, and an example (reporter/response_shapes.py).
+-- Of the measured requests that completed, whose token counts cannot be true, and an example (reporter/findings/response_shapes.py).
 SELECT
     count(*) AS refused,
     count(*) FILTER (token_source = 'chunks' AND NOT output_is_count) AS refused_to_chunks,

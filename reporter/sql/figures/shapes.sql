@@ -1,4 +1,4 @@
--- What was unusual about the responses of the measured requests that completed (reporter/findings.py).
+-- What was unusual about the responses of the measured requests that completed (reporter/findings/findings.py).
 SELECT
     count(*) FILTER (silent_chunks > 0 AND silent_tokens) AS silent_as_tokens,
     count(*) FILTER (silent_chunks > 0 AND NOT silent_tokens) AS silent_as_none,

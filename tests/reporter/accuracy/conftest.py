@@ -13,7 +13,7 @@ from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.accuracy.computing import accuracy
+from reporter.accuracy.scores import accuracy
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:

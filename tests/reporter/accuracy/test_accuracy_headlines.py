@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.accuracy import computing
+from reporter.accuracy import scores
 from reporter.accuracy.definitions import Definition
 from reporter.accuracy.mean import Mean, mean_in
 from reporter.errors import HeadlineError
@@ -27,7 +27,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Let scores be told in these figures."""
 
     def of(*headlines: Headline) -> None:
-        monkeypatch.setattr(computing, "defined", lambda *_: Definition(headlines, official=True))
+        monkeypatch.setattr(scores, "defined", lambda *_: Definition(headlines, official=True))
 
     return of
 

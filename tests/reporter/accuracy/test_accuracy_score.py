@@ -11,7 +11,7 @@ import pytest
 
 from reporter import MetricsReporter
 from reporter.errors import OptionError
-from reporter.query import query
+from reporter.log.query import query
 from reporter.schema import report_schema
 from rulesets.statistics import clustered, wilson
 from rulesets.statistics.attempts import all_of, any_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.compare.comparing import compare
+from reporter.compare.compare import compare
 from reporter.compare.comparison import Rules
 from reporter.compare.metric import metric
 from rulesets.statistics.binomial import at_most

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.compare.comparing import compare
+from reporter.compare.compare import compare
 from reporter.compare.comparison import Rules
 from reporter.compare.metric import metric
 

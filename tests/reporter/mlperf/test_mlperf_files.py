@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from reporter.log.settings import settings as settings_of
 from reporter.measured.evidence import LogEvidence
 from reporter.mlperf.accuracy_results import accuracy_results
 from reporter.mlperf.config import config
@@ -19,7 +20,6 @@ from reporter.mlperf.keys import CONFIG, KEYS, SUMMARY, UNKNOWN, lacking, value_
 from reporter.mlperf.point import concurrency, point
 from reporter.mlperf.result_summary import result_summary
 from reporter.reporter import MetricsReporter
-from reporter.settings import settings as settings_of
 from rulesets.definitions import Definitions
 from rulesets.evidence import Accuracy
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reporter.log.planes import INTERACTIVITY, Plane, planes
 from reporter.pareto import Spot
-from reporter.planes import INTERACTIVITY, Plane, planes
 from reporter.render.plot import pareto
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from rulesets.ruleset import Ruleset
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.evidence import Evidence
-    from rulesets.judging.row import VerdictRow
 
     MakeRun = Callable[..., Evidence]
 

@@ -20,9 +20,9 @@ from rulesets.demands import (
     ValidityDemand,
 )
 from rulesets.evaluation import judge
+from rulesets.evaluators.rules import KINDS, NEVER_JUDGED, rules_of
 from rulesets.evidence import Accuracy, Good
 from rulesets.expression import parse
-from rulesets.judging.rules import KINDS, NEVER_JUDGED, rules_of
 from rulesets.loading import read
 from rulesets.ruleset import Ruleset
 

@@ -28,8 +28,8 @@ from rulesets.verdict import EXIT_CODES, exit_code, whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.evidence import Evidence
-    from rulesets.judging.row import VerdictRow
 
     MakeRun = Callable[..., Evidence]
 

@@ -16,7 +16,7 @@ from tests.rulesets.test_score_names import told
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
 
 JUDGE = "have it judged"
 

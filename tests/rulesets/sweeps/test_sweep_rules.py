@@ -17,7 +17,7 @@ from rulesets.sweeps.pareto import step
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulesets.judging.row import VerdictRow
+    from rulesets.evaluators.row import VerdictRow
     from rulesets.sweeps import Point
     from rulesets.verdict import Verdict
 

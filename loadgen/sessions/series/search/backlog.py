@@ -14,8 +14,8 @@ import math
 from statistics import variance
 from typing import TYPE_CHECKING, Final
 
-from reporter.keeping_up import BLOCKS, FILLING
-from reporter.query import query
+from reporter.findings.rate_held import BLOCKS, FILLING
+from reporter.log.query import query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.series.search.chance import allowed_share, doubt_of, of_mean, of_share
 from loadgen.sessions.series.search.strategy import TrialVerdict
-from reporter.defining import define
-from reporter.log import open_log
+from reporter.log.database import open_log
+from reporter.log.definitions import define
 from reporter.measured.evidence import LogEvidence
 from rulesets.quantity import COMPARE, spell
 

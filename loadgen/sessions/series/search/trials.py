@@ -13,7 +13,7 @@ from loadgen.sessions.series.search.meeting import judge
 from loadgen.sessions.series.search.requirements import fewest_samples
 from loadgen.sessions.series.search.strategy import Trial, TrialResult, TrialVerdict
 from loadgen.sessions.settings.perf import PerfSettings
-from reporter.keeping_up import kept_up
+from reporter.findings.rate_held import kept_up
 from reporter.sweep import OVERLOADED
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.series import series as files
 from loadgen.sessions.series.rows import rows
 from loadgen.sessions.series.spreadsheet import lay_csv
+from reporter.log.planes import planes
 from reporter.pareto import front, knee
-from reporter.planes import planes
 from reporter.sweep import figures
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.series.outcome import PointOutcome
-    from reporter.planes import Plane
+    from reporter.log.planes import Plane
 
 SWEEP: Final = "sweep.json"
 CSV: Final = "sweep.csv"

@@ -1,0 +1,263 @@
+"""Asking a judge: what graders want to know of it goes through the same client, into the same log.
+
+A call to a judge is a request like any other, of the phase `judge`, and so no measured one. Its issue says
+which answer it is about, and what the judge said is its output: whoever reads it later need not ask again.
+
+The judge has a limit of its own on how much is asked at once. The first call goes alone: should nobody be
+there, or turn us down, no other is made. So it is when very many fail one after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.failure import Failure, mendable
+from loadgen.driver.requests.retries import Retries
+from loadgen.driver.requests.turn import RequestRunner
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+
+    from loadgen.driver.client.transport import Transport
+    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.stop import Stop
+    from workloads.scorer import Inquiry
+
+PHASE: Final = "judge"
+"""Of the requests to a judge."""
+
+RETRIES: Final = 3
+"""So many further attempts follow one that failed and may succeed yet."""
+
+_IN_A_ROW: Final = 20
+_FOR_ALL: Final[frozenset[str]] = frozenset(
+    {
+        *(Failure.REFUSED, Failure.DNS, Failure.TLS, Failure.CONNECT_TIMEOUT),
+        *("http_401", "http_403", "http_404"),
+    }
+)
+"""What would happen to every other call as well: nobody is there, or turns the key or the model down."""
+_REASONING_LIMIT: Final = "max_completion_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCall:
+    """One thing to ask a judge.
+
+    Attributes:
+        judges: The request whose answer it is about.
+        scorer: Who wants to know: `TASK/SCORER`.
+        version: Of the judge's prompts (`Scorer.judge`).
+        inquiry: What is asked.
+    """
+
+    judges: str
+    scorer: str
+    version: str
+    inquiry: Inquiry
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What replaces the sampling that the prompts of a benchmark name; None leaves it as it is.
+
+    Attributes:
+        temperature: Of every call.
+        max_tokens: The most output tokens of every call.
+    """
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+    @property
+    def label(self) -> str:
+        """What is replaced, as the log keeps it: `temperature=0.7,max_tokens=512`; empty for nothing."""
+        parts = [] if self.temperature is None else [f"temperature={self.temperature:g}"]
+        parts += [] if self.max_tokens is None else [f"max_tokens={self.max_tokens}"]
+        return ",".join(parts)
+
+    def generation(self, model: str, inquiry: Inquiry) -> Generation:
+        """What the request for an inquiry asks for.
+
+        Prompts for reasoning models set their limit as `max_completion_tokens`; it is replaced where it is.
+        """
+        limit = inquiry.max_tokens if self.max_tokens is None else self.max_tokens
+        extra_body = inquiry.extra_body
+        if _REASONING_LIMIT in extra_body and limit is not None:
+            extra_body, limit = {**extra_body, _REASONING_LIMIT: limit}, None
+        return Generation(
+            model,
+            max_tokens=limit,
+            temperature=inquiry.temperature if self.temperature is None else self.temperature,
+            stream=False,
+            extra_body=extra_body,
+        )
+
+
+AS_PROMPTED: Final = Sampling()
+"""As the prompts of the benchmark say."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How asking a judge went.
+
+    Attributes:
+        answered: How many calls were.
+        failed: How many were not, by the failure's name.
+        gave_up: Why the rest was not asked; empty where all of it was, or somebody asked to stop.
+    """
+
+    answered: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    gave_up: str = ""
+
+
+class JudgeClient:
+    """Asks one judge.
+
+    Args:
+        transport: Carries the requests.
+        model: The model that judges, as the endpoint knows it.
+        emit: Where events go.
+        timeout_s: Each call takes no longer, further attempts included.
+        concurrency: The most calls in flight.
+        sampling: What replaces the sampling of the prompts.
+
+    Attributes:
+        tally: How asking went so far.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        model: str,
+        emit: Emit,
+        *,
+        timeout_s: float,
+        concurrency: int,
+        sampling: Sampling = AS_PROMPTED,
+    ) -> None:
+        self.tally = Tally()
+        self._sampling = sampling
+        self._model = model
+        self._url = transport.endpoint.url
+        self._concurrency = concurrency
+        self._retries = Retries(RETRIES, timeout_s)
+        generation = Generation(model, stream=False)
+        self._once = RequestRunner(transport, chat_completions, generation, emit)
+        self._patiently = RequestRunner(transport, chat_completions, generation, emit, retries=self._retries)
+        self._numbers = count(1)
+        self._in_a_row = 0
+
+    async def ask(self, calls: Iterable[JudgeCall], stop: Stop, on_done: Callable[[Tally], None]) -> Tally:
+        """Make calls until none is left, until that is pointless, or until somebody asks to stop.
+
+        Args:
+            calls: What to ask; drawn from as there is room.
+            stop: Once asked, what is in flight is awaited; twice, it is given up.
+            on_done: Told after each call.
+        """
+        left = iter(calls)
+        first = next(left, None)
+        if first is None:
+            return self.tally
+        again: list[JudgeCall] = []
+        await _together([self._alone(first, again, on_done)], stop)
+        if not self._is_over(stop):
+            rest = chain(again, left)
+            retrying = asyncio.create_task(self._retry_until(stop))
+            await _together([self._work(rest, stop, on_done) for _ in range(self._concurrency)], stop)
+            retrying.cancel()
+        return self.tally
+
+    async def _alone(self, call: JudgeCall, again: list[JudgeCall], on_done: Callable[[Tally], None]) -> None:
+        """Make the first call, which shows whether there is anybody to ask.
+
+        Args:
+            call: What to ask.
+            again: Where the call goes if it failed, but another attempt may succeed.
+            on_done: Told after it.
+        """
+        failure = await self._call(self._once, call)
+        for_all = failure in _FOR_ALL
+        if failure is not None and not for_all and mendable(failure):
+            again.append(call)
+            return
+        self._count(failure)
+        if failure is not None and for_all:
+            self._give_up(failure)
+        on_done(self.tally)
+
+    async def _work(self, left: Iterator[JudgeCall], stop: Stop, on_done: Callable[[Tally], None]) -> None:
+        """Make one call after the other."""
+        for call in left:
+            failure = await self._call(self._patiently, call)
+            self._count(failure)
+            if failure is not None and self._in_a_row >= max(_IN_A_ROW, 2 * self._concurrency):
+                self._give_up(failure)
+            on_done(self.tally)
+            if self._is_over(stop):
+                return
+
+    async def _call(self, asker: RequestRunner, call: JudgeCall) -> str | None:
+        """Make a call; return how it failed, None where it did not."""
+        inquiry = call.inquiry
+        sample = Sample(-next(self._numbers), chat=tuple(inquiry.messages))
+        generation = self._sampling.generation(self._model, inquiry)
+        told = {
+            "judges": call.judges,
+            "scorer": call.scorer,
+            "inquiry": inquiry.key,
+            "judge_version": call.version,
+            "model": self._model,
+            "sampling": self._sampling.label,
+            "temperature": generation.temperature,
+            "max_tokens": generation.max_tokens or generation.extra_body.get(_REASONING_LIMIT),
+        }
+        body = orjson.dumps(chat_completions.request(sample, generation))
+        return (await asker.ask(sample, body, time.monotonic_ns(), PHASE, more=told)).failure
+
+    def _count(self, failure: str | None) -> None:
+        if failure is None:
+            self.tally.answered += 1
+            self._in_a_row = 0
+        else:
+            self.tally.failed[failure] += 1
+            self._in_a_row += 1
+
+    def _give_up(self, failure: str) -> None:
+        self.tally.gave_up = f"{self._url}: {failure}"
+
+    def _is_over(self, stop: Stop) -> bool:
+        return bool(self.tally.gave_up) or stop.draining.is_set()
+
+    async def _retry_until(self, stop: Stop) -> None:
+        await stop.draining.wait()
+        self._retries.stop()
+
+
+async def _together(work: Sequence[Coroutine[Any, Any, None]], stop: Stop) -> None:
+    """See work through; where somebody asks for it twice, give it up."""
+    tasks = [asyncio.create_task(one) for one in work]
+    aborting = asyncio.create_task(stop.aborting.wait())
+    try:
+        done = asyncio.gather(*tasks)
+        either: list[asyncio.Future[Any]] = [done, aborting]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if done.done():
+            done.result()
+    finally:
+        for task in (*tasks, aborting):
+            task.cancel()
+        await asyncio.gather(*tasks, aborting, return_exceptions=True)

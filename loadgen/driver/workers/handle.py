@@ -1,0 +1,172 @@
+"""One worker in a session, as its parent sees it: what it is told, what it says, and what is open in it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
+from loadgen.driver.workers.messages import WorkerMessage, command, said
+from recorder.event import EventType
+from recorder.lifecycle import TERMINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.workers.launcher import WorkerProcess
+    from loadgen.driver.workers.messages import Command, WorkerConfig
+    from recorder.schema import Row
+
+_ISSUED: Final = EventType.LOADGEN_ISSUE_CALLED.value
+_TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
+
+
+class WorkerListener(Protocol):
+    """Who is told what members say; see `loadgen.driver.workers.pool.WorkerPool`."""
+
+    def on_rows(self, rows: list[Row], since_ns: int, size: int) -> None:
+        """Take events, of so many bytes, the first of which has waited since a moment of CLOCK_MONOTONIC."""
+
+    def on_completeness(self) -> None:
+        """Learn that the `complete_until_ns` of a member is new."""
+
+    def on_progress(self) -> None:
+        """Learn that the `progress` of a member is new."""
+
+    def on_loss(self, member: WorkerHandle) -> None:
+        """Learn that a member is gone: it will say nothing any more, and it did not say so."""
+
+
+class WorkerHandle:
+    """A worker, talked to in the running event loop.
+
+    Args:
+        number: Which one, from 0.
+        process: The process that it is.
+        crew: Is told what it says.
+
+    Attributes:
+        open: The requests that are under way in it, as far as it has told.
+        issued: How many requests it has issued since this was last set to 0, as far as it has told.
+        complete_until_ns: Each request that had ended in it by then has its end among what it has told.
+        progress: What it told last of its progress, if it has.
+        last_words: What it said when it crashed.
+        heard: How often it has said something.
+        killed_for: Why it was killed by us, if it was.
+        answer: To what it was last asked; None when it is lost.
+        ended: Whether it has said that nothing will come any more.
+        lost: Whether it is gone without having said so.
+    """
+
+    def __init__(self, number: int, process: WorkerProcess, crew: WorkerListener) -> None:
+        self.number = number
+        self.process = process
+        self.open: set[str] = set()
+        self.issued = 0
+        self.complete_until_ns = 0
+        self.progress: dict[str, Any] | None = None
+        self.last_words: str | None = None
+        self.ended = False
+        self.lost = False
+        self.heard = 0
+        self.killed_for: str | None = None
+        self._crew = crew
+        self._loop = asyncio.get_running_loop()
+        self._line = process.line
+        self._line.settimeout(0)
+        self._frames = FrameReader()
+        self._outbox = Outbox(self._line, self._loop)
+        self.answer: asyncio.Future[Any] = self._loop.create_future()
+        self.listen()
+
+    def ask(self, what: WorkerConfig | Phase | Command) -> asyncio.Future[Any]:
+        """Say something that is answered; see `answer`."""
+        self.answer = self._loop.create_future()
+        if self.lost:
+            self.answer.set_result(None)
+        else:
+            self.tell(what)
+        return self.answer
+
+    def tell(self, what: WorkerConfig | Phase | Command) -> None:
+        """Say something that is not answered."""
+        if not self.lost:
+            self._outbox.send(command(what))
+
+    def listen(self) -> None:
+        """Take what it says."""
+        if not self.lost:
+            self._loop.add_reader(self._line, self._on_readable)
+
+    def ignore(self) -> None:
+        """Let it wait with what it has to say."""
+        if not self.lost:
+            self._loop.remove_reader(self._line)
+
+    def kill(self, why: str) -> None:
+        """End it as it is, if it is not lost anyway."""
+        if not self.lost:
+            self.killed_for = why
+            self.process.kill()
+
+    def let_go(self) -> None:
+        """Close the line, for which it ends. Letting go twice is harmless."""
+        if self._line.fileno() >= 0:
+            self._loop.remove_reader(self._line)
+            self._loop.remove_writer(self._line)
+            self._line.close()
+
+    # What it says…
+
+    def _on_readable(self) -> None:
+        try:
+            data = self._line.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self.heard += 1
+        for payload in self._frames.feed(data):
+            self._take(len(payload), *said(payload))
+            if self.lost:
+                # What it went on to do after its last word is not to be trusted.
+                return
+        if not (data or self.ended):
+            self._lose()
+
+    def _take(self, size: int, kind: int, *values: Any) -> None:
+        if kind == WorkerMessage.ROWS:
+            since_ns, rows = values
+            self._keep_track(rows)
+            self._crew.on_rows(rows, since_ns, size)
+        elif kind == WorkerMessage.UNTIL:
+            (self.complete_until_ns,) = values
+            self._crew.on_completeness()
+        elif kind == WorkerMessage.PROGRESS:
+            (self.progress,) = values
+            self._crew.on_progress()
+        elif kind == WorkerMessage.CRASHED:
+            (self.last_words,) = values
+            self._lose()
+        else:
+            self.ended = kind == WorkerMessage.ENDED
+            self.answer.set_result(values[0] if values else None)
+
+    def _keep_track(self, rows: Iterable[Row]) -> None:
+        """Know which requests are open, should the worker be lost."""
+        for code, _, uuid, _, _, _ in rows:
+            if uuid is None:
+                continue
+            if code == _ISSUED:
+                self.open.add(uuid)
+                self.issued += 1
+            elif code in _TERMINAL:
+                self.open.discard(uuid)
+
+    def _lose(self) -> None:
+        self.lost = True
+        self.let_go()
+        self._crew.on_loss(self)
+        if not self.answer.done():
+            self.answer.set_result(None)

@@ -1,0 +1,118 @@
+"""Worker processes from their start to their end, while nothing is said to them yet.
+
+They are started before the parent knows what they are to do: what they import takes as long as its own
+preparations.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.system.open_files import allow_many_files
+from loadgen.driver.system.signals import blocked
+from loadgen.driver.workers.shared_counter import SharedCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Self
+
+EXIT_TIMEOUT_S: Final = 5.0
+"""So long a worker may take to end after its parent has let go of it."""
+
+
+class WorkerProcess:
+    """A worker, just started: a process and the line to it.
+
+    Args:
+        transport: The name of its transport.
+        turnstile: Where its users get their numbers.
+
+    Attributes:
+        line: The parent's end of the socket; when it is closed, the worker ends.
+        pid: Its process id.
+    """
+
+    def __init__(self, transport: str, turnstile: SharedCounter) -> None:
+        self.line, theirs = socket.socketpair()
+        fds = (theirs.fileno(), turnstile.fd)
+        with theirs, blocked():
+            self._process = subprocess.Popen(  # noqa: S603 (this very program)
+                [sys.executable, "-P", "-m", "loadgen.driver.workers.process", *map(str, fds), transport],
+                # What is imported there is what was imported here, wherever it came from.
+                env=_without_secrets(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                pass_fds=fds,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        self.pid = self._process.pid
+
+    def kill(self) -> None:
+        """End it as it is."""
+        self._process.kill()
+
+    def exit_status(self) -> str:
+        """Wait for its end, once the line is closed; return how it ended."""
+        try:
+            code = self._process.wait(EXIT_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            code = self._process.wait()
+        return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+
+
+class WorkerLauncher:
+    """The worker processes of a session. A context manager at whose end there are none.
+
+    Args:
+        transport: The name of their transport.
+
+    Attributes:
+        turnstile: Where their users get their numbers.
+        processes: The workers.
+    """
+
+    def __init__(self, transport: str = "native") -> None:
+        self.turnstile = SharedCounter()
+        self.processes: list[WorkerProcess] = []
+        self._transport = transport
+        # What this process may have open, a child may.
+        allow_many_files()
+
+    def hire(self, workers: int) -> None:
+        """Start workers until there are so many.
+
+        Raises:
+            OSError: The system does not let this process have so many.
+        """
+        while len(self.processes) < workers:
+            self.processes.append(WorkerProcess(self._transport, self.turnstile))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in self.processes:
+            process.line.close()
+            if error is not None:
+                # It may not be listening yet, and nobody wants to wait for that.
+                process.kill()
+        for process in self.processes:
+            process.exit_status()
+        self.turnstile.close()
+
+
+def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a worker inherits: its secrets it is told over the line."""
+    return {name: value for name, value in environment.items() if name not in VARIABLES}

@@ -1,0 +1,309 @@
+"""Several worker processes that issue as one: they share the load, and the parent writes what they tell."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver import budget, ending, overload
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.plan import LoadKind
+from loadgen.driver.progress import Progress
+from loadgen.driver.shard import Shard
+from loadgen.driver.workers.handle import WorkerHandle
+from loadgen.driver.workers.messages import Command, QueueBounds, WorkerConfig
+from loadgen.driver.workers.packing import packed
+from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.stop import Stop
+    from loadgen.driver.system.clock import Clock
+    from loadgen.driver.workers.launcher import WorkerLauncher
+    from recorder.schema import Row
+    from recorder.writer import EventRecorder
+
+ROOM_AGAIN: Final = 0.5
+"""After the recorder's queue was too long, events are taken again when this share of its bound is left."""
+
+LOOK_AGAIN_S: Final = 0.01
+"""How often that is looked at; only then."""
+
+PATIENCE_S: Final = 10.0
+"""So long a worker may take to give up what is in flight, or to end; then it is killed."""
+
+LOOKS: Final = 30
+"""So many looks in a row must find a worker silent: a parent that was stopped itself has not looked."""
+
+_GIVING_UP: Final[Mapping[str | None, Command]] = {
+    ending.DRAIN_OVER: Command.DRAIN_OVER,
+    overload.REASON: Command.OVERLOADED,
+    ending.GATE_LOST: Command.GATE_LOST,
+}
+"""How workers are told to give up what is in flight, by the reason; else it is an interrupt."""
+
+_REMEDY_BUG: Final = "This is a bug of the load generator: please report it, with the log."
+_REMEDY_KILLED: Final = (
+    "A worker that nobody has killed by hand was killed by the system, which does so when memory runs out: "
+    "look into the kernel's log, leave the client more memory or put on less load, and run again."
+)
+_REMEDY_SILENT: Final = (
+    "A worker is silent when it is stopped (SIGSTOP, a debugger), or gets neither CPU nor memory: leave the "
+    "client more of them or put on less load, and run again."
+)
+
+
+class WorkerLostError(Exception):
+    """A worker ended before there was anything to measure; the message says how."""
+
+
+class WorkerPool:
+    """A crew of worker processes; see `loadgen.driver.session.WorkerGroup`.
+
+    Args:
+        staff: The processes, which nobody has talked to yet.
+        plan: What the session is to do.
+        recorder: Takes all events. It has to be recording when the first phase is issued.
+        clock: The time.
+        stop: Is asked to end the session when a worker is lost.
+        bounds: How much may wait.
+
+    Attributes:
+        progress: Counters over all workers.
+        lead_ns: Enough for a message to reach a process that has to be woken first.
+    """
+
+    lead_ns: Final = 2_000_000
+
+    def __init__(
+        self,
+        staff: WorkerLauncher,
+        plan: Plan,
+        recorder: EventRecorder,
+        clock: Clock,
+        stop: Stop,
+        bounds: QueueBounds = QueueBounds(),  # noqa: B008 (a frozen value)
+    ) -> None:
+        self.progress = Progress()
+        self._plan = plan
+        self._recorder = recorder
+        recorder.expect_completeness()
+        self._complete_until_ns = 0
+        self._clock = clock
+        self._stop = stop
+        self._bounds = bounds
+        self._turnstile = staff.turnstile
+        self._pause: asyncio.TimerHandle | None = None
+        self._aborting: asyncio.TimerHandle | None = None
+        self._burials: list[asyncio.Task[str]] = []
+        self._watch: asyncio.Task[None] | None = None
+        self._overload = overload.OverloadWatch(plan.load) if plan.stop_on_overload else None
+        self._grace: asyncio.TimerHandle | None = None
+        self._members = [
+            WorkerHandle(number, process, self) for number, process in enumerate(staff.processes)
+        ]
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests are under way, as far as the workers have told: they do within 10 ms."""
+        return sum(len(member.open) for member in self._members)
+
+    # Before and after the session…
+
+    def begin(self, endpoints: Sequence[Endpoint], agenda: Agenda, connect_ahead: int = 0) -> None:
+        """Tell every worker what it must know; so many connections are opened ahead of the first phase."""
+        targets, questions = tuple(endpoints), packed(agenda, self._plan)
+        for member in self._members:
+            share = Shard(member.number, len(self._members))
+            member.ask(
+                WorkerConfig(self._plan, targets, questions, share, share.of(connect_ahead), self._bounds),
+            )
+
+    async def ready(self) -> None:
+        """Return when every worker is ready.
+
+        Raises:
+            WorkerLostError: One will never be.
+        """
+        for member in self._members:
+            await member.answer
+        for burial in self._burials:
+            raise WorkerLostError(f"{await burial}. Please report this, if nobody has killed it")
+
+    async def end(self) -> None:
+        """Have every worker say its last, and let go of it."""
+        for patience in (self._aborting, self._watch, self._grace):
+            if patience is not None:
+                patience.cancel()
+        killing = self._kill_later()
+        await asyncio.gather(*(member.ask(Command.END) for member in self._members))
+        killing.cancel()
+        await asyncio.gather(*self._burials)
+        for member in self._members:
+            member.let_go()
+        if self._pause is not None:
+            self._pause.cancel()
+
+    # What a crew is told…
+
+    async def issue(self, phase: Phase) -> int:
+        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
+        self._turnstile.reset()
+        self._watch = self._watch or asyncio.create_task(self._watch_over())
+        for member in self._members:
+            member.issued = 0
+        answers = [member.ask(phase) for member in self._members]
+        if self._plan.load.kind is LoadKind.CLOSED:
+            # Who ends has seen the last number go, or the end come: the others may still wait for an answer.
+            await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
+            self._tell_all(Command.EXHAUSTED)
+        scheduled = await asyncio.gather(*answers)
+        return sum(
+            member.issued if number is None else number
+            for member, number in zip(self._members, scheduled, strict=True)
+        )
+
+    async def settle(self) -> None:
+        """Await everything that is in flight, and every event of it."""
+        await asyncio.gather(*(member.ask(Command.SETTLE) for member in self._members))
+        await asyncio.gather(*self._burials)
+
+    def stop(self) -> None:
+        """Issue nothing more."""
+        self._tell_all(Command.STOP)
+
+    def abort(self, reason: str | None = None) -> None:
+        """Give up what is in flight, and a worker that cannot any more; the log keeps the reason."""
+        self._tell_all(_GIVING_UP.get(reason, Command.ABORT))
+        # Whoever is told a second time has had some of its patience already.
+        self._aborting = self._aborting or self._kill_later()
+        # What they have still to say is little, and their end must not wait for the disk.
+        self._listen_to_all()
+
+    def _tell_all(self, word: Command) -> None:
+        for member in self._members:
+            member.tell(word)
+
+    def _kill_later(self) -> asyncio.TimerHandle:
+        """Kill, after a while, whoever has not answered by then."""
+
+        def kill() -> None:
+            for member in self._members:
+                if not member.answer.done():
+                    member.kill(f"it did not end within {PATIENCE_S:g} s")
+
+        return asyncio.get_running_loop().call_later(PATIENCE_S, kill)
+
+    async def _watch_over(self) -> None:
+        """Kill whoever says nothing any more, although it is listened to and owes an answer."""
+        silent, heard = dict.fromkeys(self._members, 0), dict.fromkeys(self._members, 0)
+        while True:
+            await asyncio.sleep(self._bounds.silence_s / LOOKS)
+            for member in self._members:
+                excused = self._pause is not None or member.answer.done() or member.heard != heard[member]
+                silent[member] = 0 if excused else silent[member] + 1
+                heard[member] = member.heard
+                if silent[member] == LOOKS:
+                    member.kill(f"it had said nothing for {self._bounds.silence_s:g} s")
+
+    # What members say…
+
+    def on_rows(self, rows: list[Row], since_ns: int, size: int) -> None:
+        """Record events; when too many wait to be written, let the workers wait with theirs."""
+        self._recorder.put_rows(rows, since_ns, size)
+        if self._pause is None and self._aborting is None and self._waits_more_than(1):
+            for member in self._members:
+                member.ignore()
+            self._look_again()
+
+    def _look_again(self) -> None:
+        self._pause = asyncio.get_running_loop().call_later(LOOK_AGAIN_S, self._listen_again)
+
+    def _waits_more_than(self, share: float) -> bool:
+        bounds, recorder = self._bounds, self._recorder
+        return (
+            recorder.waiting > share * bounds.recorder_events
+            or recorder.waiting_bytes > share * bounds.recorder_bytes
+        )
+
+    def _listen_again(self) -> None:
+        if self._waits_more_than(ROOM_AGAIN):
+            self._look_again()
+        else:
+            self._listen_to_all()
+
+    def _listen_to_all(self) -> None:
+        if self._pause is None:
+            return
+        self._pause.cancel()
+        self._pause = None
+        for member in self._members:
+            member.listen()
+
+    def on_completeness(self) -> None:
+        """Say in the log until when it is complete: of a worker that is lost, until when it was."""
+        until_ns = min((one.complete_until_ns for one in self._members if not one.ended), default=0)
+        if until_ns > self._complete_until_ns:
+            self._complete_until_ns = until_ns
+            self._recorder.complete_until(until_ns)
+
+    def on_progress(self) -> None:
+        """Add up what all workers have told last, and end the session when too much of it failed."""
+        self.progress.add_up(member.progress for member in self._members if member.progress is not None)
+        if self._stop.reason is None and (spent := self._plan.budget.spent(self.progress)) is not None:
+            self._recorder.put(budget.finding(spent, self.progress, self._clock.now_ns()))
+            self._stop.drain(budget.REASON)
+        if self._overload is not None and self.progress.phase == "performance" and self._stop.reason is None:
+            self._heed_overload(self._overload)
+
+    def _heed_overload(self, watch: overload.OverloadWatch) -> None:
+        """End the session when the endpoint falls behind, and soon give up what is in flight then."""
+        now_ns = self._clock.now_ns()
+        seen = watch.look(now_ns, self.progress.issued, self.progress.ended)
+        if seen is not None:
+            self._recorder.put(overload.finding(seen, now_ns))
+            self._stop.drain(overload.REASON)
+            later = asyncio.get_running_loop().call_later
+            self._grace = later(overload.GRACE_S, self.abort, overload.REASON)
+
+    def on_loss(self, member: WorkerHandle) -> None:
+        """End the requests that were open in a worker that is gone, and then the session."""
+        # Before anything is counted: what was open in it is no spent error budget.
+        self._stop.drain("worker_lost")
+        lost, now_ns = len(member.open), self._clock.now_ns()
+        message = f"worker {member.number} was lost while the request was under way"
+        for uuid in member.open:
+            data = {"error": Failure.WORKER_LOST.value, "message": message}
+            self._recorder.put(Event(EventType.ERROR, now_ns, uuid, data))
+        if member.progress is not None:
+            errors = member.progress["errors"]
+            errors[Failure.WORKER_LOST.value] = lost
+            member.progress["in_flight"] = 0
+            self.on_progress()
+        self._burials.append(asyncio.create_task(self._bury(member, lost)))
+
+    async def _bury(self, member: WorkerHandle, lost: int) -> str:
+        """Find out how a worker came to its end; say so in the log, and return it."""
+        status = await asyncio.to_thread(member.process.exit_status)
+        how = f"it crashed: {member.last_words}" if member.last_words else member.killed_for or status
+        what = f"worker {member.number} of {len(self._members)} was lost ({how})"
+        data: dict[str, Any] = {
+            "code": "worker_lost",
+            "severity": "error",
+            "message": f"{what[0].upper()}{what[1:]}, and the run was ended. {lost} requests that were under "
+            "way in it count as failed; what it did in its last hundredth of a second may be missing.",
+            "remedy": _remedy(member),
+        }
+        self._recorder.put(Event(EventType.FINDING, self._clock.now_ns(), data=data))
+        return what
+
+
+def _remedy(member: WorkerHandle) -> str:
+    if member.last_words:
+        return _REMEDY_BUG
+    return _REMEDY_SILENT if member.killed_for else _REMEDY_KILLED

@@ -1,0 +1,360 @@
+"""What a reader of the figures should know: each check looks at the evidence and says what it found.
+
+An error makes the run invalid: its figures cannot stand for the server. A run that is still going on is not
+valid either, though nothing is wrong with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter import undefined
+from reporter.evidence import Check, CheckInputs, Violation, listed
+from reporter.findings import (
+    client_limits,
+    client_timeouts,
+    cold_start_finding,
+    late_reads,
+    response_shapes,
+    short_run,
+    steadiness,
+)
+from reporter.findings.acceptance import marked
+from reporter.findings.failure_remedies import failure_remedy
+from reporter.report import Finding, Validity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reporter.report import RequestCounts
+
+RUNNING: Final = "running"
+"""How a run has ended that has not; also the code of the finding that says so."""
+
+SLOW_COMMIT_MS: Final = 100.0
+_EXCERPT: Final = 160
+_ALL_FAILURES: Final = (
+    "All of them: SELECT error, error_message, count(*) FROM samples WHERE error <> '' GROUP BY ALL."
+)
+MANY_FAILURES: Final = 0.05
+"""Of the requests that ended; above it what is reported of the others is not the whole story."""
+
+COALESCED_SHARE: Final = 0.1
+"""Of the chunks; above it single gaps between chunks are blurred."""
+
+
+def findings(evidence: CheckInputs) -> list[Finding]:
+    """Everything that there is to say, errors first."""
+    found = [marked(check, finding) for check in _CHECKS if (finding := check(evidence))]
+    found += [_violated(violation) for violation in evidence.violations]
+    found += evidence.logged
+    return in_order(found)
+
+
+def in_order(found: Iterable[Finding]) -> list[Finding]:
+    """Findings by severity, errors first."""
+    return sorted(found, key=lambda finding: _ORDER[finding.severity])
+
+
+def validity(found: Iterable[Finding]) -> Validity:
+    """Whether the run is valid: every error is a reason why not, and that it is not over is another."""
+    reasons = [finding.message for finding in found if finding.severity == "error" or finding.code == RUNNING]
+    return Validity(valid=not reasons, reasons=reasons)
+
+
+_ORDER: Final = {"error": 0, "warning": 1, "info": 2}
+
+
+def _cut_off(evidence: CheckInputs) -> Finding | None:
+    if evidence.ended != "cut_off":
+        return None
+    counts = evidence.counts
+    return Finding(
+        "cut_off",
+        "error",
+        f"The run was cut off: its log has no end. {counts.completed} requests had completed, "
+        f"{counts.in_flight} were in flight.{_complete_until(evidence)}",
+        _to_finish(evidence),
+    )
+
+
+def _complete_until(evidence: CheckInputs) -> str:
+    """What the log says of its own completeness, in a sentence."""
+    said = evidence.complete_until
+    if said is None:
+        return ""
+    return (
+        f" The log is complete until {said['at'].replace('T', ' ').replace('Z', ' UTC')}, "
+        f"{said['behind_ms']:.0f} ms before the last sign of life: what ended later may be missing."
+    )
+
+
+def _running(evidence: CheckInputs) -> Finding | None:
+    if evidence.ended != RUNNING:
+        return None
+    counts = evidence.counts
+    return Finding(
+        "running",
+        "warning",
+        f"The run is still going on: {counts.completed} requests have completed, {counts.in_flight} are in "
+        "flight. These are the figures so far.",
+        "`loadgen watch` shows it until it ends.",
+    )
+
+
+def _resumed(evidence: CheckInputs) -> Finding | None:
+    if evidence.sittings < 2:  # noqa: PLR2004 (one sitting was resumed from nothing)
+        return None
+    abandoned = evidence.counts.abandoned
+    again = f" {abandoned} requests had been given up and were sent again." if abandoned else ""
+    return Finding(
+        "resumed",
+        "warning",
+        f"The run was resumed: it took {evidence.sittings} attempts, each of which ramped up again and met "
+        f"the server's caches as they were. Rates count only the time of the attempts.{again}",
+        "For the figures of a server in one steady state, measure without a pause.",
+    )
+
+
+def _interrupted(evidence: CheckInputs) -> Finding | None:
+    if evidence.ended != "interrupted":
+        return None
+    return Finding(
+        "interrupted",
+        "error",
+        f"The run was interrupted after {evidence.counts.issued} requests had been issued.",
+        _to_finish(evidence),
+    )
+
+
+def _to_finish(evidence: CheckInputs) -> str:
+    """What the results of a run cover that did not come to its end, and how to have the rest."""
+    covered = f"The results below cover the {evidence.counts.completed} completed requests."
+    if not evidence.resumable:
+        return f"{covered} A run that only --duration ends cannot be resumed: start a new one."
+    return f"{covered} Run `loadgen resume RUN` to finish."
+
+
+def _nothing_issued(evidence: CheckInputs) -> Finding | None:
+    if evidence.counts.issued:
+        return None
+    return Finding(
+        "nothing_issued",
+        "error",
+        "No request of the performance phase was issued.",
+        "See whether the warm-up failed, and whether the number of requests or the duration is more than 0.",
+    )
+
+
+def _nothing_completed(evidence: CheckInputs) -> Finding | None:
+    counts = evidence.counts
+    if counts.completed or not counts.issued:
+        return None
+    return Finding(
+        "nothing_completed",
+        "error",
+        f"None of the {counts.issued} requests completed: {_ends(counts)}.{_for_example(evidence)}",
+        _remedy(evidence) or "`loadgen check` shows whether the endpoint answers and serves the model.",
+    )
+
+
+def _some_failed(evidence: CheckInputs) -> Finding | None:
+    counts = evidence.counts
+    if not counts.failed or not counts.completed:
+        return None
+    ended = counts.completed + counts.failed + counts.cancelled
+    many = counts.failed > MANY_FAILURES * ended
+    return Finding(
+        "many_failures" if many else "requests_failed",
+        "warning",
+        f"{counts.failed} of {ended} requests failed ({counts.failed / ended:.1%}): "
+        f"{_classes(counts.by_error)}. They are in no latency and no throughput"
+        f"{': the figures are about the others' if many else ''}.{_for_example(evidence)}",
+        " ".join(filter(None, (_remedy(evidence), _ALL_FAILURES))),
+    )
+
+
+def _tokens_from_chunks(evidence: CheckInputs) -> Finding | None:
+    requests, refused = evidence.token_sources.get("chunks", 0), evidence.refused_to_chunks
+    if not requests:
+        return None
+    unsent = f"The server sent no token counts for {requests - refused} requests"
+    unused = f"the counts of {refused} requests were refused"
+    why = " and ".join([unsent] * (refused < requests) + [unused] * (refused > 0))
+    return Finding(
+        "tokens_from_chunks",
+        "warning",
+        f"{why[0].upper()}{why[1:]}: each chunk was taken for one token, which is too few where a chunk "
+        "holds several.",
+        "Let the server send usage (stream_options.include_usage), or report with a tokenizer."
+        if refused < requests
+        else "Report with a tokenizer.",
+    )
+
+
+def _mixed_token_sources(evidence: CheckInputs) -> Finding | None:
+    sources = {name: n for name, n in evidence.token_sources.items() if n and name != "unknown"}
+    if len(sources) < 2:  # noqa: PLR2004 (two sources are a mixture)
+        return None
+    return Finding(
+        "mixed_token_sources",
+        "warning",
+        f"Token counts come from different sources: {listed(sources)} requests.",
+        "Tokens of different sources do not compare; find out why the server counts only some responses.",
+    )
+
+
+def _tokens_unknown(evidence: CheckInputs) -> Finding | None:
+    requests = evidence.token_sources.get("unknown", 0)
+    if not requests:
+        return None
+    name = evidence.definitions.tokenizer or "NAME"
+    remedy = {
+        "client_tokenizer": f"The rules ask for a recount: report with --tokenizer {name}.",
+        "server_usage": "The rules ask for the server's counts: let it send usage.",
+    }
+    return Finding(
+        "tokens_unknown",
+        "warning",
+        f"{requests} requests have no token count: they are missing from TPOT and token throughput.",
+        remedy.get(
+            evidence.definitions.token_source or "", "Let the server send usage, or report with a tokenizer."
+        ),
+    )
+
+
+def _input_unknown(evidence: CheckInputs) -> Finding | None:
+    # Those of `token_counts_refused` are not what a server fails to send.
+    requests, completed = evidence.input_unknown - evidence.refused_input, evidence.counts.completed
+    if not evidence.token_sources.get("unknown", 0) < requests < completed:
+        return None
+    return Finding(
+        "tokens_unknown",
+        "warning",
+        f"{requests} of {completed} requests have no count of input tokens: they are missing from the input "
+        "tokens and the total token throughput.",
+        "Report with a tokenizer (--tokenizer)."
+        if evidence.definitions.token_source == "client_tokenizer"  # noqa: S105 (not a password)
+        else "Let the server send usage.",
+    )
+
+
+def _prompts_repeated(evidence: CheckInputs) -> Finding | None:
+    asked = evidence.asked
+    if not evidence.prompts or asked <= evidence.prompts:
+        return None
+    often = "most were sent more than once" if asked >= 2 * evidence.prompts else "some were sent twice"
+    used = f"{asked} requests used {evidence.prompts} different prompts"
+    if evidence.turns:
+        requests = asked + evidence.turns
+        used = f"{asked} conversations ({requests} requests) used {evidence.prompts} different ones"
+    return Finding(
+        "prompts_repeated",
+        "info",
+        f"{used}: {often}.",
+        "A server that caches prefixes answers a prompt quicker the second time: use more prompts.",
+    )
+
+
+def _stale_connections(evidence: CheckInputs) -> Finding | None:
+    retried = evidence.counts.retried
+    if not retried:
+        return None
+    return Finding(
+        "stale_connections",
+        "info",
+        f"{retried} stale connections were replaced: the server had closed them when a request was sent. "
+        "The request was sent again over a new one, and its figures count from then on.",
+        "The server closes connections that are idle; a longer keep-alive timeout there avoids that.",
+    )
+
+
+def _recorder_slow(evidence: CheckInputs) -> Finding | None:
+    wait_ms = evidence.recorder.get("longest_wait_ms") or 0.0
+    if wait_ms <= SLOW_COMMIT_MS:
+        return None
+    return Finding(
+        "recorder_slow",
+        "warning",
+        f"It took the recorder up to {wait_ms:.0f} ms to commit an event; a killed run loses as much.",
+        "Keep the run folder on a local disk, and leave the client some CPU.",
+    )
+
+
+def _coalesced(evidence: CheckInputs) -> Finding | None:
+    if not evidence.chunks or not evidence.coalesced:
+        return None
+    share = evidence.coalesced / evidence.chunks
+    if share <= COALESCED_SHARE:
+        return None
+    return Finding(
+        "coalesced_reads",
+        "info",
+        f"{evidence.coalesced} reads held more than one of the {evidence.chunks} chunks ({share:.0%}): "
+        "chunks of one read share its stamp.",
+        "What the server or a proxy sent together did arrive together; where the client read late, "
+        "`late_reads` says how far the figures are in doubt.",
+    )
+
+
+_CHECKS: Final[tuple[Check, ...]] = (
+    _cut_off,
+    _running,
+    _interrupted,
+    _nothing_issued,
+    _nothing_completed,
+    *client_limits.CHECKS,
+    *short_run.CHECKS,
+    *client_timeouts.CHECKS,
+    *late_reads.CHECKS,
+    *steadiness.CHECKS,
+    *cold_start_finding.CHECKS,
+    _some_failed,
+    *response_shapes.CHECKS,
+    _tokens_from_chunks,
+    _mixed_token_sources,
+    _tokens_unknown,
+    _input_unknown,
+    *undefined.CHECKS,
+    _prompts_repeated,
+    _recorder_slow,
+    _resumed,
+    _stale_connections,
+    _coalesced,
+)
+
+
+def _violated(violation: Violation) -> Finding:
+    return Finding(
+        violation.name,
+        "error",
+        f"{violation.name.replace('_', ' ').capitalize()}: {violation.requests} requests, "
+        f"such as {violation.example}. This is a bug of the load generator.",
+        "Please report it, with the log. All cases: SELECT * FROM violations.",
+    )
+
+
+def _remedy(evidence: CheckInputs) -> str | None:
+    """What to do about the most frequent failure, where that is known."""
+    name = next(iter(evidence.counts.by_error), None)
+    return name and failure_remedy(name, evidence.messages.get(name, ""))
+
+
+def _for_example(evidence: CheckInputs) -> str:
+    """What was said about the most frequent failure."""
+    name = next(iter(evidence.counts.by_error), None)
+    said = evidence.messages.get(name or "", "")
+    return f" For example, {name}: {said[:_EXCERPT]}" if said else ""
+
+
+def _ends(counts: RequestCounts) -> str:
+    """How requests ended that did not complete."""
+    others = {"cancelled": counts.cancelled, "in flight": counts.in_flight, "given up": counts.abandoned}
+    return _classes({**counts.by_error, **{name: n for name, n in others.items() if n}})
+
+
+def _classes(by_error: Mapping[str, int], most: int = 3) -> str:
+    """The biggest classes of failures, the others together."""
+    ranked = sorted(by_error.items(), key=lambda item: (-item[1], item[0]))
+    others = sum(n for _, n in ranked[most:])
+    return listed({**dict(ranked[:most]), **({"others": others} if others else {})})

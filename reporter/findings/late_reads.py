@@ -1,0 +1,51 @@
+"""Whether chunks were read so late that the figures are in doubt, and which of them by how much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.findings.remedies import relief
+from reporter.report import Finding
+
+if TYPE_CHECKING:
+    from reporter.evidence import Check, CheckInputs
+    from reporter.report import MetricBounds, Summary
+
+NOTEWORTHY: Final = 0.01
+"""The share of a figure by which it must be in doubt to be worth a word."""
+
+_LABELS: Final = {"ttft_ms": "TTFT", "tpot_ms": "TPOT", "latency_ms": "latency"}
+_PERCENTILES: Final = ("p50", "p99")
+
+
+def _late_reads(evidence: CheckInputs) -> Finding | None:
+    doubtful: list[str] = []
+    for name, label in _LABELS.items():
+        known, reported = evidence.bounds.get(name), evidence.reported.get(name)
+        if known is not None and reported is not None:
+            doubtful += _in_words(label, reported, known)
+    if not doubtful:
+        return None
+    first = evidence.bounds.get("ttft_ms")
+    late = first.late if first is not None and first.late else 0
+    who = f"{late} of {evidence.counts.completed} first tokens were" if late else "Chunks were"
+    return Finding(
+        "late_reads",
+        "warning",
+        f"{who} read late, together with what followed them, and arrived before their stamps: "
+        f"{'; '.join(doubtful)}.",
+        f"Rules take both ends of these intervals into account. {relief(evidence)}",
+    )
+
+
+def _in_words(label: str, reported: Summary, known: MetricBounds) -> list[str]:
+    """The figures of a metric that are in doubt by more than is negligible."""
+    figures = []
+    for name in _PERCENTILES:
+        value, low, high = (getattr(one, name) for one in (reported, known.low, known.high))
+        if high - low > NOTEWORTHY * value:
+            figures.append(f"{name} is {value:.1f} ms and could be {low:.1f} to {high:.1f} ms")
+    return [f"{label} {', '.join(figures)}"] if figures else []
+
+
+CHECKS: Final[tuple[Check, ...]] = (_late_reads,)

@@ -1,0 +1,121 @@
+"""What the client's own delay does to each figure, and whether it is too much of those that decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
+from rulesets.client_delay import IN_DOUBT, AffectedFigure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from reporter.findings.client_overhead import OwnDelay, OwnPart
+    from reporter.report import Report
+
+FEWEST: Final = 100
+"""Of fewer requests, the p99 rests on a single one: then the median has to be affected as well."""
+
+SHOWN: Final[Mapping[str, tuple[str, ...]]] = {"ttft": ("p50", "p95", "p99"), "latency": ("p50", "p99")}
+"""The figures whose own part a finding states; `report.json` has that of all of them."""
+
+NEGLIGIBLE: Final = 0.01
+"""The share up to which a figure is called not affected."""
+
+
+def part_of(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnPart | None:
+    """The client's own part of a figure; None where it has none.
+
+    A stream of a closed loop asks its next question as much later as the client was late: of its time, the
+    mean from the schedule to the completion, so much is missing from the rate. In an open loop the schedule
+    sets the rate.
+    """
+    if figure.metric == "rate":
+        return own.parts.get("latency", {}).get("mean") if load == "closed" else None
+    return own.parts.get(figure.metric, {}).get(figure.stat)
+
+
+def too_late(own: OwnDelay, asked: tuple[AffectedFigure, ...] | None, load: str | None) -> bool:
+    """Whether the client's own delay is too much of the figures that decide."""
+    limit, few = OWN_TTFT_LIMIT, own.count < FEWEST
+    if asked is None:
+        tail = not few and own.p99.ms > limit.tail_ms
+        return own.p99.exceeds(limit) and (tail or own.p50.exceeds(limit))
+    return any(affected(own, asked, load))
+
+
+def may_be_too_late(own: OwnDelay, asked: tuple[AffectedFigure, ...] | None, load: str | None) -> bool:
+    """Whether the stamps are too uncertain to tell if it is too much of the figures that decide."""
+    return too_late(own.most, asked, load) and not too_late(own.least, asked, load)
+
+
+def affected(own: OwnDelay, asked: Iterable[AffectedFigure], load: str | None) -> Iterator[AffectedFigure]:
+    """The figures of those asked for of which too much is the client's own."""
+    for figure in asked:
+        part = part_of(own, figure, load)
+        rests_on_one = own.count < FEWEST and figure.stat not in {"mean", "p50"}
+        if part is None or not part.exceeds(OWN_TTFT_LIMIT):
+            continue
+        if not rests_on_one or own.parts[figure.metric]["p50"].exceeds(OWN_TTFT_LIMIT):
+            yield figure
+
+
+def effects(own: OwnDelay | None, load: str | None) -> dict[str, dict[str, OwnEffect]]:
+    """The client's own part of what a report shows, by metric and statistic; empty where it is not known."""
+    if own is None:
+        return {}
+    figures = [AffectedFigure(metric, stat) for metric, stats in own.parts.items() for stat in stats]
+    found: dict[str, dict[str, OwnEffect]] = {}
+    for figure in (*figures, AffectedFigure("rate", "mean")):
+        if effect := _effect(own, figure, load):
+            found.setdefault(figure.key, {})[figure.stat] = effect
+    return found
+
+
+def _effect(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnEffect | None:
+    """To a nanosecond: the last bits of a mean depend on the order in which it was added up."""
+    part, low, high = (part_of(one, figure, load) for one in (own, own.least, own.most))
+    if part is None or low is None or high is None:
+        return None
+    effect = OwnEffect(round(part.ms, 6), round(part.of_ms, 6), round(part.share, 9))
+    if own.ends is None:
+        return effect
+    return replace(
+        effect,
+        share_low=round(low.share, 9),
+        share_high=round(high.share, 9),
+        in_doubt=may_be_too_late(own, (figure,), load),
+    )
+
+
+def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> bool:
+    """Whether a report says of the client's own delay what it would say if these figures decided."""
+    if report.run.get("own_delay_decides") == (None if asked is None else list(map(str, asked))):
+        return True
+    limit, codes = OWN_TTFT_LIMIT, {"client_limited", "client_late", IN_DOUBT}
+    parts = (part for parts in report.own_effect.values() for part in parts.values())
+    return not any(
+        part.in_doubt or (part.own_ms > limit.ms and part.share > limit.share) for part in parts
+    ) and not any(finding.code in codes for finding in report.findings)
+
+
+def in_words(own: OwnDelay, load: str | None) -> str:
+    """The effect on each figure that is affected, then the others; empty where nothing is known."""
+    known = [(figure, part) for figure in _shown() if (part := part_of(own, figure, load))]
+    clauses = [_clause(figure, part) for figure, part in known if part.share > NEGLIGIBLE]
+    if free := [f"{figure} ({part.ms:.2f} ms)" for figure, part in known if part.share <= NEGLIGIBLE]:
+        clauses.append(f"not affected: {', '.join(free)}")
+    return "; ".join(clauses)
+
+
+def _clause(figure: AffectedFigure, part: OwnPart) -> str:
+    if figure.metric == "rate":
+        return f"{part.share:.1%} of the time of the streams, and so of the throughput, is its own delay"
+    return f"{figure} from the schedule, {part.of_ms:.1f} ms, includes {part.ms:.1f} ms ({part.share:.1%})"
+
+
+def _shown() -> Iterator[AffectedFigure]:
+    for metric, stats in SHOWN.items():
+        yield from (AffectedFigure(metric, stat) for stat in stats)
+    yield AffectedFigure("rate", "mean")

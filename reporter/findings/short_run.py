@@ -1,0 +1,50 @@
+"""Whether an open loop lasted long enough for its throughput to be compared with the rate it was to have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.findings.remedies import OPEN_LOOP
+from reporter.report import Finding
+
+if TYPE_CHECKING:
+    from reporter.evidence import Check, CheckInputs
+
+SHORTFALL: Final = 0.1
+"""Of the rate that was asked for; nearer than this, the throughput speaks for itself."""
+
+LATENCIES: Final = 20
+"""A window is this many median latencies long at least: then each ramp is a twentieth of it."""
+
+
+def _too_short(evidence: CheckInputs) -> Finding | None:
+    """Find a throughput below the rate in a window that is mostly ramp-up and ramp-down."""
+    rate, latency, window_s, qps = (
+        evidence.load.get("rate"),
+        evidence.latency_ms,
+        evidence.window_s,
+        evidence.qps,
+    )
+    if evidence.load.get("kind") not in OPEN_LOOP or evidence.ended != "completed":
+        return None
+    if not rate or latency is None or not window_s or qps is None or qps >= (1 - SHORTFALL) * rate:
+        return None
+    latency_s = latency.p50 / 1e3
+    if window_s >= LATENCIES * latency_s:
+        return None
+    return Finding(
+        "too_short",
+        "warning",
+        f"{qps:.4g} requests/s completed of {rate:g} wanted, but the run is too short to tell whether the "
+        f"endpoint holds this rate: its window of {window_s:.3g} s is {window_s / latency_s:.1f} median "
+        f"latencies ({latency_s:.3g} s) long, and much of it is ramp-up and ramp-down.",
+        f"Measure for {_long_enough_s(latency_s):g} s or more: --duration {_long_enough_s(latency_s):g}s.",
+    )
+
+
+def _long_enough_s(latency_s: float) -> int:
+    """A duration that is long enough, rounded up to 5 s."""
+    return 5 * (int(LATENCIES * latency_s) // 5 + 1)
+
+
+CHECKS: Final[tuple[Check, ...]] = (_too_short,)

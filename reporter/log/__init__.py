@@ -1,0 +1,1 @@
+"""A log, opened for reading: its tables and views, its session, and queries over it."""

@@ -1,0 +1,147 @@
+"""One SQL query over the log of a run."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.errors import QueryError
+from reporter.log.database import big_tables_in, open_log
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+VIEWS: Final[Mapping[str, str]] = {
+    "session": "one row: settings, environment, how it ended",
+    "phases": "one row a phase of a sitting: warmup, performance, drain",
+    "sittings": "one row a sitting: several where a run was resumed",
+    "samples": "one row a request: stamps, latencies, tokens, failure",
+    "chunks": "one row a chunk with a token: when it arrived",
+    "events": "one row an event, as it was logged",
+    "outputs": "one row a response: its texts",
+    "prompts": "one row a prompt: its text",
+    "questions": "one row a question of a benchmark: which prompt asks it",
+    "question_references": "one row a question: what its answers are scored against",
+    "scores": "one row an answer to one, a scoring pass and a scorer: its score",
+    "passes": "one row a scoring pass and scorer",
+    "judge_calls": "one row a request to a judge: what it said of which answer",
+    "telemetry": "one row a reading of a worker, the parent or the recorder",
+    "findings": "what the load generator found while it ran",
+    "measured_window": "one row: the span that rates are counted over",
+    "violations": "laws of the log that were broken; there should be none",
+}
+"""The public views, in a few words; docs/sql.md describes each."""
+
+
+_NOTHING_ELSE: Final = (
+    "SET python_enable_replacements = false",
+    "SET allow_persistent_secrets = false",
+    "SET allowed_configs = ['memory_limit', 'threads', 'TimeZone', 'preserve_insertion_order']",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+"""Whoever wrote the SQL, it is about the log: no other file, no network, no variable of this program."""
+
+_ZONED: Final = "TIMESTAMP WITH TIME ZONE"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What a query answers: the names of its columns, and its rows as Python values."""
+
+    columns: Sequence[str]
+    rows: Sequence[tuple[Any, ...]]
+
+
+def open_for_queries(run: Path, also: Collection[str] = ()) -> DuckDBPyConnection:
+    """Open a log for queries alone: they can neither read nor write any file.
+
+    Args:
+        run: The run's folder, or the log itself.
+        also: Names of `reporter.log.database.BIG_TABLES` to load.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+        NoRoomError: There is no room for it.
+    """
+    connection = open_log(run, also=also)
+    for setting in _NOTHING_ELSE:
+        connection.execute(setting)
+    return connection
+
+
+def relation(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
+    """Make a relation of a query, which is computed when the relation is used.
+
+    Args:
+        connection: From `open_for_queries`.
+        sql: A SELECT over `VIEWS`.
+
+    Raises:
+        QueryError: The SQL is wrong.
+    """
+    import duckdb
+
+    try:
+        return connection.sql(sql)
+    except duckdb.Error as error:
+        raise QueryError(f"{error}\nAvailable views: {', '.join(VIEWS)}.") from error
+
+
+def query(run: Path, sql: str) -> QueryResult:
+    """Ask the log of a run, in DuckDB's SQL. It can neither read nor write any file.
+
+    Args:
+        run: The run's folder, or the log itself.
+        sql: One or several statements over `VIEWS`; the last one answers.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+        QueryError: The SQL is wrong, or asks for more than there is room for.
+    """
+    connection = open_log(run, also=big_tables_in(sql))
+    try:
+        return answer_of(connection, sql)
+    finally:
+        connection.close()
+
+
+def answer_of(connection: DuckDBPyConnection, sql: str) -> QueryResult:
+    """Ask an opened log, and let nothing else be asked of it but what is in it from then on.
+
+    Raises:
+        QueryError: The SQL is wrong, or asks for more than there is room for.
+    """
+    import duckdb
+
+    try:
+        for setting in _NOTHING_ELSE:
+            connection.execute(setting)
+        answer = connection.execute(sql)
+        columns = [column[0] for column in (answer and answer.description) or ()]
+        return QueryResult(columns, _rows(answer) if columns else [])
+    except OverflowError as error:
+        raise QueryError(f"{error}: cast it to text (::VARCHAR)") from error
+    except duckdb.Error as error:
+        raise QueryError(f"{error}\nAvailable views: {', '.join(VIEWS)}.") from error
+
+
+def _rows(answer: DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    """The rows of an answer.
+
+    A time with a zone, such as `now()`, comes by way of pyarrow: without it DuckDB asks for pytz.
+
+    Raises:
+        OverflowError: Such a time is none that Python has.
+    """
+    if not any(_ZONED in str(kind) for _, kind, *_ in answer.description or ()):
+        return answer.fetchall()
+    with warnings.catch_warnings():
+        # It costs a copy of the rows.
+        warnings.simplefilter("ignore", UserWarning)
+        table: Any = answer.to_arrow_table()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,0 +1,210 @@
+"""What was run, from the facts that the log opens with, and how those who ran it were doing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.errors import LogError
+from reporter.kinds import document, members, number, text, texts, whole
+from reporter.log.database import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from duckdb import DuckDBPyConnection
+
+_ADDS_UP: Final = frozenset({"events", "commits", "lost"})
+"""What the recorder counts of itself anew in each sitting."""
+
+
+def run_facts(connection: DuckDBPyConnection, on_invalid: str | None = None) -> dict[str, Any]:
+    """The part of `Report.run` that is the same however the report is made, but for `on_invalid`.
+
+    Args:
+        connection: An opened log.
+        on_invalid: The user's choice for this report; None for that which the run was started with.
+    """
+    sessions = connection.execute(
+        "SELECT session_id, started_wall_ns, ended, settings, environment FROM session",
+    ).fetchall()
+    if not sessions:
+        raise LogError("the log is damaged: it does not say what was run (its table `session` is empty)")
+    session_id, wall_ns, ended, settings_json, environment_json = sessions[0]
+    settings, environment = members(document(settings_json)), members(document(environment_json))
+    return {
+        "session_id": session_id,
+        "started_at": _iso(wall_ns),
+        "ended": ended,
+        "sittings": _sittings(connection),
+        "complete_until": _complete_until(connection) if ended == "cut_off" else None,
+        "model": text(settings.get("model")),
+        "url": text(settings.get("url")),
+        "urls": _urls(settings.get("urls")),
+        "protocol": text(settings.get("protocol")),
+        "stream": settings.get("stream"),
+        "load": _load(members(settings.get("load"))),
+        "max_tokens": whole(settings.get("max_tokens")),
+        "generation": generation(settings),
+        "seed": settings.get("seed"),
+        "schedule_seed": whole(settings.get("schedule_seed")),
+        "planned": _planned(settings),
+        "timeouts_s": _timeouts_s(settings),
+        "salt": settings.get("salt") is True,
+        "steady": settings.get("steady") is True,
+        "on_invalid": on_invalid or text(members(settings.get("options")).get("on_invalid")) or "fail",
+        "dataset": _dataset(members(settings.get("dataset"))),
+        "ruleset": members(settings.get("ruleset")) or None,
+        "skip": texts(settings.get("skip")),
+        "gpus": whole(settings.get("gpus")),
+        "workers": whole(settings.get("workers")),
+        "transport": text(settings.get("transport")),
+        "timestamp_source": text(environment.get("timestamp_source")),
+        "usable_cpus": whole(environment.get("usable_cpus", environment.get("cpus"))),
+        "versions": {
+            "llm-loadgen": text(environment.get("version")),
+            "python": environment.get("python"),
+            "platform": environment.get("platform"),
+            **members(environment.get("packages")),
+        },
+    }
+
+
+def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What each request asked for, as its body spells it."""
+    told = {name: settings.get(name) or None for name in ("max_tokens", "ignore_eos")}
+    told["temperature"] = settings.get("temperature")
+    return {name: value for name, value in told.items() if value is not None} | members(
+        settings.get("extra_body")
+    )
+
+
+def _sittings(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
+    """What each sitting came to, in measured requests: there are several where the run was resumed."""
+    sittings = connection.execute(
+        "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM sittings JOIN clocks "
+        "USING (sitting) ORDER BY sitting",
+    ).fetchall()
+    return [
+        {
+            "started_at": _iso(wall_ns),
+            "ended": ended,
+            "issued": issued,
+            "completed": completed,
+            "window_s": window_s,
+        }
+        for wall_ns, ended, issued, completed, window_s in sittings
+    ]
+
+
+def _complete_until(connection: DuckDBPyConnection) -> dict[str, Any] | None:
+    """Until when the log of a last sitting is complete, as its writer said; None where it did not."""
+    said = connection.execute(
+        "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
+        "FROM clocks, session WHERE sitting = (SELECT max(sitting) FROM clocks) "
+        "AND complete_until_ns IS NOT NULL AND written_ns IS NOT NULL",
+    ).fetchone()
+    if said is None:
+        return None
+    until_ns, written_ns, offset_ns = said
+    return {
+        "at": _iso(until_ns + offset_ns),
+        "at_ns": until_ns,
+        "last_sign_of_life": _iso(written_ns + offset_ns),
+        "last_sign_of_life_ns": written_ns,
+        "behind_ms": round((written_ns - until_ns) / 1e6, 3),
+    }
+
+
+def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
+    """The recorder's last readings of itself in each sitting as one; empty without any.
+
+    What it counts adds up, and of what was the most of a sitting the most counts.
+    """
+    readings = connection.execute(
+        "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting "
+        "ORDER BY sitting",
+    ).fetchall()
+    health: dict[str, Any] = {}
+    for (data,) in readings:
+        for key, value in members(document(data)).items():
+            if key != "source":
+                one, before = number(value), health.get(key)
+                known = [figure for figure in (before, one) if figure is not None]
+                health[key] = (sum if key in _ADDS_UP else max)(known) if known else None
+    return health
+
+
+def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
+    """How the load generator's processes were doing while they issued; empty without readings."""
+    health = figures(connection, "client")
+    return health if health["readings"] else {}
+
+
+def _load(load: dict[str, Any]) -> dict[str, Any]:
+    return {name: _LOAD[name](value) if name in _LOAD else value for name, value in load.items()}
+
+
+def _planned(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What was to end the run: a number of requests or of conversations, and a time; None where not said."""
+    sessions, requests = whole(settings.get("sessions")), whole(settings.get("requests"))
+    return {
+        "requests": requests,
+        "conversations": sessions,
+        "duration_s": number(settings.get("duration_s")),
+    }
+
+
+def _timeouts_s(settings: Mapping[str, Any]) -> dict[str, float]:
+    """The limits that the client set for a request, in seconds, by the failures of those that exceed them."""
+    limits = {
+        name: number(settings.get(setting))
+        for name, setting in (
+            ("total_timeout", "timeout_s"),
+            ("first_byte_timeout", "first_byte_timeout_s"),
+            ("idle_timeout", "idle_timeout_s"),
+            ("connect_timeout", "connect_timeout_s"),
+        )
+    }
+    return {name: limit_s for name, limit_s in limits.items() if limit_s is not None}
+
+
+def _stages(value: object) -> list[dict[str, Any]] | None:
+    if not isinstance(value, list):
+        return None
+    kinds = {"name": text, "start_s": number, "duration_s": number, "rate": text}
+    return [{name: kind(members(stage).get(name)) for name, kind in kinds.items()} for stage in value]
+
+
+_LOAD: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "kind": text,
+    "concurrency": whole,
+    "rate": number,
+    "profile": text,
+    "stages": _stages,
+    "burstiness": number,
+    "think": text,
+    "trace_speed": number,
+    "max_concurrency": whole,
+}
+
+
+def _urls(value: object) -> list[str] | None:
+    """The endpoints of a run with several."""
+    return (
+        [url for url in value if isinstance(url, str)] if isinstance(value, list) and len(value) > 1 else None
+    )
+
+
+def _dataset(dataset: dict[str, Any]) -> dict[str, Any] | None:
+    kinds = {"name": text, "rows": whole}
+    return {name: kinds[name](value) if name in kinds else value for name, value in dataset.items()} or None
+
+
+def _iso(wall_ns: int) -> str:
+    seconds, ns = divmod(wall_ns, 1_000_000_000)
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=ns // 1000)
+    except (OverflowError, ValueError, OSError) as error:
+        raise LogError(f"the log is damaged: it began at a time beyond all calendars ({error})") from error
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,56 @@
+"""What a run was to do, and where, from the head of its log alone: for whoever has no need of all of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from recorder.errors import LogError
+from recorder.store import log_path
+from reporter.border import blaming
+from reporter.kinds import document, members
+from reporter.log.source import readable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_OPENING = "SELECT settings, environment, started_wall_ns FROM session"
+
+
+def settings(run: Path) -> dict[str, Any]:
+    """The resolved settings of a run: its model, its load, its ruleset; see `head`."""
+    return head(run)[0]
+
+
+def head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings and the environment that a log opens with.
+
+    Args:
+        run: The run's folder, or the log itself.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+    """
+    settings, environment, _ = opening(run)
+    return settings, environment
+
+
+def opening(run: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The same, and when the run was started, in ns since the epoch.
+
+    Raises:
+        LogError: As for `head`.
+    """
+    log = log_path(run)
+    try:
+        with blaming(log), readable(log) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
+            row = connection.execute(_OPENING).fetchone()
+            if row is None:
+                raise LogError("the log is damaged: it does not say what was run")
+            settings, environment, started_wall_ns = row
+            if not isinstance(started_wall_ns, int):
+                raise LogError("the log is damaged: it does not say when it was begun")
+            return members(document(settings)), members(document(environment)), started_wall_ns
+    except sqlite3.Error as error:
+        raise LogError(f"{log}: the log is damaged and cannot be read ({error})") from error

@@ -1,0 +1,75 @@
+"""What a run has come to, for whoever is to go on with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.errors import LogError
+from reporter.kinds import document, members
+from reporter.log.database import open_log, timelines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+_SCORED: Final = """
+    SELECT coalesce(bool_or(started_ns > (SELECT coalesce(max(issued_ns), 0) FROM requests)), false)
+    FROM passes WHERE ended = 'completed'"""
+"""Whoever asks again after a pass has answers that it does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSoFar:
+    """A run up to now.
+
+    Attributes:
+        ended: How it ended; see `Report.run`.
+        settings: What it was to do, as the log keeps it.
+        settled: For each prompt, how many measured requests, or conversations, that asked it have their
+            result: an answer, or a failure that is not the client's own doing.
+        measured_s: For how long measured requests were issued, in all sittings together.
+        last_seq: The last event that all this is known from; 0 where there is none.
+        questions: The numbers of the prompts that are questions of benchmarks, as far as the log has them.
+        scored: Whether a scoring pass came to its end since the last answer.
+    """
+
+    ended: str
+    settings: Mapping[str, Any]
+    settled: Mapping[int, int]
+    measured_s: float
+    last_seq: int
+    questions: frozenset[int]
+    scored: bool
+
+
+def so_far(run: Path) -> RunSoFar:
+    """Read the log of a run, or of what there is of it.
+
+    Raises:
+        LogError: There is no log that this version reads, or it is damaged.
+    """
+    with open_log(run, also=("questions", "passes")) as connection:
+        opened = connection.execute("SELECT ended, settings FROM session").fetchone()
+        settled = connection.execute(
+            "SELECT prompt_id, count(*) FROM requests WHERE measured AND settled AND prompt_id IS NOT NULL "
+            "AND coalesce(turn, 0) = 0 GROUP BY prompt_id",
+        ).fetchall()
+        (last_seq,) = connection.execute("SELECT last_seq FROM extent").fetchone() or (0,)
+        issuing = [one.issuing for one in timelines(connection) if one.issuing]
+        questions = connection.execute("SELECT prompt_id FROM questions").fetchall()
+        (scored,) = connection.execute(_SCORED).fetchone() or (False,)
+    if opened is None:
+        raise LogError(f"{run}: the log is damaged: it does not say what was run")
+    known = members(document(opened[1]))
+    measured_s = sum(until_ns - since_ns for since_ns, until_ns in issuing) / 1e9
+    return RunSoFar(
+        ended=opened[0],
+        settings=known,
+        settled=dict(settled),
+        measured_s=measured_s,
+        last_seq=last_seq,
+        questions=frozenset(number for (number,) in questions),
+        scored=scored,
+    )

@@ -1,0 +1,214 @@
+"""The steady state of a run: found by batch means, not assumed. Pure functions of the moments of a run.
+
+The window is cut into blocks of equal length. Leading blocks that a warm-up or a ramp has coloured are left
+out by the marginal standard error rule (MSER: K. P. White, "An effective truncation heuristic for bias
+reduction in simulation output", Simulation 69, 1997): what is left out is what makes the standard error of
+the mean of the rest smallest, and never more than half, so that five blocks are left at least. In each figure
+(latency, throughput, requests in flight) they are then tested for a drift, by the slope of a regression over
+time (Student's t). A test of block means takes them for independent: while the residuals of the regression
+resemble their neighbours (J. Durbin and G. S. Watson, "Testing for serial correlation in least squares
+regression II", Biometrika 38, 1951), two neighbours become one block (G. S. Fishman, "Grouping observations
+in digital simulation", Management Science 24, 1978). What still does so when there are too few to group, or
+did so very much before, has swings as long as the run, and no steady state has been seen.
+
+The confidence intervals are those of batch means: of the blocks' values, grouped in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Final
+
+from reporter.report import Estimate, SteadyState
+from rulesets.statistics.student import bound, within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reporter.report import Moment
+
+MOST_BLOCKS: Final = 20
+FEWEST_BLOCKS: Final = 10
+"""Before leading ones are left out; afterwards there are half as many at least."""
+
+KEPT_BLOCKS: Final = FEWEST_BLOCKS // 2
+
+FEWEST_REQUESTS: Final = 5
+"""In each block, of those issued in it that completed."""
+
+DRIFTS: Final = ((0.05, 0.01), (0.2, 0.03))
+"""A figure drifts that changes by more than a share of its mean from start to end, unless chance may do that
+with this probability; a large change needs less proof, and a small one is none, however certain."""
+
+RESEMBLING: Final = 1.35
+"""Durbin and Watson's statistic below which neighbouring residuals resemble each other: of independent ones
+3 to 6 % have less, for 6 to 20 blocks. Those of five never have, for they are too few to tell."""
+
+SWINGING: Final = 0.75
+"""Below which there is a step or a swing in them that is as long as the run, and no grouping helps."""
+
+LEAST_SWING: Final = 0.05
+"""The share of the mean that residuals must deviate by to matter."""
+
+TESTED: Final = {"latency_ms": "latency", "qps": "throughput", "in_flight": "requests in flight"}
+"""The figures that must not drift, and what to call them."""
+
+ESTIMATED: Final = ("latency_ms", "ttft_ms", "qps", "output_tps", "in_flight")
+
+_EDGE_S: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTrend:
+    """How a figure changes from block to block.
+
+    Attributes:
+        share: By how much from the first to the last, as a share of the mean.
+        chance: The probability that figures without a drift show as much.
+        swings: Whether neighbouring blocks resemble each other beyond the drift.
+    """
+
+    share: float
+    chance: float
+    swings: bool
+
+
+def steady_state(moments: Sequence[Moment], until_s: float) -> SteadyState:
+    """Look for the steady state of one sitting.
+
+    Args:
+        moments: The whole sitting (`reporter.windows.over_time`).
+        until_s: When its window, or its issuing, was over, whichever came first; counted as moments are.
+    """
+    inside = [one for one in moments if one.start_s >= -_EDGE_S and _end_s(one) <= until_s + _EDGE_S]
+    blocks = _blocks(inside)
+    if not blocks:
+        return SteadyState(found=False, reason=_TOO_FEW)
+    series = {name: [_value(name, block) for block in blocks] for name in ESTIMATED}
+    first = max(_warmed_up([value or 0.0 for value in series[name]]) for name in TESTED)
+    kept = {name: values[first:] for name, values in series.items()}
+    reason, drift = _unsteady({name: trend([value or 0.0 for value in kept[name]]) for name in TESTED})
+    return SteadyState(
+        found=reason is None,
+        reason=reason,
+        start_s=blocks[first][0].start_s,
+        end_s=_end_s(blocks[-1][-1]),
+        blocks=len(blocks) - first,
+        drift=drift,
+        **({} if reason else {name: _estimate(values) for name, values in kept.items()}),
+    )
+
+
+_TOO_FEW: Final = (
+    f"too few requests: it takes {FEWEST_BLOCKS} blocks of equal length with {FEWEST_REQUESTS} answered "
+    "requests each"
+)
+
+
+def trend(values: Sequence[float]) -> BlockTrend:
+    """Test the values of at least five blocks for a drift, after as much grouping as they need."""
+    grouped = _grouped(values)
+    slope, residuals = _line(grouped)
+    mean, count = abs(fmean(grouped)), len(grouped)
+    deviation = math.sqrt(sum(residual**2 for residual in residuals) / (count - 2))
+    error = deviation / math.sqrt(_spread(count))
+    chance = 1 - within(abs(slope) / error, count - 2) if error else float(slope == 0)
+    swings = _resemblance(residuals) < RESEMBLING or _resemblance(_line(values)[1]) < SWINGING
+    return BlockTrend(
+        share=slope * count / mean if mean else 0.0,
+        chance=chance,
+        swings=swings and deviation > LEAST_SWING * mean,
+    )
+
+
+def _unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, float]]:
+    """Why it is not steady, and the figures that drift with their shares."""
+    drifting = {
+        name: found.share
+        for name, found in trends.items()
+        if any(found.chance < chance and abs(found.share) > share for share, chance in DRIFTS)
+    }
+    if drifting:
+        told = ", ".join(f"{TESTED[name]} by {share:+.0%}" for name, share in drifting.items())
+        return f"it drifts from start to end: {told}", drifting
+    swinging = [TESTED[name] for name, found in trends.items() if found.swings]
+    if swinging:
+        return f"it is too short beside the swings of its {' and '.join(swinging)}", {}
+    return None, {}
+
+
+def _blocks(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
+    """Blocks of equal length, as many as have enough requests each; what is left over is before the first."""
+    for width in range(math.ceil(len(moments) / MOST_BLOCKS) or 1, len(moments) // FEWEST_BLOCKS + 1):
+        over = len(moments) % width
+        blocks = [moments[at : at + width] for at in range(over, len(moments), width)]
+        if all(sum(one.answered for one in block) >= FEWEST_REQUESTS for block in blocks):
+            return blocks
+    return []
+
+
+def _value(name: str, block: Sequence[Moment]) -> float | None:
+    """A figure of a block: a mean over its requests, or over its time."""
+    if name in {"qps", "output_tps", "in_flight"}:
+        return fmean(getattr(one, name) for one in block)
+    of = [
+        (mean, one.answered)
+        for one in block
+        if (mean := getattr(one, name.replace("_", "_mean_"))) is not None
+    ]
+    return sum(mean * count for mean, count in of) / sum(count for _, count in of) if of else None
+
+
+def _warmed_up(values: Sequence[float]) -> int:
+    """How many leading blocks to leave out, by MSER: no more than half."""
+
+    def squared_error(first: int) -> float:
+        rest = values[first:]
+        mean = fmean(rest)
+        return sum((value - mean) ** 2 for value in rest) / len(rest) ** 2
+
+    return min(range(len(values) // 2 + 1), key=squared_error)
+
+
+def _grouped(values: Sequence[float]) -> Sequence[float]:
+    """Neighbours together, until they do not resemble each other, or few are left."""
+    while len(values) >= 2 * KEPT_BLOCKS and _resemblance(_line(values)[1]) < RESEMBLING:
+        values = [fmean(values[at : at + 2]) for at in range(len(values) % 2, len(values), 2)]
+    return values
+
+
+def _resemblance(residuals: Sequence[float]) -> float:
+    """Durbin and Watson's statistic: about 2 for independent residuals, 0 for those that hardly change."""
+    squares = sum(residual**2 for residual in residuals)
+    return (
+        sum((after - before) ** 2 for before, after in pairwise(residuals)) / squares if squares else math.inf
+    )
+
+
+def _line(values: Sequence[float]) -> tuple[float, list[float]]:
+    """The slope of the least squares line, a block, and what the values are off it."""
+    mean, middle = fmean(values), (len(values) - 1) / 2
+    slope = sum((at - middle) * value for at, value in enumerate(values)) / _spread(len(values))
+    return slope, [value - mean - slope * (at - middle) for at, value in enumerate(values)]
+
+
+def _spread(count: int) -> float:
+    """The sum of the squared distances of 0, 1, … from their mean."""
+    return count * (count**2 - 1) / 12
+
+
+def _estimate(values: Sequence[float | None]) -> Estimate | None:
+    """The mean of independent blocks with the half width of its 95 % confidence interval."""
+    known = [value for value in values if value is not None]
+    if len(known) < KEPT_BLOCKS:
+        return None
+    grouped = _grouped(known)
+    margin = bound(0.95, len(grouped) - 1) * stdev(grouped) / math.sqrt(len(grouped))
+    return Estimate(fmean(grouped), margin)
+
+
+def _end_s(moment: Moment) -> float:
+    return moment.start_s + moment.duration_s

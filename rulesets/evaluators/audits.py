@@ -1,0 +1,203 @@
+"""Audits: checks that the run is what it looks like."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from rulesets.demands import TOLERANCES
+from rulesets.evaluators import facts, generation, seeds
+from rulesets.evaluators.rule import Rule, RuleOutcome
+from rulesets.quantity import SCORES
+from rulesets.scores import score
+from rulesets.words import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rulesets.demands import AuditDemand
+    from rulesets.evaluators.rule import Case
+    from rulesets.ruleset import Ruleset
+
+
+def rules(ruleset: Ruleset) -> Iterator[Rule]:
+    """One rule an audit."""
+    for audit in ruleset.audits:
+        told = in_words({name: value for name, value in audit.told.items() if name != "test"})
+        yield Rule(
+            id=f"audit.{audit.name}",
+            kind=f"audit.{audit.name}",
+            group="audit",
+            text=f"{audit.name}: {told}" if told else audit.name,
+            judge=lambda case, audit=audit: _AUDITS[audit.name](audit, case),  # type: ignore[misc]
+        )
+
+
+def _output_caching(audit: AuditDemand, case: Case) -> RuleOutcome:
+    """The rate with one prompt repeated must be below that with distinct ones times 1 + the threshold."""
+    found = case.audits.get("output_caching")
+    if not found:
+        return _not_run("the audit of output caching was not run", "loadgen audit output-caching")
+    bound = 1 + _tolerance(audit, "threshold")
+    reference, repeated = facts.number(found.get("ref_qps")), facts.number(found.get("audit_qps"))
+    ratio = repeated / reference if reference and repeated is not None else None
+    method = "rate with one prompt repeated / rate with distinct prompts"
+    if found.get("passed") is True and (ratio is None or ratio < bound):
+        return RuleOutcome("PASS", ratio, method=method, bound=bound)
+    faster = ratio is not None and ratio >= bound
+    reason = (
+        f"one prompt repeated is answered {ratio:.3g} times as fast; required: < {bound:g}"
+        if faster
+        else str(found.get("reason") or "the audit of output caching did not pass")
+    )
+    remedy = "turn the caching of answers off" if faster else "see the audit's own report"
+    return RuleOutcome(
+        "FAIL", ratio, method=method, reason=reason, remedy=remedy, bound=bound, met=not faster
+    )
+
+
+def _tolerance(audit: AuditDemand, name: str) -> float:
+    told = facts.number(audit.told.get(name))
+    return TOLERANCES[audit.name][name] if told is None else told
+
+
+def _osl_range(audit: AuditDemand, case: Case) -> RuleOutcome:
+    """The mean length of outputs is between two bounds, of which the nearer is shown."""
+    least, most = (facts.number(audit.told.get(end)) for end in ("min", "max"))
+    least, most = -math.inf if least is None else least, math.inf if most is None else most
+    sample = case.run.sample("output_tokens", ())
+    mean = sample.mean() if sample.count else None
+    if mean is None:
+        return _not_run("no output has a length", "have tokens counted: --tokenizer NAME")
+    bound = min((end for end in (least, most) if math.isfinite(end)), key=lambda end: abs(end - mean))
+    if least <= mean <= most:
+        return RuleOutcome("PASS", mean, sample.count, "mean of output tokens", bound=bound)
+    return RuleOutcome(
+        "FAIL",
+        mean,
+        sample.count,
+        "mean of output tokens",
+        reason=f"outputs have {mean:.6g} tokens in the mean; required: {least:g} to {most:g}",
+        remedy="see why answers end: finish_reason, and --max-tokens",
+        bound=bound,
+    )
+
+
+def _token_count(audit: AuditDemand, case: Case) -> RuleOutcome:
+    """The server's count of output tokens against the tokenizer's, over all answers that have both."""
+    tokens = facts.section(case.report, "tokens")
+    told, counted = facts.number(tokens.get("usage_output")), facts.number(tokens.get("recounted_output"))
+    if told is None or not counted:
+        return (
+            _not_run(
+                "the server sent no counts that could be checked", "have it send `usage` with each answer"
+            )
+            if tokens.get("source") == "client_tokenizer"
+            else _not_run(
+                "the server's tokens were not counted again",
+                "judge with the model's tokenizer: --tokenizer NAME",
+            )
+        )
+    bound = _tolerance(audit, "tolerance")
+    apart = abs(told - counted) / counted
+    method = "the server's output tokens / the tokenizer's, less 1"
+    if apart <= bound:
+        return RuleOutcome("PASS", apart, method=method, bound=bound)
+    return RuleOutcome(
+        "FAIL",
+        apart,
+        method=method,
+        reason=f"the server counts {told:,.0f} output tokens, the tokenizer {counted:,.0f}",
+        remedy="see that it is the model's tokenizer; count by it: token source client_tokenizer",
+        bound=bound,
+    )
+
+
+def _perf_mode_accuracy(audit: AuditDemand, case: Case) -> RuleOutcome:
+    """The score of answers given under load: the run's own. That of another run does not show it."""
+    metric, least = audit.told.get("metric"), facts.number(audit.told.get("min"))
+    if least is None:
+        metric, least = next(
+            (
+                (target.metric.removeprefix(SCORES), target.bound)
+                for target in case.ruleset.targets
+                if target.metric.startswith(SCORES) and target.op in {">", ">="}
+            ),
+            (None, None),
+        )
+    if least is None:
+        return RuleOutcome("SKIP", reason="the rules name no score that answers under load must have")
+    found = case.audits.get("perf_mode_accuracy", {})
+    value, n = facts.number(found.get("value")), int(facts.number(found.get("n")) or 0)
+    own = score(case.report.get("accuracy") or (), str(metric))
+    if not found and own is not None and not own.unscored:
+        value, n = own.value, own.n
+    if value is None:
+        return _not_run(f"answers under load were not scored by {metric}", "score those of the run itself")
+    if value >= least:
+        return RuleOutcome("PASS", value, n, f"{metric} under load", bound=least)
+    return RuleOutcome(
+        "FAIL",
+        value,
+        n,
+        f"{metric} under load",
+        reason=f"{metric} under load is {value:.6g}; required: >= {least:g}",
+        remedy="serve as in the accuracy run",
+        bound=least,
+    )
+
+
+def _salt(audit: AuditDemand, case: Case) -> RuleOutcome:
+    del audit
+    if facts.run(case.report).get("salt") is True:
+        return RuleOutcome("PASS", method="each prompt salted")
+    return _not_run("prompts were not salted, and may have been answered from a cache", "run with --salt")
+
+
+def _seed_match(audit: AuditDemand, case: Case) -> RuleOutcome:
+    del audit
+    wrong = [
+        found
+        for name, wanted in case.ruleset.seeds.items()
+        if (found := seeds.judge(name, wanted, case)).status == "INVALID"
+    ]
+    if not case.ruleset.seeds:
+        return RuleOutcome("SKIP", reason="the rules name no seed")
+    return _none_of(wrong, f"{len(case.ruleset.seeds)} seeds")
+
+
+def _config_locked(audit: AuditDemand, case: Case) -> RuleOutcome:
+    del audit
+    wanted = generation.settings(case.ruleset)
+    if not wanted:
+        return RuleOutcome("SKIP", reason="the rules name no settings of requests")
+    wrong = [
+        found
+        for name, value in wanted.items()
+        if (found := generation.judge(name, value, case)).status == "INVALID"
+    ]
+    return _none_of(wrong, f"{len(wanted)} settings of requests")
+
+
+def _none_of(wrong: list[RuleOutcome], method: str) -> RuleOutcome:
+    if not wrong:
+        return RuleOutcome("PASS", method=method)
+    reasons, remedies = (one.reason for one in wrong), dict.fromkeys(one.remedy for one in wrong)
+    return RuleOutcome("FAIL", method=method, reason="; ".join(reasons), remedy="; ".join(remedies))
+
+
+def _not_run(reason: str, remedy: str) -> RuleOutcome:
+    return RuleOutcome("FAIL", reason=reason, remedy=remedy)
+
+
+_AUDITS: Final[Mapping[str, Callable[[AuditDemand, Case], RuleOutcome]]] = {
+    "output_caching": _output_caching,
+    "osl_range": _osl_range,
+    "token_count": _token_count,
+    "perf_mode_accuracy": _perf_mode_accuracy,
+    "salt": _salt,
+    "seed_match": _seed_match,
+    "config_locked": _config_locked,
+}
+
+KINDS: Final = tuple(f"audit.{name}" for name in _AUDITS)

@@ -1,0 +1,107 @@
+"""What must be asked, against what was."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from rulesets.evaluators import facts
+from rulesets.evaluators.demand import same
+from rulesets.evaluators.rule import Rule, RuleOutcome
+from rulesets.quantity import SCORES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rulesets.evaluators.rule import Case
+    from rulesets.ruleset import Ruleset
+
+KINDS: Final = ("dataset.name", "dataset.perf_samples", "dataset.acc_samples", "dataset.sha256")
+
+
+def rules(ruleset: Ruleset) -> Iterator[Rule]:
+    """One rule for each thing that the rules say of the dataset. Its name shows little, and fails nothing."""
+    wanted = ruleset.dataset
+    if wanted.name:
+        yield Rule(
+            "dataset.name",
+            "dataset.name",
+            "validity",
+            f"dataset: {wanted.name}",
+            lambda case: _name(wanted.name, case),
+            severity="info",
+        )
+    if wanted.perf_samples is not None:
+        yield Rule(
+            "dataset.perf_samples",
+            "dataset.perf_samples",
+            "validity",
+            f"perf_samples: {wanted.perf_samples}",
+            lambda case: _perf_samples(wanted.perf_samples or 0, case),
+            wanted.perf_samples,
+        )
+    if wanted.acc_samples is not None:
+        yield Rule(
+            "dataset.acc_samples",
+            "dataset.acc_samples",
+            "validity",
+            f"acc_samples: {wanted.acc_samples}",
+            lambda case: _acc_samples(wanted.acc_samples or 0, case),
+            wanted.acc_samples,
+        )
+    if wanted.sha256:
+        yield Rule(
+            "dataset.sha256",
+            "dataset.sha256",
+            "validity",
+            f"sha256: {wanted.sha256}",
+            lambda case: _sha256(wanted.sha256, case),
+        )
+
+
+def _name(wanted: str, case: Case) -> RuleOutcome:
+    told = facts.section(case.report, "run", "dataset").get("name")
+    named = isinstance(told, str) and wanted.casefold() in {told.casefold(), PurePath(told).stem.casefold()}
+    return same(
+        "the name of the dataset",
+        wanted if named else told,
+        wanted,
+        remedy="see that it is the one that is meant: files are called as people like",
+    )
+
+
+def _perf_samples(wanted: int, case: Case) -> RuleOutcome:
+    rows = facts.rows(case.report)
+    remedy = "ask from the whole dataset that the rules name: --prompts FILE"
+    found = same("the number of rows of the dataset", rows, wanted, remedy=remedy)
+    return RuleOutcome(found.status, rows, rows or 0, found.method, reason=found.reason, remedy=found.remedy)
+
+
+def _acc_samples(wanted: int, case: Case) -> RuleOutcome:
+    """Of the scores that the targets name; where there is none they say so themselves."""
+    names = {target.metric for target in case.ruleset.targets if target.metric.startswith(SCORES)}
+    scores = [case.run.accuracy(name.removeprefix(SCORES)) for name in sorted(names)]
+    sizes = [score.n for score in scores if score is not None]
+    if not sizes:
+        return RuleOutcome("SKIP", reason="the run has no score")
+    fewest = min(sizes)
+    if fewest >= wanted:
+        return RuleOutcome("PASS", fewest, fewest, "samples behind a score")
+    return RuleOutcome(
+        "INVALID",
+        fewest,
+        fewest,
+        "samples behind a score",
+        reason=f"a score has {fewest:,} samples; required: {wanted:,}",
+        remedy="run its benchmark over the whole dataset",
+    )
+
+
+def _sha256(wanted: str, case: Case) -> RuleOutcome:
+    told = facts.section(case.report, "run", "dataset").get("sha256") or None
+    return same(
+        "the sha256 of the dataset",
+        told.lower() if isinstance(told, str) else None,
+        wanted.lower(),
+        remedy="ask from the file that the rules name: --prompts FILE",
+    )

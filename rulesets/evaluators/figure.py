@@ -1,0 +1,209 @@
+"""The figure that a target bounds, one function a kind of metric, and the way to its confidence limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rulesets.evaluators import facts, limit
+from rulesets.evaluators.limit import ConfidenceLimit
+from rulesets.quantity import SCORES, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rulesets.confidence import Confidence
+    from rulesets.evidence import Evidence, MetricValues
+    from rulesets.quantity import Kind
+    from rulesets.target import Target
+
+    FindLimit = Callable[[Confidence], ConfidenceLimit]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a run, in the unit that figures are kept in.
+
+    Attributes:
+        value: None where there is nothing behind it.
+        n: The number of samples behind it: gaps between tokens for `itl`, requests for all others.
+        words: How it was found.
+        limit: Finds its confidence limit.
+    """
+
+    value: float | None
+    n: int
+    words: str = ""
+    limit: FindLimit = lambda _: ConfidenceLimit(None, "it has no confidence limit", lambda _op, _bound: None)
+
+
+def observe(target: Target, run: Evidence) -> Figure:
+    """Find the figure that a target bounds.
+
+    Raises:
+        Unanswerable: The evidence cannot tell.
+    """
+    found = _OBSERVE[target.quantity.kind](target, run)
+    if found.value is not None and math.isnan(found.value):
+        return Figure(None, found.n, found.words)
+    return found
+
+
+def _distribution(target: Target, run: Evidence) -> Figure:
+    """A latency or a length."""
+    sample = run.sample(target.metric, target.where)
+    origin = run.definitions.latency_origin if target.quantity.kind == "latency" else None
+    return _of_sample(target, sample, run.definitions.percentile_method, _from(target.metric, origin))
+
+
+def _interactivity(target: Target, run: Evidence) -> Figure:
+    """Tokens a second as one user sees them: 1000 / TPOT in ms, of the statistic that is named for TPOT."""
+    sample = run.sample("tpot", target.where)
+    slow = _of_sample(target, sample, run.definitions.percentile_method, "")
+
+    def found(confidence: Confidence) -> ConfidenceLimit:
+        at_most = slow.limit(confidence)
+        return ConfidenceLimit(
+            _a_second(at_most.value),
+            f"{at_most.words.replace('upper', 'lower', 1)}, from the upper one of TPOT",
+            lambda op, bound: at_most.needed("<" if op == ">" else "<=", 1000 / bound if bound else math.inf),
+        )
+
+    return Figure(_a_second(slow.value), slow.n, f"1000 / TPOT: {slow.words}", found)
+
+
+def _a_second(ms: float | None) -> float | None:
+    if ms is None:
+        return None
+    return 1000 / ms if ms else math.inf
+
+
+def _of_sample(target: Target, sample: MetricValues, method: str, origin: str) -> Figure:
+    n, p = sample.count, target.percentile
+    upper = target.op in {"<", "<="} or target.quantity.kind == "interactivity"
+    if p is not None:
+        return Figure(
+            sample.percentile(p) if n else None,
+            n,
+            f"{target.stat} ({_METHODS.get(method, method)}){origin}",
+            lambda confidence: limit.of_percentile(sample, p, confidence, upper=upper),
+        )
+    if target.stat == "mean":
+        mean = sample.mean() if n else None
+        return Figure(
+            mean,
+            n,
+            f"mean{origin}",
+            lambda confidence: limit.of_blocks(mean or 0.0, n, sample.block_means(), confidence, upper=upper),
+        )
+    rank = 0 if target.stat == "min" else n - 1
+    return Figure(sample.at(rank) if n else None, n, f"{target.stat}{origin}")
+
+
+def _throughput(target: Target, run: Evidence) -> Figure:
+    each = target.metric == "tps_per_gpu"
+    rate = run.rate("total_tps" if each else target.metric, target.where)
+    gpus = facts.number(facts.run(run.report).get("gpus")) if each else 1
+    n = rate.n
+    if not n or rate.value is None or not gpus:
+        return Figure(None, n)
+    value, blocks = rate.value / gpus, [block / gpus for block in rate.blocks]
+    return Figure(
+        value,
+        n,
+        f"rate over the window: {run.definitions.throughput_window}",
+        lambda confidence: limit.of_blocks(value, n, blocks, confidence, upper=False),
+    )
+
+
+def _error(target: Target, run: Evidence) -> Figure:
+    """Failed among those that ended: what was still in flight has neither failed nor not."""
+    counts = run.counts(target.where)
+    rate, ended = error_rate(counts)
+    failed = counts["failed"]
+    return Figure(
+        rate,
+        ended,
+        f"{failed:,} of {ended:,} failed",
+        lambda confidence: limit.of_share(failed, ended, confidence.level, upper=True),
+    )
+
+
+def error_rate(counts: Mapping[str, int]) -> tuple[float | None, int]:
+    """Failed among those that ended, and how many did."""
+    ended = counts["completed"] + counts["failed"] + counts["cancelled"]
+    return (counts["failed"] / ended if ended else None), ended
+
+
+def _good(target: Target, run: Evidence) -> Figure:
+    seen = run.good(target.conditions, target.where)
+    words = f"{seen.good:,} of {seen.ended:,} good"
+    if target.stat == "count":
+        return Figure(seen.good if seen.ended else None, seen.ended, words)
+    if target.stat == "rate":
+        span = seen.duration_s
+        done = seen.good if seen.in_window is None else seen.in_window
+        return Figure(done / span if span and seen.ended else None, seen.ended, words)
+    return Figure(
+        seen.good / seen.ended if seen.ended else None,
+        seen.ended,
+        words,
+        lambda confidence: limit.of_share(seen.good, seen.ended, confidence.level, upper=False),
+    )
+
+
+def _count(target: Target, run: Evidence) -> Figure:
+    """A count. Of a run that issued nothing not even `failed==0` is known."""
+    counts = run.counts(target.where)
+    issued = counts["issued"]
+    return Figure(counts[target.metric] if issued else None, issued, "count")
+
+
+def _accuracy(target: Target, run: Evidence) -> Figure:
+    score = run.accuracy(target.metric.removeprefix(SCORES))
+    if score is None or score.value is None:
+        return Figure(None, 0 if score is None else score.n)
+    value, upper = score.value, target.op in {"<", "<="}
+    words = "score" if score.standard_error is None else f"score, standard error {score.standard_error:.3g}"
+    return Figure(
+        value,
+        score.n,
+        words,
+        lambda confidence: limit.of_score(score, value, confidence, target.bound, upper=upper),
+    )
+
+
+def _from(metric: str, origin: str | None) -> str:
+    if origin is None or metric in _NO_ORIGIN or metric.endswith("_from_schedule"):
+        return ""
+    return f", from the {origin} time"
+
+
+_NO_ORIGIN: Final = frozenset({"tpot", "itl", "held", "issue_lag", "send_lag", "connect", "decode"})
+"""Latencies that are no time since a request was due or issued."""
+
+_METHODS: Final = {
+    "linear": "linear interpolation",
+    "lower": "lower rank",
+    "loadgen_floor": "LoadGen's rank",
+    "nearest_rank": "nearest rank",
+}
+"""Percentile methods in words."""
+
+_OBSERVE: Final[Mapping[Kind, Callable[[Target, Evidence], Figure]]] = {
+    "latency": _distribution,
+    "length": _distribution,
+    "speed": _distribution,
+    "interactivity": _interactivity,
+    "throughput": _throughput,
+    "error": _error,
+    "good": _good,
+    "count": _count,
+    "accuracy": _accuracy,
+}
+
+
+def name_of(target: Target) -> str:
+    """The figure as a sentence calls it: `ttft:p(99)`."""
+    return f"{target.metric}:{spell(target.stat)}"

@@ -1,0 +1,96 @@
+"""What each request must ask for, against what it asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets.errors import Unanswerable
+from rulesets.evaluators import facts
+from rulesets.evaluators.demand import same
+from rulesets.evaluators.rule import Rule, RuleOutcome
+from rulesets.words import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rulesets.evaluators.rule import Case
+    from rulesets.ruleset import Ruleset
+
+KINDS: Final = ("generation.setting",)
+
+_MEMBERS: Final = {"max_new_tokens": "max_tokens", "min_new_tokens": "min_tokens"}
+"""Settings that a request spells otherwise."""
+
+_OPTIONS: Final = {"max_tokens": "--max-tokens", "temperature": "--temperature"}
+
+
+def rules(ruleset: Ruleset) -> Iterator[Rule]:
+    """One rule a setting. Only where they are locked does another value make the run invalid."""
+    of_a_run = settings(ruleset)
+    for name in ruleset.generation.settings:
+        yield (
+            _rule(name, of_a_run[name], ruleset)
+            if name in of_a_run
+            else Rule(f"generation.{name}", "generation.setting", "validity", name, _of_accuracy)
+        )
+
+
+def _rule(name: str, wanted: object, ruleset: Ruleset) -> Rule:
+    return Rule(
+        id=f"generation.{name}",
+        kind="generation.setting",
+        group="validity",
+        text=f"{name}: {in_words(wanted)}",
+        judge=lambda case: judge(name, wanted, case),
+        severity="fail" if ruleset.generation.locked else "warn",
+    )
+
+
+def _of_accuracy(case: Case) -> RuleOutcome:
+    del case
+    return RuleOutcome("SKIP", reason="the rules say it of accuracy runs only")
+
+
+def settings(ruleset: Ruleset) -> Mapping[str, Any]:
+    """The settings of a performance run."""
+    return {
+        name: wanted["performance"] if hasattr(wanted, "get") else wanted
+        for name, wanted in ruleset.generation.settings.items()
+        if not hasattr(wanted, "get") or "performance" in wanted
+    }
+
+
+def judge(name: str, wanted: object, case: Case) -> RuleOutcome:
+    """Judge one setting.
+
+    Raises:
+        Unanswerable: The report does not say what was asked for.
+    """
+    member = _MEMBERS.get(name, name)
+    asked = _asked(case.report)
+    if asked is None:
+        raise Unanswerable(
+            "the report does not say what each request asked for", "judge the run's log, which does"
+        )
+    how = f"{_OPTIONS[member]} {wanted}" if member in _OPTIONS else in_body(case.ruleset)
+    return same(f"the request's {member}", _listed(asked.get(member)), _listed(wanted), remedy=f"ask: {how}")
+
+
+def in_body(ruleset: Ruleset) -> str:
+    """The option that asks for all that no option of its own does: it can be given but once."""
+    named = {_MEMBERS.get(name, name): wanted for name, wanted in settings(ruleset).items()}
+    members = {name: wanted for name, wanted in named.items() if name not in _OPTIONS}
+    seed = {"seed": ruleset.seeds["model"]} if "model" in ruleset.seeds else {}
+    return f"--extra-body '{json.dumps(members | seed, default=list)}'"
+
+
+def _listed(value: object) -> object:
+    """What JSON makes of it: a list is a list, whatever it was written as."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _asked(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The members of each request."""
+    told = facts.run(report).get("generation")
+    return told if hasattr(told, "get") else None

@@ -1,0 +1,31 @@
+"""Rules over several runs: one run cannot meet or miss them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rulesets.evaluators.rule import Rule, RuleOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rulesets.evaluators.rule import Case
+    from rulesets.ruleset import Ruleset
+
+KINDS: Final = ()
+SWEEP: Final = "sweep"
+
+
+def rules(ruleset: Ruleset) -> Iterator[Rule]:
+    """One rule for all of the sweep's, which `rulesets.sweeps` judges one by one."""
+    sweep = ruleset.sweep
+    if sweep is None:
+        return
+    parts = [name for name in ("points", "pareto", "search") if getattr(sweep, name)]
+    named = ", ".join(dict.fromkeys([*parts, *(name for name, _ in sweep.checks)]))
+    yield Rule(SWEEP, SWEEP, "sweep", f"over several runs: {named}", _of_several)
+
+
+def _of_several(case: Case) -> RuleOutcome:
+    del case
+    return RuleOutcome("SKIP", reason="one run is no sweep", remedy="judge the folder of the sweep")

@@ -1,0 +1,272 @@
+"""Targets: a figure of the run held against its bound, and as sure as the target demands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from rulesets import client_delay
+from rulesets.evaluators import defined, facts, figure, tags, unscored
+from rulesets.evaluators.rule import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
+from rulesets.expression import described
+from rulesets.metric import meets
+from rulesets.quantity import SCORES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rulesets.evaluators.limit import ConfidenceLimit
+    from rulesets.evaluators.row import Group, Status
+    from rulesets.evaluators.rule import Case
+    from rulesets.evidence import Evidence
+    from rulesets.ruleset import Ruleset
+    from rulesets.target import OnMissing, Target
+
+MISSING: Final[Mapping[OnMissing, Status]] = {"fail": "FAIL", "skip": "SKIP", "inconclusive": "INCONCLUSIVE"}
+
+_DISTRIBUTIONS: Final = ("latency", "length", "speed", "interactivity")
+
+KINDS: Final = (
+    *(f"{kind}.{how}" for kind in _DISTRIBUTIONS for how in ("figure", "order_stat")),
+    *(f"{kind}.bootstrap" for kind in (*_DISTRIBUTIONS, "throughput")),
+    *(f"{kind}.batch_means" for kind in (*_DISTRIBUTIONS, "throughput")),
+    "latency.early_stopping.test",
+    "latency.early_stopping.estimate",
+    "length.early_stopping.test",
+    "length.early_stopping.estimate",
+    "throughput.figure",
+    "error.figure",
+    "error.wilson",
+    "good.figure",
+    "good.wilson",
+    "count.figure",
+    "accuracy.figure",
+    "accuracy.normal",
+    "accuracy.wilson",
+)
+"""What is bounded, and by which confidence; `figure` without any."""
+
+
+def rules(ruleset: Ruleset) -> Iterator[Rule]:
+    """One rule for each target that bounds a figure of the run itself."""
+    return (_rule(target) for target in ruleset.targets if not target.delta)
+
+
+def _rule(target: Target) -> Rule:
+    return Rule(
+        id=target.id,
+        kind=f"{target.quantity.kind}.{_proof(target)}",
+        group=group_of(target),
+        text=described(target),
+        judge=lambda case: judge(target, case),
+        bound=None if target.is_only_shown else target.value,
+        unit=target.unit,
+        severity=target.severity,
+        source=target.source,
+    )
+
+
+def group_of(target: Target) -> Group:
+    """Where a target stands in a verdict."""
+    if target.metric.startswith(SCORES):
+        return "accuracy"
+    return "goodput" if target.metric == "good" else "target"
+
+
+def _proof(target: Target) -> str:
+    if target.confidence is None:
+        return "figure"
+    return ".".join(filter(None, (target.confidence.method, target.confidence.form)))
+
+
+def judge(target: Target, case: Case) -> RuleOutcome:
+    """Judge a run by one target; what the figure in doubt decides is inconclusive.
+
+    Raises:
+        Unanswerable: The evidence cannot tell, or was computed by other definitions.
+    """
+    defined.require(target, case.ruleset.definitions, case.run.definitions)
+    if target.quantity.kind == "accuracy" and (unknown := unscored.judge(target, case.run)):
+        return unknown
+    found = _judge(target, case, case.run)
+    if (
+        found.status in {"PASS", "FAIL"}
+        and client_delay.is_in_doubt(target, case.ruleset, case.report)
+        and (case.ruleset.locked or client_delay.can_decide(target, _values(target, case), case.report))
+    ):
+        return _client_in_doubt(target, found)
+    if target.quantity.kind not in _IN_DOUBT or found.status == "SKIP":
+        return found
+    ends = [_judge(target, case, run) for run in case.run.ends]
+    if all(one.observed == found.observed and one.limit == found.limit for one in ends):
+        return found
+    return _in_doubt(target, found, ends)
+
+
+def _values(target: Target, case: Case) -> list[float | None]:
+    """The figure of a target as it was stamped, and at both ends of what it can be."""
+    return [figure.observe(target, run).value for run in (case.run, *case.run.ends)]
+
+
+_IN_DOUBT: Final = frozenset({"latency", "speed", "interactivity", "good"})
+"""Kinds of figures that depend on when chunks arrived."""
+
+_NOTEWORTHY: Final = 0.01
+"""The share of a figure by which it must be in doubt to be shown as such."""
+
+
+def _in_doubt(target: Target, found: RuleOutcome, ends: Sequence[RuleOutcome]) -> RuleOutcome:
+    """What becomes of a figure that is known to an interval: both ends must be decided alike."""
+    shown = [one.observed for one in (found, *ends) if one.observed is not None]
+    low, high = min(shown, default=0.0), max(shown, default=0.0)
+    highest = figure_in_words(float(f"{high:.4g}"), target.unit)
+    if high - low > _NOTEWORTHY * high:
+        found = replace(found, method=f"{found.method}; in doubt: {low:.4g} to {highest}")
+    if {one.status for one in ends} == {found.status} or found.status == "INCONCLUSIVE":
+        return found
+    name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
+    return replace(
+        found,
+        status="INCONCLUSIVE",
+        met=found.status != "FAIL",
+        reason=f"the client was too busy to tell: {name} is between {low:.4g} and {highest}, "
+        f"and {target.op} {asked} is required",
+        remedy=AGAIN,
+    )
+
+
+def _client_in_doubt(target: Target, found: RuleOutcome) -> RuleOutcome:
+    """The outcome of a figure of which too much may be the client's own."""
+    return replace(
+        found,
+        status="INCONCLUSIVE",
+        met=found.status != "FAIL",
+        reason=f"the client was too busy to tell if too much of {figure.name_of(target)} is its own delay",
+        remedy=AGAIN,
+    )
+
+
+AGAIN: Final = "leave the client a CPU of its own, and measure again: chunks were read late"
+"""What to do where stamps are in doubt."""
+
+
+def _judge(target: Target, case: Case, run: Evidence) -> RuleOutcome:
+    seen = figure.observe(target, run)
+    if seen.value is None:
+        return missing(target, seen.n, case.report)
+    sure = None if target.confidence is None else seen.limit(target.confidence)
+    found = RuleOutcome(
+        "PASS",
+        _shown(target, seen.value),
+        seen.n,
+        "; ".join(filter(None, (seen.words, sure.words if sure else ""))),
+        _shown(target, sure.value) if sure else None,
+    )
+    if not meets(target, seen.value):
+        return replace(
+            found,
+            status="FAIL",
+            reason=_why_missed(target, seen.value),
+            remedy=_LEAVE_OUT if _takes_a_stream(target, case.report) else "",
+        )
+    if sure is None or (sure.value is not None and meets(target, sure.value)):
+        return found
+    return replace(
+        found,
+        status="INCONCLUSIVE",
+        reason=_why_unsure(target, found, sure),
+        remedy=sure.remedy or enough(sure.needed(target.op, target.bound)),
+    )
+
+
+def missing(target: Target, n: int, report: Mapping[str, Any]) -> RuleOutcome:
+    """What becomes of a target that nothing was measured of.
+
+    Args:
+        target: The target.
+        n: How many samples there were to measure it of.
+        report: Of the run.
+    """
+    reason = is_asked_for(figure.name_of(target), None, target.op, target.value, target.unit)
+    if target.quantity.kind == "accuracy":
+        reason = f"the run has no score {target.metric.removeprefix(SCORES)}: {NOT_MEASURED}"
+    if target.on_missing != "fail":
+        reason = reason.replace(NOT_MEASURED, "not measured")
+    return RuleOutcome(
+        MISSING[target.on_missing],
+        n=n,
+        reason=reason,
+        remedy=_how_to_measure(target, report),
+    )
+
+
+def _why_missed(target: Target, value: float) -> str:
+    name, shown = figure.name_of(target), _in_unit(target, value)
+    if math.isfinite(value):
+        return is_asked_for(name, shown, target.op, target.value, target.unit)
+    fallen = f"{name} falls on failed requests, which exceed every bound"
+    if target.is_only_shown:
+        return f"{fallen}: there is no figure"
+    return f"{fallen}; required: {target.op} {figure_in_words(target.value, target.unit)}"
+
+
+def _why_unsure(target: Target, found: RuleOutcome, sure: ConfidenceLimit) -> str:
+    name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
+    if sure.value is None:
+        at = f" at {100 * target.confidence.level:g} % confidence" if target.confidence else ""
+        if sure.remedy:
+            return f"{name} cannot be confirmed{at}: {sure.words}"
+        samples = _SAMPLES.get(target.metric, "answers" if target.quantity.kind == "accuracy" else "requests")
+        return f"not enough {samples} to confirm {name}{at} ({found.n:,}; {sure.words})"
+    at = figure_in_words(_in_unit(target, sure.value), target.unit)
+    return f"{name} meets {target.op} {asked}, but this is not confirmed: its {sure.words} is {at}"
+
+
+def enough(samples: int | None) -> str:
+    """Say how many samples would settle it: two digits of the number, rounded up."""
+    if samples is None:
+        return "more samples like these would not settle it"
+    step = 10 ** max(len(str(samples)) - 2, 0)
+    return f"about {-(-samples // step) * step:,} are needed"
+
+
+def _shown(target: Target, value: float | None) -> float | None:
+    """A figure in the target's unit; None where it is infinite, which JSON has no number for."""
+    return None if value is None or not math.isfinite(value) else target.in_unit(value)
+
+
+def _in_unit(target: Target, value: float) -> float:
+    return target.in_unit(value) if math.isfinite(value) else value
+
+
+def _takes_a_stream(target: Target, report: Mapping[str, Any]) -> bool:
+    """Whether a condition of a goodput is of a stream, and the run asked for none: so nothing was good."""
+    return facts.run(report).get("stream") is False and any(
+        _MEASURE.get(one.metric, "").startswith(_STREAM) for one in target.conditions
+    )
+
+
+def _how_to_measure(target: Target, report: Mapping[str, Any]) -> str:
+    if target.where:
+        return tags.remedy(target.where, report)
+    if target.quantity.kind == "accuracy":
+        return "run its benchmark (loadgen accuracy), or give a run that was scored with --accuracy"
+    return _MEASURE.get(target.metric, "issue requests that complete")
+
+
+_SAMPLES: Final = {"itl": "gaps between tokens"}
+"""What the samples of a metric are, where they are not requests."""
+_TOKENS: Final = "have tokens counted: by the server's usage, or with --tokenizer"
+_STREAM: Final = "ask for a stream"
+_LEAVE_OUT: Final = f"{_STREAM} (leave --no-stream out)"
+_STREAMED: Final = ("ttft", "ttfo", "ttfv", "last_token")
+_MEASURE: Final = {
+    **dict.fromkeys((*_STREAMED, *(f"{one}_from_schedule" for one in _STREAMED), "itl"), _LEAVE_OUT),
+    **dict.fromkeys(("tpot", "tps_per_user", "generation_tps", "prompt_tps"), f"{_LEAVE_OUT}, and {_TOKENS}"),
+    "decode": _LEAVE_OUT,
+    **dict.fromkeys(("output_tps", "total_tps", "output_tokens", "input_tokens"), _TOKENS),
+    "tps_per_gpu": "measure with the number of GPUs that serve the model: --gpus N",
+    "connect": "leave --connect-ahead out, so that requests open connections",
+}
+"""What to do where a metric has no samples."""

@@ -1,0 +1,49 @@
+"""Scores that are not known yet: some answers wait for a judge, or could not be judged.
+
+What was not judged is not met: such a score never passes. It fails where it would whatever these answers
+are: were they all right, and as they count now, which is as wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rulesets.evaluators.rule import RuleOutcome
+from rulesets.quantity import COMPARE, SCORES
+
+if TYPE_CHECKING:
+    from rulesets.evidence import Accuracy, Evidence
+    from rulesets.target import Target
+
+
+def judge(target: Target, run: Evidence) -> RuleOutcome | None:
+    """Judge a target of a score that is not known; None where it is, and where there is none.
+
+    Raises:
+        Unanswerable: The name of the score may mean several.
+    """
+    score = run.accuracy(target.metric.removeprefix(SCORES))
+    if score is None or not score.unscored:
+        return None
+    name, best = target.metric.removeprefix(SCORES), score.best
+    if score.unscored == score.n and score.value is None:
+        reason = f"{name} is not known: none of {score.n:,} answers has a score"
+    else:
+        reason = f"{name} is not known: {score.unscored:,} of {score.n:,} answers have no score"
+    if best is None or any(COMPARE[target.op](end, target.bound) for end in (_worst(score), best)):
+        return RuleOutcome(
+            "INCONCLUSIVE", score.value, score.n, "lower bound", reason=reason, remedy=score.remedy
+        )
+    return RuleOutcome(
+        "FAIL",
+        score.value,
+        score.n,
+        "lower bound",
+        reason=f"{reason}; were they all right it would be {best:.6g}; "
+        f"required: {target.op} {target.value:.6g}",
+    )
+
+
+def _worst(score: Accuracy) -> float:
+    """What it would be were none of them right; where no answer has a score that is nothing at all."""
+    return 0.0 if score.value is None else score.value

@@ -1,0 +1,67 @@
+"""The turnstile: numbers in order, and each of them once, whoever asks and whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+from loadgen.driver.workers.shared_counter import SharedCounter
+
+CLAIM = """
+import sys
+from loadgen.driver.workers.shared_counter import SharedCounter
+turnstile = SharedCounter(int(sys.argv[1]))
+print(*[turnstile.claim() for _ in range(int(sys.argv[2]))])
+"""
+CLAIM_FOR_EVER = """
+import sys
+from loadgen.driver.workers.shared_counter import SharedCounter
+turnstile = SharedCounter(int(sys.argv[1]))
+print(turnstile.claim(), flush=True)
+while True:
+    turnstile.claim()
+"""
+CLAIMS = 5000
+
+
+def start(turnstile: SharedCounter, script: str, *arguments: object) -> subprocess.Popen[str]:
+    """Another process that holds the turnstile."""
+    return subprocess.Popen(
+        [sys.executable, "-c", script, str(turnstile.fd), *map(str, arguments)],
+        pass_fds=[turnstile.fd],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_it_counts_from_zero_and_again() -> None:
+    """One process alone."""
+    with SharedCounter() as turnstile:
+        assert [turnstile.claim() for _ in range(3)] == [0, 1, 2]
+        turnstile.reset()
+        assert turnstile.claim() == 0
+
+
+def test_no_number_is_given_twice() -> None:
+    """Four processes that claim as fast as they can."""
+    with SharedCounter() as turnstile:
+        processes = [start(turnstile, CLAIM, CLAIMS) for _ in range(4)]
+        claimed = Counter(int(number) for one in processes for number in one.communicate()[0].split())
+        assert claimed == Counter(range(4 * CLAIMS))
+        assert turnstile.claim() == 4 * CLAIMS
+
+
+def test_who_dies_in_it_blocks_nobody() -> None:
+    """A process is killed while it claims; the others go on."""
+    with SharedCounter() as turnstile:
+        for _ in range(5):
+            process = start(turnstile, CLAIM_FOR_EVER)
+            assert process.stdout is not None
+            first = int(process.stdout.readline())
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            assert turnstile.claim() > first

@@ -1,0 +1,127 @@
+"""Graders may do anything: each ends its own answer, and no other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loadgen.cli.terminal.scoring_progress import line
+from loadgen.sessions.scoring.grading import LONGEST, checked, told
+from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.scoring_pass import score_run
+from reporter.log.query import query
+from workloads.errors import EvalError
+from workloads.score import Score, Status, graded, unparsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    NewRun = Callable[..., Path]
+
+REASONS = {
+    "hangs": "the grader took more than 2 s",
+    "dies": "the grader's process ended: killed by SIGKILL",
+    "leaves": "SystemExit",
+    "eats": "MemoryError",
+    "raises": "ValueError: not like this",
+    "text": "returned '1.0'",
+    "nan": "returned nan",
+    "interrupts": "KeyboardInterrupt",
+    "disturbs": "the grader disturbed its process",
+}
+
+
+def test_a_grader_takes_only_its_own_answer_along(
+    new_run: NewRun, graders: Path, monkeypatch: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One that hangs, dies, eats memory, raises, or returns no number: no value and a reason; never 0."""
+    monkeypatch.chdir(graders)
+    run = new_run(
+        [part for bad in REASONS for part in ("fine", bad, "wrong")] + ["prints"],
+        ["fine"] * (3 * len(REASONS) + 1),
+    )
+    options = ScoringOptions(
+        evals=("pool_graders:does",),
+        grader_timeout_s=2.0,
+        grader_memory=1 << 31,
+        processes=2,
+    )
+    scoring = score_run(run, options)
+    assert scoring.graded["infra_error"] == len(REASONS)
+    found = query(
+        run,
+        "SELECT value, status, reason FROM scores WHERE scorer <> 'official' ORDER BY prompt_id",
+    ).rows
+    for place, said in enumerate(REASONS.values()):
+        before, bad, after = found[3 * place : 3 * place + 3]
+        assert (before[0], after[0]) == (1.0, 0.0)
+        assert bad[:2] == (None, "infra_error")
+        assert said in bad[2]
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "a grader says something" in err
+
+
+def test_a_process_that_a_grader_has_begun_says_nothing(
+    new_run: NewRun, graders: Path, monkeypatch: Any
+) -> None:
+    """What it would return is nobody's score; each answer has one, and only one."""
+    monkeypatch.chdir(graders)
+    run = new_run(["forks", "fine", "wrong"], ["forks", "fine", "fine"])
+    score_run(run, ScoringOptions(evals=("pool_graders:does",), processes=1))
+    found = query(run, "SELECT value FROM scores WHERE scorer <> 'official' ORDER BY prompt_id").rows
+    assert found == [(1.0,), (1.0,), (0.0,)]
+
+
+def test_what_cannot_be_loaded_is_said_before_anything_is_scored(
+    new_run: NewRun, graders: Path, monkeypatch: Any
+) -> None:
+    """An eval function that there is not is the user's mistake; the log has no pass of it."""
+    monkeypatch.chdir(graders)
+    run = new_run(["1"])
+    with pytest.raises(EvalError, match="has no function 'dose'; did you mean 'does'"):
+        score_run(run, ScoringOptions(evals=("pool_graders:dose",)))
+    assert query(run, "SELECT count(*) FROM passes").rows == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("score", "why"),
+    [
+        (Score(None), "scored with the value None"),
+        (Score(1.0, Status.INFRA_ERROR), "infra_error with the value 1.0"),
+        (Score(1.0, "fine"), "where a score should be"),  # type: ignore[arg-type]
+        (graded(float("inf")), "value inf"),
+        (graded(1.0, kept=float("nan")), "kept nan"),
+        (Score("1", Status.SCORED), "value '1'"),  # type: ignore[arg-type]
+        (1.0, "returned 1.0"),
+    ],
+)
+def test_a_score_that_is_none_is_an_error_of_the_grader(score: Any, why: str) -> None:
+    """What a grader returns is looked at before it is kept."""
+    found = checked(score)
+    assert (found.value, found.status) == (None, Status.INFRA_ERROR)
+    assert why in found.reason
+
+
+def test_a_payload_has_only_what_there_is() -> None:
+    """And of a long text its beginning; half a character is no reason to lose a score."""
+    assert told(3, "s", unparsed("no letter")) == {
+        "pass": 3,
+        "scorer": "s",
+        "value": 0.0,
+        "status": "unparsed",
+        "reason": "no letter",
+    }
+    payload = told(1, "s", graded(value=True, extracted="x" * 5000, reason="\ud83d", kept=1))
+    assert payload["value"] == 1.0
+    assert payload["extracted"] == "x" * LONGEST + "…"
+    assert payload["reason"] == "?"
+    assert payload["metrics"] == {"kept": 1.0}
+
+
+def test_the_progress_is_one_line() -> None:
+    """How far, how fast, and what has no value."""
+    shown = line(200, 50, 40, {"scored": 30, "infra_error": 2}, 4.0)
+    assert shown == f"scoring     {'█' * 6}{'░' * 18}  25%  50 of 200  10/s  2 infra errors  4 s"
