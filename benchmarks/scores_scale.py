@@ -92,7 +92,7 @@ def scored(log: Path) -> tuple[float, float, float]:
 
 
 def write(log: Path, samples: int) -> None:
-    """Write a log of so many samples, and their scores in a sitting after the run."""
+    """Write a log of so many samples, and their scores in a segment after the run."""
     random, questions = Random(samples), max(1, samples // REPEATS)  # noqa: S311 (figures, not secrets)
     task = {"task": "mmlu", "name": "mmlu", "options": {}, "groups": ["subject"], "count": questions}
     settings = {"load": {"kind": "constant", "rate": 1000.0}, "accuracy": {"tasks": [task]}}
@@ -104,8 +104,8 @@ def write(log: Path, samples: int) -> None:
     end_ns = BASE_NS + samples * MS
     store.append([schema.row(Event(EventType.TEST_ENDED, end_ns, data={"reason": "completed"}))])
     store.close()
-    sitting = Session("", end_ns + MS, end_ns + MS, {}, {"kind": "scoring"}, "this boot")
-    store = Store.reopen(log, sitting)
+    segment = Session("", end_ns + MS, end_ns + MS, {}, {"kind": "scoring"}, "this boot")
+    store = Store.reopen(log, segment)
     _append(store, scoring(random, uuids, end_ns + 2 * MS))
     store.close()
 

@@ -14,7 +14,7 @@ class EventType(IntEnum):
     """What happened. Codes below 20 concern the session, from 20 on one request."""
 
     TEST_STARTED = 1
-    """The session began, or a further sitting of it."""
+    """The session began, or a further segment of it."""
     PHASE_STARTED = 2
     """A phase (`warmup`, `performance`, `drain`) began; data: `phase`, `duration_s`, `requests`."""
     PHASE_ENDED = 3

@@ -1,7 +1,7 @@
 """The writer's heartbeat: until when a log is complete, and when its writer last wrote.
 
 Each batch is committed together with a statement, and where nothing comes, the statement is committed alone:
-so a log that was cut off says by itself what may be missing. It is one row a sitting, overwritten each time.
+so a log that was cut off says by itself what may be missing. It is one row a segment, overwritten each time.
 """
 
 from __future__ import annotations

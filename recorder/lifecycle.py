@@ -57,10 +57,10 @@ SESSION: Mapping[EventType | None, frozenset[EventType]] = {
     EventType.TEST_ENDED: frozenset(),
 }
 
-SITTINGS: Mapping[EventType | None, frozenset[EventType]] = {
+SEGMENTS: Mapping[EventType | None, frozenset[EventType]] = {
     kind: frozenset({EventType.TEST_STARTED}) for kind in SESSION if kind is not START
 }
-"""What may follow from one sitting to the next: a run is resumed wherever it was left."""
+"""What may follow from one segment to the next: a run is resumed wherever it was left."""
 
 ANYWHERE = frozenset(
     {
@@ -87,7 +87,7 @@ def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> lis
 
     Args:
         events: All of them, or what is to be looked at.
-        first_seqs: With which event, from 1, each sitting begins: of all the events of a resumed run.
+        first_seqs: With which event, from 1, each segment begins: of all the events of a resumed run.
 
     Returns:
         One sentence for each illegal step, naming the event, the request and the state; empty when the
@@ -103,7 +103,7 @@ def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> lis
         state = states.get(event.sample_uuid, START)
         table = REQUEST
         if not is_request_event(event.type):
-            table, resumed = SITTINGS if resumed and state in SITTINGS else SESSION, False
+            table, resumed = SEGMENTS if resumed and state in SEGMENTS else SESSION, False
         if event.type not in table[state]:
             where = "the session" if event.sample_uuid is None else f"request {event.sample_uuid}"
             before = "the start" if state is None else state.name

@@ -1,4 +1,4 @@
-"""What a log opens with: the session, and where its clocks stood when it, or a further sitting, began."""
+"""What a log opens with: the session, and where its clocks stood when it, or a further segment, began."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ASIDE: Final = frozenset({"scoring", "judging"})
-"""What the `kind` of a sitting's environment says where somebody sat down to judge what had been answered:
+"""What the `kind` of a segment's environment says where somebody sat down to judge what had been answered:
 it is no part of the run itself."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -28,7 +28,7 @@ def boot_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The facts that a log opens with; of a further sitting, its own clocks and environment.
+    """The facts that a log opens with; of a further segment, its own clocks and environment.
 
     Attributes:
         session_id: Names the session.
@@ -49,7 +49,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What is known of the sittings before a further one.
+    """What is known of the segments before a further one.
 
     Attributes:
         started_at_ns: As of the last of them.
@@ -67,10 +67,10 @@ class Before:
 
 
 def shift(before: Before, now: Session) -> int:
-    """What to add to the times of a further sitting, so that they follow those of the sittings before.
+    """What to add to the times of a further segment, so that they follow those of the segments before.
 
     While the machine stays on, its monotonic clock goes on. After a restart, or on another machine, the wall
-    clock tells how much time has passed; one that was set back since cannot make the sittings overlap.
+    clock tells how much time has passed; one that was set back since cannot make the segments overlap.
     """
     if before.boot_id and before.boot_id == now.boot_id:
         return before.shift_ns

@@ -93,17 +93,17 @@ class Store:
             ) from error
 
     @classmethod
-    def reopen(cls, path: Path, sitting: Session, after_seq: int | None = None) -> Store:
-        """Go on with a log that nobody writes any more: its next sitting begins.
+    def reopen(cls, path: Path, segment: Session, after_seq: int | None = None) -> Store:
+        """Go on with a log that nobody writes any more: its next segment begins.
 
         Args:
             path: The log.
-            sitting: The clocks and the environment of the new sitting; the rest is that of the first.
+            segment: The clocks and the environment of the new segment; the rest is that of the first.
             after_seq: The last event that the caller knows of, where it matters that there is none after it.
 
         Raises:
             NotALogError, NewerLogError: As for `verify`; or it is a link, has another name
-                elsewhere, or says nothing of its sittings.
+                elsewhere, or says nothing of its segments.
             OldLogError: An earlier version wrote it.
             LogNotMadeError: It cannot be written to.
             BeingWrittenError: Another process writes it, or has gone on with it since `after_seq`.
@@ -112,7 +112,7 @@ class Store:
         if path.is_symlink():
             raise NotALogError(f"{path}: a link, and a log is gone on with where it lies; name that folder")
         try:
-            return cls._held(path, lambda undo: _reopened(path, sitting, after_seq, undo))
+            return cls._held(path, lambda undo: _reopened(path, segment, after_seq, undo))
         except (OSError, sqlite3.Error) as error:
             raise LogNotMadeError(f"{path}: the log cannot be gone on with ({error})") from error
 
@@ -245,12 +245,12 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
 
 
 def _first_beat(connection: sqlite3.Connection, session: Session) -> None:
-    """Before a sitting began, nothing of it had happened."""
+    """Before a segment began, nothing of it had happened."""
     began_ns = session.started_at_ns
     connection.execute(heartbeat.BEGIN, (began_ns, began_ns))
 
 
-def _reopened(path: Path, sitting: Session, after_seq: int | None, undo: ExitStack) -> sqlite3.Connection:
+def _reopened(path: Path, segment: Session, after_seq: int | None, undo: ExitStack) -> sqlite3.Connection:
     require_current(path)
     require_own_files(path)
     roll_back(path.resolve())
@@ -264,11 +264,11 @@ def _reopened(path: Path, sitting: Session, after_seq: int | None, undo: ExitSta
         )
     # This version may know events that the one which made the log did not.
     connection.executemany("INSERT OR IGNORE INTO event_types VALUES (?, ?)", schema.type_rows)
-    anchors = (sitting.started_at_ns, sitting.started_wall_ns)
-    added = (shift(_before(connection, path), sitting), sitting.boot_id, schema.encode(sitting.environment))
+    anchors = (segment.started_at_ns, segment.started_wall_ns)
+    added = (shift(_before(connection, path), segment), segment.boot_id, schema.encode(segment.environment))
     connection.execute(_SIT_DOWN, (last_seq + 1, *anchors, *added))
     connection.execute(heartbeat.DDL)
-    _first_beat(connection, sitting)
+    _first_beat(connection, segment)
     connection.execute("COMMIT")
     return connection
 

@@ -60,7 +60,7 @@ class EventRecorder(Active):
             a folder has one recorder at a time, whatever the logs in it are called.
         settings: Goes into the session row (see `recorder.session.Session`).
         environment: Likewise.
-        resume: Go on with the log that is at `path`, in a further sitting; its settings stay as they are.
+        resume: Go on with the log that is at `path`, in a further segment; its settings stay as they are.
         after_seq: Of a log to go on with, the last event that is known of: with a later one it is refused.
         on_failure: Called once, on the writer's thread, when the log cannot be written any more.
 

@@ -33,7 +33,7 @@ class MeasuredRequest:
         prompt_id: Which prompt it asked.
         turn: Which turn of its conversation, from 0.
         conversation: Which one; None for a single question.
-        at_ns: When it was due, on a clock that stands still between the sittings of a run.
+        at_ns: When it was due, on a clock that stands still between the segments of a run.
         output_tokens: How long its answer was, whoever counted; None where that is not known.
         tags: Columns of its dataset.
         answer: The answer's text and tool calls, of a conversation.
@@ -51,7 +51,7 @@ class MeasuredRequest:
 def asked(run: Path) -> Iterator[MeasuredRequest]:
     """The measured requests of a run, in the order in which they were due, whatever became of them.
 
-    Of a request that was interrupted and asked again in a later sitting, the later one counts.
+    Of a request that was interrupted and asked again in a later segment, the later one counts.
 
     Raises:
         LogError: There is no log that this version reads, it is damaged, or it has more than `MOST_REQUESTS`.
@@ -63,9 +63,9 @@ def asked(run: Path) -> Iterator[MeasuredRequest]:
         began_ns = _beginnings(connection)
         rows = connection.execute(_ASKED)
         while batch := rows.fetchmany(_BATCH_ROWS):
-            for prompt_id, turn, conversation, sitting, scheduled_ns, tokens, tags, output, calls in batch:
+            for prompt_id, turn, conversation, segment, scheduled_ns, tokens, tags, output, calls in batch:
                 yield MeasuredRequest(
-                    *(prompt_id, turn or 0, conversation, scheduled_ns - began_ns[sitting], tokens),
+                    *(prompt_id, turn or 0, conversation, scheduled_ns - began_ns[segment], tokens),
                     tags=orjson.loads(tags) if tags else {},
                     answer=_answer(output, calls) if conversation is not None else {},
                 )
@@ -110,15 +110,15 @@ _TEXTS: Final = """
 
 
 def _beginnings(connection: DuckDBPyConnection) -> dict[int, int]:
-    """What to take off the times of each sitting, so that it begins when the one before was over."""
+    """What to take off the times of each segment, so that it begins when the one before was over."""
     spans = connection.execute(
         "SELECT sitting, min(scheduled_ns), max(greatest(scheduled_ns, coalesce(ended_ns, scheduled_ns))) "
         "FROM requests WHERE measured AND scheduled_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
     ).fetchall()
     beginnings: dict[int, int] = defaultdict(int)
     total_ns = 0
-    for sitting, first_ns, last_ns in spans:
-        beginnings[sitting] = first_ns - total_ns
+    for segment, first_ns, last_ns in spans:
+        beginnings[segment] = first_ns - total_ns
         total_ns += last_ns - first_ns
     return beginnings
 

@@ -74,7 +74,7 @@ class CheckInputs:
         steady_state: The part of the run that did not drift, or why there is none.
         steady_required: Whether the run is invalid without one.
         messages: For failures by name, what was said about one of them.
-        sittings: In how many of them the run was done.
+        segments: In how many of them the run was done.
         violations: Laws that were broken.
         definitions: What the figures were computed by.
         tokenizer: What the tokenizer is called that the report was given; None without one or its name.
@@ -129,7 +129,7 @@ class CheckInputs:
     steady_state: SteadyState | None = None
     steady_required: bool = False
     messages: Mapping[str, str] = field(default_factory=dict)
-    sittings: int = 1
+    segments: int = 1
     violations: tuple[Violation, ...] = ()
     definitions: Definitions = field(default_factory=Definitions)
     tokenizer: str | None = None

@@ -117,7 +117,7 @@ def compute(
             **_prompts(connection, run),
             steady_state=steady,
             steady_required=bool(run["steady"]) or window.kind == "steady_state",
-            sittings=len(run["sittings"]),
+            segments=len(run["sittings"]),
             asked_for_stream=run["stream"],
             definitions=definitions,
             tokenizer=tokenizer,

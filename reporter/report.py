@@ -104,7 +104,7 @@ class RequestCounts:
 
     Of the issued ones, `reused` went over a connection that was open already; `retried` were sent again, over
     a new one, because the server had closed the one that they were sent over first. `retries` are attempts
-    after the first at a request (`--retry`). `abandoned` ones were open when a sitting ended, or ended by the
+    after the first at a request (`--retry`). `abandoned` ones were open when a segment ended, or ended by the
     client's own doing, and were asked again when the run was resumed.
     """
 
@@ -131,11 +131,11 @@ class Window:
             (first issue to the last event of a run that did not end in order), or `running` (that, so far);
             `steady_state`, `last_issued_done` or `tracked` where the definitions say so.
         duration_s: Its length, None when nothing was issued, or where there is no window of that kind. Of a
-            run that was resumed, the length of all its sittings' windows: shorter than from `start_ns` to
+            run that was resumed, the length of all its segments' windows: shorter than from `start_ns` to
             `end_ns`.
         start_ns: Where it starts, CLOCK_MONOTONIC.
         end_ns: Where it ends.
-        issuing_s: For how long requests were issued, in all sittings together, whatever the window is.
+        issuing_s: For how long requests were issued, in all segments together, whatever the window is.
     """
 
     kind: Literal["duration", "requests", "cut_off", "running", "steady_state", "last_issued_done", "tracked"]
@@ -255,8 +255,8 @@ class Moment:
     """What happened in a short span of the run, warm-up and drain included.
 
     Attributes:
-        sitting: The sitting that it belongs to.
-        start_s: Where it begins, counted from the start of the sitting's window: negative in the warm-up.
+        segment: The segment that it belongs to.
+        start_s: Where it begins, counted from the start of the segment's window: negative in the warm-up.
         duration_s: How long it is.
         scheduled: Requests that were due in it.
         issued: Requests that were issued in it.

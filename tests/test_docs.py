@@ -12,7 +12,7 @@ from loadgen.cli.app import application
 from loadgen.driver.client.failure import Failure
 from loadgen.sessions.vocabulary import events, failures, loads, metrics, protocols, views
 from recorder.event import EventType
-from recorder.lifecycle import REQUEST, SESSION, SITTINGS, diagram
+from recorder.lifecycle import REQUEST, SEGMENTS, SESSION, diagram
 from reporter.report import Report
 
 ROOT = Path(__file__).parents[1]
@@ -162,7 +162,7 @@ def test_the_log_page_lists_every_event() -> None:
     assert [event for event, row in rows.items() if not re.search(row, page)] == []
 
 
-@pytest.mark.parametrize("table", [REQUEST, SESSION, SITTINGS], ids=["request", "session", "sittings"])
+@pytest.mark.parametrize("table", [REQUEST, SESSION, SEGMENTS], ids=["request", "session", "segments"])
 def test_the_diagrams_are_drawn_from_the_tables(table: Any) -> None:
     """docs/log.md shows what the lifecycle tables say."""
     assert diagram(table) in (ROOT / "docs" / "log.md").read_text()

@@ -103,15 +103,15 @@ def _running(evidence: CheckInputs) -> Finding | None:
 
 
 def _resumed(evidence: CheckInputs) -> Finding | None:
-    if evidence.sittings < 2:  # noqa: PLR2004 (one sitting was resumed from nothing)
+    if evidence.segments < 2:  # noqa: PLR2004 (one segment was resumed from nothing)
         return None
     abandoned = evidence.counts.abandoned
     again = f" {abandoned} requests had been given up and were sent again." if abandoned else ""
     return Finding(
         "resumed",
         "warning",
-        f"The run was resumed: it took {evidence.sittings} attempts, each of which ramped up again and met "
-        f"the server's caches as they were. Rates count only the time of the attempts.{again}",
+        f"The run was resumed: it took {evidence.segments} segments, each of which ramped up again and met "
+        f"the server's caches as they were. Rates count only the time of the segments.{again}",
         "For the figures of a server in one steady state, measure without a pause.",
     )
 

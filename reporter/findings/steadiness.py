@@ -20,18 +20,18 @@ LONG_S: Final = 10.0
 """A run that is shorter is expected to be about its beginning."""
 
 
-def steadiness(ended: str, sittings: int, window: Window, moments: Sequence[Moment]) -> SteadyState | None:
+def steadiness(ended: str, segments: int, window: Window, moments: Sequence[Moment]) -> SteadyState | None:
     """Look for the steady state of a run that can have one; None where nothing was issued.
 
     Args:
         ended: How it ended.
-        sittings: In how many of them it was done.
+        segments: In how many of them it was done.
         window: What its rates are counted over.
         moments: All of it.
     """
     if window.duration_s is None:
         return None
-    if sittings > 1:
+    if segments > 1:
         return SteadyState(found=False, reason="the run was resumed, and ramped up anew each time")
     if ended in {"cut_off", "running"}:
         return SteadyState(

@@ -1,7 +1,7 @@
-"""The sittings of a run on one clock: a log that was resumed after a restart counts time from two beginnings.
+"""The segments of a run on one clock: a log that was resumed after a restart counts time from two beginnings.
 
 Whatever is read of a log's events passes here: then their times, also those in their payloads, are those of
-the first sitting's clock, and nothing else of the reporter has to know. So it is with sittings that were not
+the first segment's clock, and nothing else of the reporter has to know. So it is with segments that were not
 the run's: who judges the answers afterwards writes to the same log, and no figure of the run knows of it.
 """
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Part = Literal["run", "aside", "whole"]
-"""Of a log: what happened while it ran; from the first sitting on in which it was scored; everything."""
+"""Of a log: what happened while it ran; from the first segment on in which it was scored; everything."""
 
-_ONLY_SITTING: Final = """
+_ONLY_SEGMENT: Final = """
     WITH sittings AS (
         SELECT 1 AS sitting, 1 AS first_seq, started_at_ns, started_wall_ns, 0 AS shift_ns, environment,
             0 AS complete_until_ns, 0 AS written_ns
         FROM session
     )"""
-"""A log of format 1 had one sitting and did not say so."""
+"""A log of format 1 had one segment and did not say so."""
 
-_SITTINGS: Final = """
+_SEGMENTS: Final = """
     sittings AS (
         SELECT row_number() OVER (ORDER BY sitting) AS sitting,
             first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
@@ -39,7 +39,7 @@ _BEAT: Final = """coalesce((
                 SELECT iif(typeof({column}) = 'integer', {column}, 0) FROM heartbeats
                 WHERE heartbeats.sitting = own.sitting
             ), 0)"""
-"""What the writer said last of a sitting; 0 where a log does not say it."""
+"""What the writer said last of a segment; 0 where a log does not say it."""
 
 _PLAIN: Final = """
     events AS (SELECT * FROM main.events WHERE {of_part})"""
@@ -70,7 +70,7 @@ _KINDS: Final = """
 
 
 class OneClock:
-    """How to ask a log for events whose times are all on the first sitting's clock.
+    """How to ask a log for events whose times are all on the first segment's clock.
 
     Args:
         source: A connection to the log, by DB-API.
@@ -83,19 +83,19 @@ class OneClock:
     """
 
     def __init__(self, source: Any) -> None:
-        self._sittings: list[Any] | None = None
+        self._segments: list[Any] | None = None
         self.scored_last = False
         named = "SELECT name FROM sqlite_master WHERE name IN ('sittings', 'heartbeats')"
         tables = {name for (name,) in _all(source, named)}
         beat = _BEAT if "heartbeats" in tables else "0"
         self._beats = {name: beat.format(column=name) for name in ("complete_until_ns", "written_ns")}
         if "sittings" in tables:
-            self._sittings = _all(source, _KINDS)
-            if not self._sittings or not all(
-                isinstance(number, int) for *three, _ in self._sittings for number in three
+            self._segments = _all(source, _KINDS)
+            if not self._segments or not all(
+                isinstance(number, int) for *three, _ in self._segments for number in three
             ):
-                raise LogError("the log is damaged: it does not say where its sittings begin")
-            self.scored_last = self._sittings[-1][3] in ASIDE
+                raise LogError("the log is damaged: it does not say where its segments begin")
+            self.scored_last = self._segments[-1][3] in ASIDE
 
     def query(self, selection: str, part: Part = "run") -> str:
         """The same selection from `events` or `sittings`, with all times of events on one clock.
@@ -104,13 +104,13 @@ class OneClock:
             selection: A query.
             part: Which events it is to see.
         """
-        if self._sittings is None:
-            return f"{_ONLY_SITTING}{selection}"
-        aside = [sitting for sitting, *_, kind in self._sittings if kind in ASIDE]
-        of_part = _OF_PART[part](self._sittings)
-        before = [_SITTINGS.format(aside=", ".join(map(str, aside)), **self._beats)]
-        if any(shift_ns for _, _, shift_ns, _ in self._sittings):
-            before.append(_SHIFTED.format(cases=_cases(self._sittings), of_part=of_part))
+        if self._segments is None:
+            return f"{_ONLY_SEGMENT}{selection}"
+        aside = [segment for segment, *_, kind in self._segments if kind in ASIDE]
+        of_part = _OF_PART[part](self._segments)
+        before = [_SEGMENTS.format(aside=", ".join(map(str, aside)), **self._beats)]
+        if any(shift_ns for _, _, shift_ns, _ in self._segments):
+            before.append(_SHIFTED.format(cases=_cases(self._segments), of_part=of_part))
         elif of_part != _ALL:
             before.append(_PLAIN.format(of_part=of_part))
         return f"WITH {', '.join(before)} {selection}"
@@ -119,15 +119,15 @@ class OneClock:
 _ALL: Final = "true"
 
 
-def _cases(sittings: Sequence[Any]) -> str:
-    """The last sitting comes first, for it has the greatest numbers."""
-    return " ".join(f"WHEN seq >= {seq:d} THEN {by_ns:d}" for _, seq, by_ns, _ in reversed(sittings))
+def _cases(segments: Sequence[Any]) -> str:
+    """The last segment comes first, for it has the greatest numbers."""
+    return " ".join(f"WHEN seq >= {seq:d} THEN {by_ns:d}" for _, seq, by_ns, _ in reversed(segments))
 
 
-def _of_run(sittings: Sequence[Any]) -> str:
-    """Leave the other sittings out: those at the end by where they begin, so that nothing of them is read."""
-    ends = [*(first_seq for _, first_seq, *_ in sittings[1:]), None]
-    spans = [(one[1], end) for one, end in zip(sittings, ends, strict=True) if one[3] in ASIDE]
+def _of_run(segments: Sequence[Any]) -> str:
+    """Leave the other segments out: those at the end by where they begin, so that nothing of them is read."""
+    ends = [*(first_seq for _, first_seq, *_ in segments[1:]), None]
+    spans = [(one[1], end) for one, end in zip(segments, ends, strict=True) if one[3] in ASIDE]
     conditions = []
     while spans and spans[-1][1] is None:
         first_seq, _ = spans.pop()
@@ -139,8 +139,8 @@ def _of_run(sittings: Sequence[Any]) -> str:
     return " AND ".join(conditions) or _ALL
 
 
-def _aside(sittings: Sequence[Any]) -> str:
-    first = next((first_seq for _, first_seq, _, kind in sittings if kind in ASIDE), None)
+def _aside(segments: Sequence[Any]) -> str:
+    first = next((first_seq for _, first_seq, _, kind in segments if kind in ASIDE), None)
     return "false" if first is None else f"seq >= {first:d}"
 
 

@@ -224,21 +224,21 @@ def streamed_figures(
 
 
 def timelines(connection: DuckDBPyConnection) -> list[Timeline]:
-    """The sittings of an opened log, in order."""
-    return [Timeline(**sitting) for sitting in all_figures(connection, "timeline")]
+    """The segments of an opened log, in order."""
+    return [Timeline(**segment) for segment in all_figures(connection, "timeline")]
 
 
 def measure(connection: DuckDBPyConnection) -> None:
-    """Set the window of each sitting of an opened log, and of all of them, to the run's own."""
-    found = [window(sitting) for sitting in timelines(connection)]
+    """Set the window of each segment of an opened log, and of all of them, to the run's own."""
+    found = [window(segment) for segment in timelines(connection)]
     set_windows(connection, found, together(found))
 
 
 def set_windows(connection: DuckDBPyConnection, found: Sequence[Window], whole: Window) -> None:
-    """Let rates be counted over these windows: one for each sitting, and what they are together."""
+    """Let rates be counted over these windows: one for each segment, and what they are together."""
     connection.execute("DELETE FROM windows; DELETE FROM measured_window")
-    for sitting, part in enumerate(found, start=1):
-        connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [sitting, *_columns(part)])
+    for segment, part in enumerate(found, start=1):
+        connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [segment, *_columns(part)])
     connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", _columns(whole))
     renew_samples(connection)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 VIEWS: Final[Mapping[str, str]] = {
     "session": "one row: settings, environment, how it ended",
-    "phases": "one row a phase of a sitting: warmup, performance, drain",
-    "sittings": "one row a sitting: several where a run was resumed",
+    "phases": "one row a phase of a segment: warmup, performance, drain",
+    "sittings": "one row a segment: several where a run was resumed",
     "samples": "one row a request: stamps, latencies, tokens, failure",
     "chunks": "one row a chunk with a token: when it arrived",
     "events": "one row an event, as it was logged",

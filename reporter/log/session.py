@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
-"""What the recorder counts of itself anew in each sitting."""
+"""What the recorder counts of itself anew in each segment."""
 
 
 def run_facts(connection: DuckDBPyConnection, on_invalid: str | None = None) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def run_facts(connection: DuckDBPyConnection, on_invalid: str | None = None) -> 
         "session_id": session_id,
         "started_at": _iso(wall_ns),
         "ended": ended,
-        "sittings": _sittings(connection),
+        "sittings": _segments(connection),
         "complete_until": _complete_until(connection) if ended == "cut_off" else None,
         "model": text(settings.get("model")),
         "url": text(settings.get("url")),
@@ -79,9 +79,9 @@ def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _sittings(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
-    """What each sitting came to, in measured requests: there are several where the run was resumed."""
-    sittings = connection.execute(
+def _segments(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
+    """What each segment came to, in measured requests: there are several where the run was resumed."""
+    segments = connection.execute(
         "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM sittings JOIN clocks "
         "USING (sitting) ORDER BY sitting",
     ).fetchall()
@@ -93,12 +93,12 @@ def _sittings(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
             "completed": completed,
             "window_s": window_s,
         }
-        for wall_ns, ended, issued, completed, window_s in sittings
+        for wall_ns, ended, issued, completed, window_s in segments
     ]
 
 
 def _complete_until(connection: DuckDBPyConnection) -> dict[str, Any] | None:
-    """Until when the log of a last sitting is complete, as its writer said; None where it did not."""
+    """Until when the log of a last segment is complete, as its writer said; None where it did not."""
     said = connection.execute(
         "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
         "FROM clocks, session WHERE sitting = (SELECT max(sitting) FROM clocks) "
@@ -117,9 +117,9 @@ def _complete_until(connection: DuckDBPyConnection) -> dict[str, Any] | None:
 
 
 def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
-    """The recorder's last readings of itself in each sitting as one; empty without any.
+    """The recorder's last readings of itself in each segment as one; empty without any.
 
-    What it counts adds up, and of what was the most of a sitting the most counts.
+    What it counts adds up, and of what was the most of a segment the most counts.
     """
     readings = connection.execute(
         "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting "

@@ -29,7 +29,7 @@ class RunSoFar:
         settings: What it was to do, as the log keeps it.
         settled: For each prompt, how many measured requests, or conversations, that asked it have their
             result: an answer, or a failure that is not the client's own doing.
-        measured_s: For how long measured requests were issued, in all sittings together.
+        measured_s: For how long measured requests were issued, in all segments together.
         last_seq: The last event that all this is known from; 0 where there is none.
         questions: The numbers of the prompts that are questions of benchmarks, as far as the log has them.
         scored: Whether a scoring pass came to its end since the last answer.

@@ -1,4 +1,4 @@
-"""A run's time as one line without the gaps between its sittings, so that it can be cut into equal spans."""
+"""A run's time as one line without the gaps between its segments, so that it can be cut into equal spans."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SegmentLine:
-    """The parts of sittings that count, one after the other.
+    """The parts of segments that count, one after the other.
 
     Attributes:
-        parts: For each sitting its number, and from when to when, in ns.
+        parts: For each segment its number, and from when to when, in ns.
     """
 
     parts: Sequence[tuple[int, int, int]]
@@ -29,10 +29,10 @@ class SegmentLine:
         return sum(end_ns - start_ns for _, start_ns, end_ns in self.parts)
 
     def moment(self, at_ns: str) -> str:
-        """SQL for where a moment of a sitting is on the line, in ns from its start."""
+        """SQL for where a moment of a segment is on the line, in ns from its start."""
         gone_ns, cases = 0, []
-        for sitting, start_ns, end_ns in self.parts:
-            cases.append(f"WHEN {sitting:d} THEN {at_ns} - {start_ns - gone_ns:d}")
+        for segment, start_ns, end_ns in self.parts:
+            cases.append(f"WHEN {segment:d} THEN {at_ns} - {start_ns - gone_ns:d}")
             gone_ns += end_ns - start_ns
         if len(cases) == 1:
             return f"({at_ns} - {self.parts[0][1]:d})"
@@ -40,7 +40,7 @@ class SegmentLine:
 
 
 def issuing(connection: DuckDBPyConnection) -> SegmentLine:
-    """From the first to the last measured issue of each sitting."""
+    """From the first to the last measured issue of each segment."""
     return SegmentLine(
         connection.execute(
             "SELECT sitting, min(issued_ns), max(issued_ns) FROM requests "

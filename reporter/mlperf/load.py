@@ -34,7 +34,7 @@ def pattern(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def issued(report: Report) -> int:
-    """The measured requests; one that was asked again by a later sitting counts once."""
+    """The measured requests; one that was asked again by a later segment counts once."""
     return report.counts.issued - report.counts.abandoned
 
 

@@ -99,13 +99,13 @@ def _rates(
 
 
 def _duration_ns(spans: Sequence[Mapping[str, int]]) -> int | None:
-    """From the first request to the last completion, in all sittings together."""
+    """From the first request to the last completion, in all segments together."""
     ended = [span for span in spans if span["last_completion_ns"] is not None]
     return sum(span["last_completion_ns"] - span["start_ns"] for span in ended) or None
 
 
 def _scheduled_rate(spans: Sequence[Mapping[str, int]], settings: Mapping[str, Any]) -> float | None:
-    """LoadGen's (n - 1) / the time that the last one was due; of a run in one sitting, in an open loop."""
+    """LoadGen's (n - 1) / the time that the last one was due; of a run in one segment, in an open loop."""
     if (settings.get("load") or {}).get("kind") in {"closed", "offline"} or len(spans) != 1:
         return None
     due_ns = spans[0]["last_due_ns"] - spans[0]["start_ns"]

@@ -42,8 +42,8 @@ def _load(report: Report) -> Iterator[str]:
     if report.window.duration_s is not None:
         kind = _LASTED.get(report.window.kind, "measured for")
         yield f"{kind} {seconds(report.window.duration_s)}"
-    if len(sittings := report.run.get("sittings") or ()) > 1:
-        yield f"in {len(sittings)} attempts"
+    if len(segments := report.run.get("sittings") or ()) > 1:
+        yield f"in {len(segments)} segments"
     if report.counts.warmup:
         yield f"after {whole(report.counts.warmup)} warm-up requests"
 

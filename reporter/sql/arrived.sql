@@ -1,4 +1,4 @@
--- One row a measured request that completed: what of it arrived inside the window (the window of its sitting), be it
+-- One row a measured request that completed: what of it arrived inside the window (the window of its segment), be it
 -- that it completed inside it or in the drain after it.
 -- Of a response that straddles the window's end (or its start, where that is the steady state's), the share of its chunks
 -- that arrived inside counts, which is exact up to the tokens of one chunk. A response that is not streamed arrives when

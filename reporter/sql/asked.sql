@@ -1,5 +1,5 @@
 -- One row an answer that was asked for: a measured request of a benchmark's question, of a conversation its last one.
--- `unscored` is the status of a score without an answer to judge, and `replaced_ns` when a request that a later sitting
+-- `unscored` is the status of a score without an answer to judge, and `replaced_ns` when a request that a later segment
 -- asked again was asked again.
 CREATE TABLE answers AS
 WITH ends_of_conversations AS (

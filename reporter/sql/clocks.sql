@@ -1,4 +1,4 @@
--- One row a sitting: its own clock, and which events are its own (`reporter.log.clock` has shifted their times).
+-- One row a segment: its own clock, and which events are its own (`reporter.log.clock` has shifted their times).
 CREATE TABLE clocks AS
 -- What it says of its own completeness is on the first one's clock, as are the times of events.
 SELECT
@@ -7,6 +7,6 @@ SELECT
     nullif(written_ns, 0) + shift_ns AS written_ns
 FROM stream;
 
--- The sitting that an event belongs to: the last one that began before it was written.
+-- The segment that an event belongs to: the last one that began before it was written.
 CREATE MACRO sitting_of(event_seq) AS
     len(list_filter((SELECT list(first_seq) FROM clocks), lambda began_with: began_with <= event_seq));

@@ -1,4 +1,4 @@
--- One row a request with its token counts, the URL that it went to, and the window of its sitting.
+-- One row a request with its token counts, the URL that it went to, and the window of its segment.
 -- `tokens.after_first` is how many came after the first chunk that counts.
 CREATE VIEW counted AS
 SELECT

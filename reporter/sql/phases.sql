@@ -1,4 +1,4 @@
--- One row a phase of a sitting; ended_ns is NULL for the one that a sitting was cut off in.
+-- One row a phase of a segment; ended_ns is NULL for the one that a segment was cut off in.
 CREATE VIEW phases AS
 SELECT
     sitting,

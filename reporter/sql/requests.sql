@@ -1,6 +1,6 @@
 -- One row a request, as the log tells it; the view `samples` adds what follows from it.
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
--- `settled`: it ended, and not by the client's own doing; what is not, a further sitting asks again. A conversation is
+-- `settled`: it ended, and not by the client's own doing; what is not, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing.
 CREATE TABLE requests AS
 WITH conversations AS (

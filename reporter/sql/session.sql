@@ -1,4 +1,4 @@
--- One row: what the log opens with, and how the last sitting ended.
+-- One row: what the log opens with, and how the last segment ended.
 CREATE TABLE session AS
 SELECT
     session_id::VARCHAR AS session_id,

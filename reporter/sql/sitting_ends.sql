@@ -1,4 +1,4 @@
--- How each sitting ended: by the reason of its TEST_ENDED, which is `completed` where the event names none.
+-- How each segment ended: by the reason of its TEST_ENDED, which is `completed` where the event names none.
 -- Without a TEST_ENDED it was cut off, unless it is the last one and a process still writes it.
 CREATE TABLE sitting_ends AS
 SELECT

@@ -1,4 +1,4 @@
--- One row a sitting: a run that was interrupted and taken up again has several. The counts are of measured requests.
+-- One row a segment: a run that was interrupted and taken up again has several. The counts are of measured requests.
 CREATE VIEW sittings AS
 SELECT
     sitting,

@@ -1,4 +1,4 @@
-"""The run moment by moment: at most about 200 spans of a round width, in every sitting anew."""
+"""The run moment by moment: at most about 200 spans of a round width, in every segment anew."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_MOMENTS: Final = 200
 FEWEST_MOMENTS: Final = 20
 _LEAST_NS: Final = 1_000_000
 
-_SITTINGS: Final = """
+_SEGMENTS: Final = """
     SELECT
         sitting,
         coalesce(
@@ -41,7 +41,7 @@ _SITTINGS: Final = """
 def over_time(connection: DuckDBPyConnection, method: PercentileMethod) -> list[Moment]:
     """Cut a run into moments.
 
-    One width, 1, 2 or 5 times a power of ten, serves all sittings; it is counted from the start of each
+    One width, 1, 2 or 5 times a power of ten, serves all segments; it is counted from the start of each
     one's window, or from when its first request was due, where that was before; and it is no shorter than
     1 ms. A run of few requests is cut into fewer moments.
 
@@ -49,17 +49,17 @@ def over_time(connection: DuckDBPyConnection, method: PercentileMethod) -> list[
         connection: An opened log.
         method: How percentiles are taken.
     """
-    sittings = connection.execute(_SITTINGS).fetchall()
-    if not sittings:
+    segments = connection.execute(_SEGMENTS).fetchall()
+    if not segments:
         return []
-    most = min(max(sum(requests for *_, requests in sittings), FEWEST_MOMENTS), MOST_MOMENTS)
-    width_ns = _round_width(sum(last - first for _, _, first, last, _ in sittings) // most + 1)
+    most = min(max(sum(requests for *_, requests in segments), FEWEST_MOMENTS), MOST_MOMENTS)
+    width_ns = _round_width(sum(last - first for _, _, first, last, _ in segments) // most + 1)
     rows, starts = [], []
-    for sitting, origin_ns, first_ns, last_ns, _ in sittings:
+    for segment, origin_ns, first_ns, last_ns, _ in segments:
         before = (first_ns - origin_ns) // width_ns
         spans = (last_ns - origin_ns) // width_ns + 1 - before
         rows.append(SpanRow(first_ns, origin_ns + before * width_ns, width_ns, spans))
-        starts += [(sitting, (before + number) * width_ns / 1e9) for number in range(spans)]
+        starts += [(segment, (before + number) * width_ns / 1e9) for number in range(spans)]
     happened = happenings(connection, rows)
     ttft, latency = (
         summaries_by_group(connection, f"SELECT span_of(issued_ns) AS part, {metric} AS value {_OF}", method)
@@ -86,17 +86,17 @@ def _moments(
 ) -> list[Moment]:
     nothing = dict.fromkeys(("scheduled", "issued", "completed", "failed", "cancelled", "ended"), 0)
     moments, in_flight = [], Counter[int]()
-    for span, (sitting, start_s) in enumerate(starts):
+    for span, (segment, start_s) in enumerate(starts):
         one = happened.get(span, {**nothing, "output_tokens": 0.0})
-        in_flight[sitting] += one["issued"] - one["ended"]
+        in_flight[segment] += one["issued"] - one["ended"]
         first, whole = ttft.get(span), latency.get(span)
         moments.append(
             Moment(
-                sitting=sitting,
+                sitting=segment,
                 start_s=start_s,
                 duration_s=width_s,
                 **{name: one[name] for name in nothing if name != "ended"},
-                in_flight=in_flight[sitting],
+                in_flight=in_flight[segment],
                 offered_qps=one["scheduled"] / width_s,
                 qps=one["completed"] / width_s,
                 output_tps=one["output_tokens"] / width_s,

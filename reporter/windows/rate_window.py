@@ -56,16 +56,16 @@ def redefine(
     return current(connection)
 
 
-def uncounted(window: Window, load: Mapping[str, Any], sittings: int) -> int:
-    """How many completions a rate leaves out: of LoadGen's n queries from the first on, one in each sitting.
+def uncounted(window: Window, load: Mapping[str, Any], segments: int) -> int:
+    """How many completions a rate leaves out: of LoadGen's n queries from the first on, one in each segment.
 
     MLPerf LoadGen, results.cc, PerformanceSummary: (n - 1) / t for the scenario Server, n / t for Offline.
     """
-    return sittings if window.kind == "last_issued_done" and load.get("kind") != OFFLINE else 0
+    return segments if window.kind == "last_issued_done" and load.get("kind") != OFFLINE else 0
 
 
 def _to_steady_state(connection: DuckDBPyConnection, steady: SteadyState | None) -> Window:
-    """Only a run of one sitting has a steady state."""
+    """Only a run of one segment has a steady state."""
     whole = current(connection)
     found = Window("steady_state", None, None, None)
     if steady and steady.found and None not in (whole.start_ns, steady.start_s, steady.end_s):

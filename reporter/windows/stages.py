@@ -74,17 +74,17 @@ def _label(start_s: float, rate: str) -> str:
 def stage_spans(
     connection: DuckDBPyConnection, stages: Sequence[StageReport]
 ) -> Iterator[tuple[str, SpanRow]]:
-    """When each stage was, by its label: a sitting goes on where the one before it left the plan.
+    """When each stage was, by its label: a segment goes on where the one before it left the plan.
 
     Args:
         connection: An opened log.
         stages: What was planned.
     """
     gone_ns = 0
-    for sitting in timelines(connection) if stages else ():
-        if sitting.issuing is None:
+    for segment in timelines(connection) if stages else ():
+        if segment.issuing is None:
             continue
-        started_ns, ended_ns = sitting.issuing
+        started_ns, ended_ns = segment.issuing
         until_ns = gone_ns + ended_ns - started_ns
         for stage in stages:
             start_ns, end_ns = (

@@ -77,10 +77,10 @@ class BlockTrend:
 
 
 def steady_state(moments: Sequence[Moment], until_s: float) -> SteadyState:
-    """Look for the steady state of one sitting.
+    """Look for the steady state of one segment.
 
     Args:
-        moments: The whole sitting (`reporter.windows.over_time`).
+        moments: The whole segment (`reporter.windows.over_time`).
         until_s: When its window, or its issuing, was over, whichever came first; counted as moments are.
     """
     inside = [one for one in moments if one.start_s >= -_EDGE_S and _end_s(one) <= until_s + _EDGE_S]

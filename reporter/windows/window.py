@@ -27,7 +27,7 @@ TIMER_NS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The moments of a sitting that its window follows from, in ns; None is what never came.
+    """The moments of a segment that its window follows from, in ns; None is what never came.
 
     Attributes:
         ended: `completed`, what else ended it (such as `interrupted`), or, for a log without TEST_ENDED,
@@ -75,9 +75,9 @@ def window(run: Timeline) -> Window:
 
 
 def together(windows: Sequence[Window]) -> Window:
-    """The windows of all sittings as one, which lasts as long as they do: what lies between does not count.
+    """The windows of all segments as one, which lasts as long as they do: what lies between does not count.
 
-    Its kind is that of the last sitting.
+    Its kind is that of the last segment.
     """
     kind = windows[-1].kind if windows else "cut_off"
     spans = [one for one in windows if one.duration_s is not None]
@@ -88,7 +88,7 @@ def together(windows: Sequence[Window]) -> Window:
 
 
 def issuing_s(runs: Sequence[Timeline]) -> float | None:
-    """For how long measured requests were issued, in all sittings together; None where that never began."""
+    """For how long measured requests were issued, in all segments together; None where that never began."""
     spans = [(run, *run.issuing) for run in runs if run.issuing]
     if not spans:
         return None

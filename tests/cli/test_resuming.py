@@ -75,7 +75,7 @@ def left(run: Path, **more: Any) -> list[int]:
 
 
 def test_what_has_no_answer_is_left(a_run: Path) -> None:
-    """By its folder or by its log; the plan is that of the first sitting but for its number."""
+    """By its folder or by its log; the plan is that of the first segment but for its number."""
     cut_off(a_run, [0, 1, 2, 5])
     assert left(a_run) == left(a_run / "events.db") == [3, 4, 6, 7, 8, 9]
     prepared = again(ResumeSettings(run=a_run, api_key=KEY))
@@ -103,7 +103,7 @@ def test_a_failure_is_a_result_unless_it_is_our_own(
 
 
 def test_a_warm_up_is_done_again(a_run: Path) -> None:
-    """Nothing cold is measured in any sitting; the prompts of the warm-up are those of the first one."""
+    """Nothing cold is measured in any segment; the prompts of the warm-up are those of the first one."""
     cut_off(a_run, [3, 4])
     setting(a_run, warmup=2, requests=8, options__warmup="2", options__requests=8)
     assert left(a_run) == [0, 3, 4, 5, 6, 7]
@@ -265,7 +265,7 @@ def test_a_log_that_only_lacks_its_end_gets_one(
     assert answer.returncode == 0, answer.stderr
     report = orjson.loads(answer.stdout)
     assert report["run"]["ended"] == "completed"
-    assert [sitting["ended"] for sitting in report["run"]["sittings"]] == ["cut_off", "completed"]
+    assert [segment["ended"] for segment in report["run"]["sittings"]] == ["cut_off", "completed"]
     assert report["counts"]["completed"] == 10
     assert len(mock.truth()) == asked
     again = loadgen("resume", "run", LOADGEN_API_KEY=KEY)
@@ -281,11 +281,11 @@ def test_who_is_overtaken_asks_nothing(
     cut_off(a_run, answered)
     asked, held = len(mock.truth()), Store.reopen
 
-    def overtaken(path: Path, sitting: Session, after_seq: int | None = None) -> Store:
+    def overtaken(path: Path, segment: Session, after_seq: int | None = None) -> Store:
         first = held(path, Session())
         first.append([schema.row(Event(EventType.TEST_STARTED, 1))])
         first.close()
-        return held(path, sitting, after_seq)
+        return held(path, segment, after_seq)
 
     monkeypatch.setattr(Store, "reopen", overtaken)
     with pytest.raises(BeingWrittenError, match="has gone on with this run meanwhile"):

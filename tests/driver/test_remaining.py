@@ -75,7 +75,7 @@ def test_of_a_session_that_did_everything_nothing_is_left(course: Course) -> Non
 
 @given(courses, st.data())
 def test_a_session_may_be_interrupted_again(course: Course, data: st.DataObject) -> None:
-    """What two sittings have settled together is what counts, not what either of them was to do."""
+    """What two segments have settled together is what counts, not what either of them was to do."""
     whole = course.planned()
     first = Counter(whole[: data.draw(st.integers(0, len(whole)))])
     after_first = course.left(first)

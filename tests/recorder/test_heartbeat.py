@@ -24,7 +24,7 @@ EVENT = Event(EventType.FIRST_CHUNK, 1, "a")
 
 
 def heartbeats(log: Path) -> list[Heartbeat]:
-    """Of each sitting the last."""
+    """Of each segment the last."""
     query = "SELECT complete_until_ns, written_ns FROM heartbeats ORDER BY sitting"
     with closing(sqlite3.connect(log)) as reader:
         return [Heartbeat(*row) for row in reader.execute(query)]
@@ -101,7 +101,7 @@ def test_it_is_said_with_the_batch_that_makes_it_true_and_not_before(tmp_path: P
         assert recorder.waiting == 0
 
 
-def test_a_further_sitting_has_its_own(tmp_path: Path) -> None:
+def test_a_further_segment_has_its_own(tmp_path: Path) -> None:
     """Also in a log of an earlier version, which had none."""
     log = tmp_path / "events.db"
     store = Store.create(log, Session(started_at_ns=5))

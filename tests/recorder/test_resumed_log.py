@@ -1,4 +1,4 @@
-"""A log that is gone on with: another sitting, whose clock is put on the first one's."""
+"""A log that is gone on with: another segment, whose clock is put on the first one's."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_new_log_has_one_sitting(log: Path) -> None:
+def test_a_new_log_has_one_segment(log: Path) -> None:
     """Its clock is that of the session."""
-    sittings = ask(
+    segments = ask(
         log, "SELECT sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, boot_id FROM sittings"
     )
-    assert sittings == [(1, 1, 50 * HOUR, 1000 * HOUR, 0, "monday")]
+    assert segments == [(1, 1, 50 * HOUR, 1000 * HOUR, 0, "monday")]
 
 
-def test_a_sitting_begins_after_the_last_event(log: Path) -> None:
+def test_a_segment_begins_after_the_last_event(log: Path) -> None:
     """Each has its events, its clocks and its environment; what the session was to do stays as it was."""
     later = replace(
         FIRST, started_at_ns=HOUR, started_wall_ns=1003 * HOUR, boot_id="tuesday", settings={"n": 2}
     )
     write(Store.reopen(log, replace(later, environment={"host": "b"})), 2 * HOUR)
     write(Store.reopen(log, replace(later, started_at_ns=4 * HOUR, started_wall_ns=1010 * HOUR)), 5 * HOUR)
-    sittings = ask(log, "SELECT sitting, first_seq, shift_ns / 3600000000000, boot_id FROM sittings")
-    assert sittings == [(1, 1, 0, "monday"), (2, 3, 52, "tuesday"), (3, 4, 52, "tuesday")]
+    segments = ask(log, "SELECT sitting, first_seq, shift_ns / 3600000000000, boot_id FROM sittings")
+    assert segments == [(1, 1, 0, "monday"), (2, 3, 52, "tuesday"), (3, 4, 52, "tuesday")]
     assert ask(log, "SELECT settings, environment FROM session") == [('{"n":1}', "{}")]
     assert ask(log, "SELECT environment FROM sittings WHERE sitting = 2") == [('{"host":"b"}',)]
     assert ask(log, "SELECT seq, at_ns / 3600000000000 FROM events") == [(1, 50), (2, 51), (3, 2), (4, 5)]
@@ -92,7 +92,7 @@ def test_an_event_that_is_younger_than_the_log_gets_its_name(log: Path) -> None:
     started_wall_ns=moments,
     boot=st.sampled_from(["a", "b", ""]),
 )
-def test_sittings_never_overlap_on_the_first_ones_clock(
+def test_segments_never_overlap_on_the_first_ones_clock(
     before: Before, started_at_ns: int, started_wall_ns: int, boot: str
 ) -> None:
     """After a restart the wall clock says how much time has passed, unless it says that none has."""
@@ -142,7 +142,7 @@ def test_a_log_that_is_being_written_is_not_gone_on_with(log: Path, monkeypatch:
 
 
 def test_an_older_log_is_only_read(log: Path) -> None:
-    """A log that does not know of sittings is refused, with what can be done with it."""
+    """A log that does not know of segments is refused, with what can be done with it."""
     with closing(sqlite3.connect(log)) as connection:
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(OldLogError, match=r"log format 1; it can be read as ever"):
@@ -164,7 +164,7 @@ def test_what_is_no_log_is_not_gone_on_with(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", [kind for kind in SESSION if kind], ids=lambda kind: kind.name)
 def test_a_run_is_resumed_wherever_it_was_left(left: EventType) -> None:
-    """Every state of a session may be followed by the start of another sitting, and by no other surprise."""
+    """Every state of a session may be followed by the start of another segment, and by no other surprise."""
     way = {
         EventType.TEST_STARTED: [],
         EventType.PHASE_STARTED: [EventType.PHASE_STARTED],

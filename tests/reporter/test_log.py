@@ -84,7 +84,7 @@ def log_of(folder: Path, *events: Event) -> Path:
 
 
 def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) -> None:
-    """An empty log opens; everything is empty but the session and its one sitting, which was cut off."""
+    """An empty log opens; everything is empty but the session and its one segment, which was cut off."""
     with open_log(log_of(tmp_path), BIG_TABLES) as connection:
         tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
         views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()

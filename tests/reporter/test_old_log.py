@@ -1,4 +1,4 @@
-"""A log of format 1, from before there were sittings, is read as it always was."""
+"""A log of format 1, from before there were segments, is read as it always was."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def old(tmp_path: Path) -> Path:
 
 
 def test_an_old_run_is_reported(old: Path) -> None:
-    """All of it is one sitting, whose figures are what they were."""
+    """All of it is one segment, whose figures are what they were."""
     with MetricsReporter(old) as reporter:
         report = reporter.create_report()
     assert report.validity.valid
     assert report.run["ended"] == "completed"
-    assert [sitting["completed"] for sitting in report.run["sittings"]] == [1]
+    assert [segment["completed"] for segment in report.run["sittings"]] == [1]
     assert report.ttft_ms is not None
     assert report.ttft_ms.p50 == 10.0
     assert report.window.duration_s == pytest.approx(0.022)
@@ -89,7 +89,7 @@ def test_every_view_shows_an_old_run(old: Path, view: str) -> None:
 
 
 def test_an_old_log_that_was_cut_off(old: Path) -> None:
-    """It has one sitting without an end."""
+    """It has one segment without an end."""
     with closing(sqlite3.connect(old / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 5")
     assert query(old, "SELECT ended, started_at_utc::VARCHAR FROM sittings").rows == [

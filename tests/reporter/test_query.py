@@ -58,8 +58,8 @@ def _score(run: Path, number: int, value: float) -> None:
         Event(EventType.SCORED, at_ns, "request 1", graded),
         Event(EventType.SCORING_ENDED, at_ns, None, {"pass": number, "reason": "completed"}),
     ]
-    sitting = Session(started_at_ns=at_ns, environment={"kind": "scoring"})
-    store = Store.reopen(run / "events.db", sitting)
+    segment = Session(started_at_ns=at_ns, environment={"kind": "scoring"})
+    store = Store.reopen(run / "events.db", segment)
     store.append([schema.row(event) for event in events])
     store.close()
 

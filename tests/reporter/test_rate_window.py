@@ -79,7 +79,7 @@ def test_offline_a_failure_may_be_the_last_of_all(a_run: NewRun) -> None:
     assert over(run, "last_issued_done").throughput.qps == 1 / 0.8
 
 
-def test_a_run_that_was_resumed_has_a_span_for_each_sitting() -> None:
+def test_a_run_that_was_resumed_has_a_span_for_each_segment() -> None:
     """Each leaves out its first query."""
     from reporter.report import Window
     from reporter.windows.rate_window import uncounted

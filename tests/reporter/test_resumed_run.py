@@ -1,4 +1,4 @@
-"""A run of several sittings: one timeline, the union of their windows, and counts that add up."""
+"""A run of several segments: one timeline, the union of their windows, and counts that add up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reporter import Report
 
 LATER_MS = 60_000.0
-"""When the second sitting begins, a minute after the first."""
+"""When the second segment begins, a minute after the first."""
 
 
 def on_another_clock(event: Event, by_ns: int) -> Event:
@@ -36,15 +36,15 @@ def on_another_clock(event: Event, by_ns: int) -> Event:
 
 
 def resumed(first: Run, second: Run, *, ahead_ns: int = 0, boot: str = "this boot") -> Path:
-    """The log of two sittings; the second one's clock is ahead by so much, after a restart."""
+    """The log of two segments; the second one's clock is ahead by so much, after a restart."""
     folder = first.folder
     session = Session("s", BASE_NS, WALL_NS, first.settings, {}, "this boot")
     store = Store.create(folder / "events.db", session)
     store.append([schema.row(event) for event in first.events])
     store.close()
     later_ns = ns(LATER_MS)
-    sitting = Session("", later_ns + ahead_ns, WALL_NS + later_ns - BASE_NS, {}, {}, boot)
-    store = Store.reopen(folder / "events.db", sitting)
+    segment = Session("", later_ns + ahead_ns, WALL_NS + later_ns - BASE_NS, {}, {}, boot)
+    store = Store.reopen(folder / "events.db", segment)
     store.append([schema.row(on_another_clock(event, ahead_ns)) for event in second.events])
     store.close()
     return folder
@@ -57,7 +57,7 @@ def report_of(folder: Path) -> Report:
 
 
 @pytest.fixture
-def sittings(a_run: Callable[..., Run]) -> tuple[Run, Run]:
+def segments(a_run: Callable[..., Run]) -> tuple[Run, Run]:
     """A run that was cut off with one of three requests in flight, and what was done a minute later."""
     first, second = a_run(), a_run()
     first.answers(10, 20, at=0, complete=30, usage=(2, 2)).fails("http_500", at=30, failed=40).issues(40)
@@ -76,9 +76,9 @@ def sittings(a_run: Callable[..., Run]) -> tuple[Run, Run]:
     return first, second
 
 
-def test_the_window_is_that_of_all_sittings(sittings: tuple[Run, Run]) -> None:
-    """Rates count the time of the sittings and what completed in them, not the minute between."""
-    report = report_of(resumed(*sittings))
+def test_the_window_is_that_of_all_segments(segments: tuple[Run, Run]) -> None:
+    """Rates count the time of the segments and what completed in them, not the minute between."""
+    report = report_of(resumed(*segments))
     assert report.window.duration_s == pytest.approx(0.060 + 0.040)
     assert (report.window.start_ns, report.window.end_ns) == (ns(0), ns(LATER_MS + 140))
     assert report.window.kind == "requests"
@@ -86,17 +86,17 @@ def test_the_window_is_that_of_all_sittings(sittings: tuple[Run, Run]) -> None:
     assert report.throughput.output_tps == pytest.approx(4 / 0.1)
 
 
-def test_counts_add_up_over_sittings(sittings: tuple[Run, Run]) -> None:
-    """What was in flight when a sitting was cut off is not any more: it was abandoned, and asked again."""
-    counts = report_of(resumed(*sittings)).counts
+def test_counts_add_up_over_segments(segments: tuple[Run, Run]) -> None:
+    """What was in flight when a segment was cut off is not any more: it was abandoned, and asked again."""
+    counts = report_of(resumed(*segments)).counts
     assert (counts.scheduled, counts.issued) == (4, 4)
     assert (counts.completed, counts.failed, counts.abandoned) == (2, 1, 1)
     assert counts.in_flight == counts.cancelled == 0
 
 
-def test_a_report_says_that_the_run_was_resumed(sittings: tuple[Run, Run]) -> None:
+def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> None:
     """In what it says of the run, as a finding, and in the heading; the run is valid once it is complete."""
-    report = report_of(resumed(*sittings))
+    report = report_of(resumed(*segments))
     assert report.run["ended"] == "completed"
     assert report.run["sittings"] == [
         {
@@ -116,18 +116,18 @@ def test_a_report_says_that_the_run_was_resumed(sittings: tuple[Run, Run]) -> No
     ]
     found = {finding.code: finding for finding in report.findings}
     assert found["resumed"].severity == "warning"
-    assert "2 attempts" in found["resumed"].message
+    assert "2 segments" in found["resumed"].message
     assert "1 requests had been given up and were sent again" in found["resumed"].message
     assert "cut_off" not in found
     assert report.validity.valid
     shown: list[str] = []
     report.display(shown.append)
-    assert "in 2 attempts" in shown[0]
+    assert "in 2 segments" in shown[0]
     assert "1 asked again" in shown[0]
 
 
 @pytest.mark.parametrize("ahead_s", [-4_000_000_000, 86_400])
-def test_a_restart_between_sittings_changes_no_figure(a_run: Callable[..., Run], ahead_s: int) -> None:
+def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run], ahead_s: int) -> None:
     """The monotonic clock begins anew: every view shows times as if it had gone on."""
 
     def answers(run: Run, since: float) -> Run:
@@ -156,10 +156,10 @@ def test_a_restart_between_sittings_changes_no_figure(a_run: Callable[..., Run],
     assert shifts == [(0,), (-ahead_s * 1_000_000_000,)]
 
 
-def test_a_dump_is_on_one_clock_as_well(sittings: tuple[Run, Run], tmp_path: Path) -> None:
+def test_a_dump_is_on_one_clock_as_well(segments: tuple[Run, Run], tmp_path: Path) -> None:
     """All of its times, those in the payloads too; nothing else of them changes."""
-    sittings[1].events[-1] = (
-        sittings[1]
+    segments[1].events[-1] = (
+        segments[1]
         .events[-1]
         ._replace(
             data={
@@ -173,22 +173,22 @@ def test_a_dump_is_on_one_clock_as_well(sittings: tuple[Run, Run], tmp_path: Pat
             }
         )
     )
-    folder = resumed(*sittings, ahead_ns=7_000_000_000, boot="another boot")
+    folder = resumed(*segments, ahead_ns=7_000_000_000, boot="another boot")
     with MetricsReporter(folder) as reporter:
         reporter.dump_to_json(tmp_path / "dump.jsonl")
     lines = [orjson.loads(line) for line in (tmp_path / "dump.jsonl").read_bytes().splitlines()]
     ended = lines[-1]
     assert ended["timestamp_ns"] == ns(LATER_MS + 150)
-    assert ended["data"] == sittings[1].events[-1].data
+    assert ended["data"] == segments[1].events[-1].data
     complete = next(
         line for line in lines if line["event_type"] == "COMPLETE" and line["sample_uuid"] == "again"
     )
     assert complete["data"]["first_token_ns"] == ns(LATER_MS + 110)
 
 
-def test_what_ended_an_earlier_sitting_does_not_make_the_run_invalid(sittings: tuple[Run, Run]) -> None:
+def test_what_ended_an_earlier_segment_does_not_make_the_run_invalid(segments: tuple[Run, Run]) -> None:
     """A worker that was lost then is a warning now; and what it had is asked again, and no failure."""
-    first, second = sittings
+    first, second = segments
     first.happens(EventType.ERROR, 50, error="worker_lost", message="it was lost")
     finding: dict[str, Any] = {
         "code": "worker_lost",
@@ -206,7 +206,7 @@ def test_what_ended_an_earlier_sitting_does_not_make_the_run_invalid(sittings: t
     assert report.counts.abandoned == 1
 
 
-def test_an_error_of_the_last_sitting_counts(sittings: tuple[Run, Run]) -> None:
+def test_an_error_of_the_last_segment_counts(segments: tuple[Run, Run]) -> None:
     """As it does where there is only one."""
     finding: dict[str, Any] = {
         "code": "worker_lost",
@@ -214,13 +214,13 @@ def test_an_error_of_the_last_sitting_counts(sittings: tuple[Run, Run]) -> None:
         "message": "A worker.",
         "remedy": "",
     }
-    sittings[1].session(EventType.FINDING, LATER_MS + 120, **finding)
-    assert not report_of(resumed(*sittings)).validity.valid
+    segments[1].session(EventType.FINDING, LATER_MS + 120, **finding)
+    assert not report_of(resumed(*segments)).validity.valid
 
 
-def test_what_is_open_in_the_last_sitting_is_in_flight(sittings: tuple[Run, Run]) -> None:
+def test_what_is_open_in_the_last_segment_is_in_flight(segments: tuple[Run, Run]) -> None:
     """A run that was cut off again has requests of both kinds."""
-    first, second = sittings
+    first, second = segments
     del second.events[-2:]
     second.requests += 1
     second.issues(LATER_MS + 150, uuid="once more")
@@ -230,9 +230,9 @@ def test_what_is_open_in_the_last_sitting_is_in_flight(sittings: tuple[Run, Run]
     assert query(first.folder, "FROM violations").rows == []
 
 
-def test_a_sitting_that_did_nothing(sittings: tuple[Run, Run]) -> None:
+def test_a_segment_that_did_nothing(segments: tuple[Run, Run]) -> None:
     """One that only closed the log has no window, and takes none from the other."""
-    first, second = sittings
+    first, second = segments
     del first.events[-3:]
     second.events = [
         Event(EventType.TEST_STARTED, ns(LATER_MS)),
@@ -241,10 +241,10 @@ def test_a_sitting_that_did_nothing(sittings: tuple[Run, Run]) -> None:
     report = report_of(resumed(first, second))
     assert report.run["ended"] == "completed"
     assert report.window.duration_s == pytest.approx(0.040)
-    assert [sitting["issued"] for sitting in report.run["sittings"]] == [2, 0]
+    assert [segment["issued"] for segment in report.run["sittings"]] == [2, 0]
 
 
-def test_a_budget_that_was_spent_stays_spent(sittings: tuple[Run, Run]) -> None:
+def test_a_budget_that_was_spent_stays_spent(segments: tuple[Run, Run]) -> None:
     """Failures are results, which nobody asks again: to go on does not undo them."""
     finding: dict[str, Any] = {
         "code": "error_budget",
@@ -252,14 +252,14 @@ def test_a_budget_that_was_spent_stays_spent(sittings: tuple[Run, Run]) -> None:
         "message": "Too much.",
         "remedy": "",
     }
-    sittings[0].session(EventType.FINDING, 55, **finding)
-    report = report_of(resumed(*sittings))
+    segments[0].session(EventType.FINDING, 55, **finding)
+    report = report_of(resumed(*segments))
     assert report.validity.reasons == ["Too much."]
 
 
-def test_what_the_recorder_says_is_of_all_sittings(sittings: tuple[Run, Run]) -> None:
+def test_what_the_recorder_says_is_of_all_segments(segments: tuple[Run, Run]) -> None:
     """What it counts adds up; of what was slow, the slowest counts."""
-    first, second = sittings
+    first, second = segments
     slow: dict[str, Any] = {"longest_wait_ms": 400.0, "high_water": 7}
     quick: dict[str, Any] = {"longest_wait_ms": 9.0, "high_water": 11}
     first.session(EventType.TELEMETRY, 20, source="recorder", events=1, commits=1)
@@ -282,9 +282,9 @@ def test_what_was_given_up_is_said_where_nothing_completed(a_run: Callable[..., 
     assert "None of the 2 requests completed: 1 given up, 1 http_500." in found["nothing_completed"]
 
 
-def test_moments_and_stages_of_several_sittings(sittings: tuple[Run, Run]) -> None:
-    """Each sitting has moments of its own, and goes on where the one before it left the plan's stages."""
-    first, second = sittings
+def test_moments_and_stages_of_several_segments(segments: tuple[Run, Run]) -> None:
+    """Each segment has moments of its own, and goes on where the one before it left the plan's stages."""
+    first, second = segments
     first.settings["load"] = {"kind": "constant", "profile": "steps:10..20x2,0.1s"}
     first.stops(60).ends(60, "interrupted")
     report = report_of(resumed(first, second))
@@ -300,8 +300,8 @@ def test_moments_and_stages_of_several_sittings(sittings: tuple[Run, Run]) -> No
     assert report.steady_state.reason == "the run was resumed, and ramped up anew each time"
 
 
-def test_what_was_abandoned_was_in_flight_until_its_sitting_ended(a_run: Callable[..., Run]) -> None:
-    """Not a moment less, and not in the next sitting."""
+def test_what_was_abandoned_was_in_flight_until_its_segment_ended(a_run: Callable[..., Run]) -> None:
+    """Not a moment less, and not in the next segment."""
     first, second = a_run().answers(40, at=0).issues(50).answers(90, at=60), a_run()
     second.events.clear()
     second.begins(LATER_MS).answers(LATER_MS + 40, at=LATER_MS, uuid="again").ends(LATER_MS + 50)
@@ -321,13 +321,13 @@ def test_what_was_abandoned_was_in_flight_until_its_sitting_ended(a_run: Callabl
     ],
 )
 def test_what_was_asked_again_is_not_missing(
-    sittings: tuple[Run, Run],
+    segments: tuple[Run, Run],
     code: str,
     failed: bool,  # noqa: FBT001 (a case)
     told: bool,  # noqa: FBT001 (a case)
 ) -> None:
-    """What an earlier sitting gave up is told no more, but a conversation that a failure cut stays short."""
-    first, second = sittings
+    """What an earlier segment gave up is told no more, but a conversation that a failure cut stays short."""
+    first, second = segments
     if failed:
         about = {"conversation": "c", "turn": 0, "turns": 2}
         first.issues(5, uuid="turn", about=about).happens(EventType.ERROR, 9, "turn", error="reset")
@@ -336,9 +336,9 @@ def test_what_was_asked_again_is_not_missing(
     assert (code in codes) is told
 
 
-def test_what_the_last_sitting_gave_up_is_told(sittings: tuple[Run, Run]) -> None:
+def test_what_the_last_segment_gave_up_is_told(segments: tuple[Run, Run]) -> None:
     """Nobody has asked it again."""
-    sittings[1].session(
+    segments[1].session(
         EventType.FINDING, LATER_MS + 55, code="drain_over", severity="warning", message="Cut."
     )
-    assert "drain_over" in {finding.code for finding in report_of(resumed(*sittings)).findings}
+    assert "drain_over" in {finding.code for finding in report_of(resumed(*segments)).findings}

@@ -36,10 +36,10 @@ def question(run: Run, prompt_id: int, task: str = "sums", **more: Any) -> Run:
 def sit(
     folder: Path, events: list[Event], *, at: float = 2000, kind: str | None = "scoring", boot: str = "now"
 ) -> None:
-    """Append a sitting."""
+    """Append a segment."""
     environment = {"kind": kind} if kind else {}
-    sitting = Session("", ns(at), WALL_NS + ns(at) - BASE_NS, {}, environment, boot)
-    store = Store.reopen(folder / "events.db", sitting)
+    segment = Session("", ns(at), WALL_NS + ns(at) - BASE_NS, {}, environment, boot)
+    store = Store.reopen(folder / "events.db", segment)
     store.append([schema.row(event) for event in events])
     store.close()
 
@@ -63,7 +63,7 @@ def a_pass(
 
 
 def write(run: Run, boot: str = "now") -> Path:
-    """The log of a run whose sittings can be on other boots."""
+    """The log of a run whose segments can be on other boots."""
     store = Store.create(
         run.folder / "events.db", Session("s", BASE_NS, WALL_NS, run.settings, run.environment, boot)
     )
@@ -168,7 +168,7 @@ def test_a_scored_log_is_lawful(asked: Run) -> None:
 
 
 def test_a_run_may_be_gone_on_with_after_it_was_scored(asked: Run, a_run: NewRun) -> None:
-    """The sittings of the run are numbered through, and its figures know of no scoring between them."""
+    """The segments of the run are numbered through, and its figures know of no scoring between them."""
     later, boot = a_run(), "after a restart"
     later.events.clear()
     later.begins(HOUR_MS).answers(
@@ -195,7 +195,7 @@ def test_a_run_may_be_gone_on_with_after_it_was_scored(asked: Run, a_run: NewRun
 
 
 def test_repeats_are_numbered_and_what_was_asked_again_is_no_sample(a_run: NewRun) -> None:
-    """Of three that a sitting gave up, one was asked again: the other two have no value, and none is lost."""
+    """Of three that a segment gave up, one was asked again: the other two have no value, and none is lost."""
     first, later = a_run(), a_run()
     question(first, 1).begins()
     for at, uuid in enumerate(("x", "y", "z")):

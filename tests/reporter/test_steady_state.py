@@ -94,12 +94,12 @@ WINDOW = Window("duration", 60.0, 0, 60_000_000_000)
 
 
 @pytest.mark.parametrize(
-    ("ended", "sittings", "reason"),
+    ("ended", "segments", "reason"),
     [("cut_off", 1, "cut off"), ("running", 1, "no end yet"), ("completed", 2, "resumed")],
 )
-def test_runs_that_have_none(ended: str, sittings: int, reason: str) -> None:
+def test_runs_that_have_none(ended: str, segments: int, reason: str) -> None:
     """What is not over, or was not done in one go, is not looked at."""
-    found = steadiness(ended, sittings, WINDOW, moments(NOISE))
+    found = steadiness(ended, segments, WINDOW, moments(NOISE))
     assert found is not None
     assert found.reason is not None
     assert reason in found.reason

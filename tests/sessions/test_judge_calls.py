@@ -231,15 +231,15 @@ def test_what_no_grader_can_read_is_asked_again(run: Path, tmp_path: Path) -> No
 
 
 def test_calls_are_no_part_of_what_was_measured(run: Path, judge: MockProcess) -> None:
-    """They are requests of a sitting of their own: the run has as many requests and sittings as it had."""
+    """They are requests of a segment of their own: the run has as many requests and segments as it had."""
     ask(run, judge.url)
     with open_log(run, ["events"]) as connection:
         (measured,) = connection.execute("SELECT count(*) FROM samples").fetchone() or (None,)
-        (sittings,) = connection.execute("SELECT count(*) FROM sittings").fetchone() or (None,)
+        (segments,) = connection.execute("SELECT count(*) FROM sittings").fetchone() or (None,)
         phases = connection.execute(
             "SELECT DISTINCT data ->> '$.phase' FROM events WHERE type = 'LOADGEN_ISSUE_CALLED' ORDER BY ALL"
         ).fetchall()
-    assert (measured, sittings, phases) == (5, 1, [("judge",), ("performance",)])
+    assert (measured, segments, phases) == (5, 1, [("judge",), ("performance",)])
     kinds = {name: EventType[name] for name in EventType.__members__}
     told = [Event(kinds[row["type"]], row["at_ns"], row["sample_uuid"] or None) for row in rows(run)]
     assert violations(told) == []

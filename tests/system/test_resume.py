@@ -49,7 +49,7 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
     start_loadgen: Callable[..., subprocess.Popen[str]],
     tmp_path: Path,
 ) -> None:
-    """`kill -9`, then Ctrl-C, then to the end: in each sitting the endpoint is asked what was left."""
+    """`kill -9`, then Ctrl-C, then to the end: in each segment the endpoint is asked what was left."""
     log = tmp_path / "run" / "events.db"
     with start_mock(ttft="40ms", itl="1ms", tokens="4") as mock:
         load = ("-c", 8, "-n", REQUESTS, "--workers", 2)
@@ -84,12 +84,12 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
     counts = report["counts"]
     assert counts["completed"] == REQUESTS
     assert counts["issued"] == REQUESTS + counts["abandoned"]
-    assert [sitting["ended"] for sitting in report["run"]["sittings"]] == [
+    assert [segment["ended"] for segment in report["run"]["sittings"]] == [
         "cut_off",
         "interrupted",
         "completed",
     ]
-    assert sum(sitting["completed"] for sitting in report["run"]["sittings"]) == REQUESTS
+    assert sum(segment["completed"] for segment in report["run"]["sittings"]) == REQUESTS
     assert {finding["code"] for finding in report["findings"]} >= {"resumed"}
     assert report["verdict"]["status"] == "PASS"
     events = (

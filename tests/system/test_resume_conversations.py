@@ -62,4 +62,4 @@ def test_conversations_are_finished_after_a_kill(
     assert whole == {(prompt, turn): PASSES for prompt in range(PROMPTS) for turn in range(TURNS)}
     by_conversation = {name: {status for status, *_, other in told if other == name} for *_, name in told}
     assert all(len(statuses) == 1 for statuses in by_conversation.values())
-    assert {sitting for status, _, _, sitting, _ in told if status == "abandoned"} == {1}
+    assert {segment for status, _, _, segment, _ in told if status == "abandoned"} == {1}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def end_log(prepared: Prepared, folder: Path) -> None:
-    """Close a log that has everything but an end: a sitting in which nothing was left to do."""
+    """Close a log that has everything but an end: a segment in which nothing was left to do."""
     import time
 
     from loadgen.sessions.run.environment import environment

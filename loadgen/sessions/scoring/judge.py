@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from workloads.scorer import Inquiry
 
 KIND: Final = "judging"
-"""Of a sitting in which judges are asked."""
+"""Of a segment in which judges are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ async def _ask(
     on_done: Callable[[Tally], None],
     observer: Observer,
 ) -> tuple[Tally, bool]:
-    """Make calls in a sitting of their own; tell whether somebody asked to stop."""
+    """Make calls in a segment of their own; tell whether somebody asked to stop."""
     stop = Stop()
     recorder = EventRecorder(
         path=log_path(run),

@@ -1,4 +1,4 @@
--- How the load generator's own processes were doing while it issued requests, in whichever sitting: the worst of its
+-- How the load generator's own processes were doing while it issued requests, in whichever segment: the worst of its
 -- workers, and the sum where one makes sense. A log that names no worker is that of a single one.
 --
 -- Where issuing took less than a second (a short run, everything at once), no reading falls into it: then the

@@ -1,4 +1,4 @@
--- For each sitting, from when the first measured request was due until the last one was, until the one that was issued
+-- For each segment, from when the first measured request was due until the last one was, until the one that was issued
 -- last was done, until the last of all was, and until the last completion; and how many there were.
 SELECT
     sitting,

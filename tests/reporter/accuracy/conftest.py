@@ -194,8 +194,8 @@ class Benchmark:
         self.run.ends(1000).write()
         for number, one in enumerate(self.passes, start=1):
             at = LATER_MS * number
-            sitting = Session("", ns(at), WALL_NS + ns(at) - BASE_NS, {}, {"kind": "scoring"})
-            store = Store.reopen(self.run.folder / "events.db", sitting)
+            segment = Session("", ns(at), WALL_NS + ns(at) - BASE_NS, {}, {"kind": "scoring"})
+            store = Store.reopen(self.run.folder / "events.db", segment)
             store.append([schema.row(event) for event in self._events(number, one, at)])
             store.close()
         return self.run.folder

@@ -365,8 +365,8 @@ def test_evidence_is_by_the_definitions(folder: Path) -> None:
         assert sample.percentile(Fraction(99, 100)) == sample.at((sample.count - 1) * 99 // 100)
 
 
-def test_a_run_of_two_sittings_is_one_line_of_time() -> None:
-    """Between sittings nothing happens, and no block is empty for it."""
+def test_a_run_of_two_segments_is_one_line_of_time() -> None:
+    """Between segments nothing happens, and no block is empty for it."""
     line = SegmentLine(((1, 100, 200), (2, 1000, 1100)))
     assert line.length_ns == 200
     assert line.moment("at") == "(CASE sitting WHEN 1 THEN at - 100 WHEN 2 THEN at - 900 END)"
