@@ -52,7 +52,7 @@ class MetricsReporter:
         client_type: What computes; there is `duckdb`.
 
     Raises:
-        OptionError: There is no such client type.
+        OptionError: The client type does not exist.
     """
 
     def __init__(self, connection_name: str | Path, client_type: str = "duckdb") -> None:

@@ -119,7 +119,7 @@ def _repository(name: str, source: Source, hub: str, folder: Path) -> str | None
         shutil.rmtree(folder / ".cache", ignore_errors=True)  # the notes of the hub's client
     except errors.RepositoryNotFoundError as error:
         raise SourceError(
-            f"{said}: there is no such dataset on the hub, or it is not open to everybody; accept its terms "
+            f"{said}: the dataset does not exist on the hub, or is not public; accept its terms "
             f"on its page and log in with `hf auth login`, or {_instead(source)}"
         ) from error
     except Exception as error:

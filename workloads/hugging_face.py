@@ -84,7 +84,7 @@ def load_hub(text: str, columns: Columns = Columns(), take: Take | None = None) 
         take: See `workloads.prompts.load_prompts`.
 
     Raises:
-        SourceError: `datasets` is not installed, or there is no such dataset, or it cannot be fetched.
+        SourceError: `datasets` is not installed, or the dataset does not exist or cannot be fetched.
         ColumnError, PromptError: See `workloads.prompts.load_prompts`.
     """
     reference = parse(text)
@@ -145,7 +145,7 @@ def _load(reference: Reference) -> Any:
         ) from error
     except datasets.exceptions.DatasetNotFoundError as error:
         raise SourceError(
-            f"{reference.text}: there is no such dataset, or it is not open to everybody; look the name up, "
+            f"{reference.text}: the dataset does not exist, or is not public; look the name up, "
             f"and log in with `hf auth login` if it needs that; or {reference.instead}"
         ) from error
     except Exception as error:

@@ -195,7 +195,7 @@ def _in_folder(task: Task, source: Source, data: Path) -> Mapping[str, Path]:
             if data.parent.is_dir()
             else ""
         )
-        raise SourceError(f"--data {data}: there is no such folder{near}")
+        raise SourceError(f"--data {data}: the folder does not exist{near}")
     for folder in (data / task.workload.name, data):
         if paths := _matching(source, folder):
             return {str(path.relative_to(data)): path for path in paths}

@@ -92,7 +92,7 @@ def read_stored(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
         with path.open("rb") as file:
             stored = b"" if about.st_size > most_bytes else file.read(most_bytes + 1)
     except FileNotFoundError as error:
-        raise SourceError(f"{path}: there is no such file{_nearest_file(path)}") from error
+        raise SourceError(f"{path}: the file does not exist{_nearest_file(path)}") from error
     except IsADirectoryError as error:
         raise SourceError(f"{path}: a folder; name one of the files in it") from error
     except OSError as error:

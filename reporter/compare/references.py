@@ -35,7 +35,7 @@ def runs_of(reference: Path) -> list[Path]:
     if reference.is_file() or _is_run(reference):
         return [reference]
     if not reference.is_dir():
-        raise NotARunError(f"{reference}: there is no such run; name its folder, its log or its report.json")
+        raise NotARunError(f"{reference}: the run does not exist; name a folder, a log or a report.json")
     runs = sorted(folder for folder in reference.iterdir() if folder.is_dir() and _is_run(folder))
     runs = runs or sorted(file for file in reference.glob("*.json") if file.is_file())
     if not runs:

@@ -37,7 +37,7 @@ def same(name: str, told: object, wanted: object, *, remedy: str = "") -> RuleOu
     """Hold something that the run says of itself against what the rules say."""
     if told == wanted:
         return RuleOutcome("PASS", method=name)
-    said = "not told" if told is None else in_words(told)
+    said = "unknown" if told is None else in_words(told)
     return RuleOutcome(
         "INVALID",
         method=name,

@@ -81,7 +81,7 @@ def _pattern(load: LoadDemand, case: Case) -> RuleOutcome:
         return RuleOutcome("PASS", method=f"load: {kind}")
     if load.pattern == "burst" and str(applied.get("profile") or "").startswith("bursts"):
         return RuleOutcome("PASS", method="load: bursts")
-    shown = in_words(kind) if kind else "not told"
+    shown = in_words(kind) if kind else "unknown"
     further = " at a rate that varies" if varies else ""
     if alone and kind == "closed":
         further = f" with {in_words(applied.get('concurrency'))} in flight"
@@ -97,7 +97,7 @@ def _rate(wanted: float, case: Case) -> RuleOutcome:
     rate = facts.number(facts.load(case.report).get("rate"))
     if rate is not None and math.isclose(rate, wanted, rel_tol=1e-9):
         return RuleOutcome("PASS", rate, method="the rate that was asked for")
-    shown = "not told" if rate is None else f"{rate:g} req/s"
+    shown = "unknown" if rate is None else f"{rate:g} req/s"
     return RuleOutcome(
         "INVALID",
         rate,
@@ -111,7 +111,7 @@ def _concurrency(wanted: Mapping[str, int], case: Case) -> RuleOutcome:
     places = facts.concurrency(case.report)
     if places is not None and _is_among(places, wanted):
         return RuleOutcome("PASS", places, method="requests in flight")
-    shown = "not told" if places is None else str(places)
+    shown = "unknown" if places is None else str(places)
     return RuleOutcome(
         "INVALID",
         places,

@@ -124,7 +124,9 @@ def test_a_baseline_of_the_rules_that_is_gone(judged: Gate, a_run: Path, tmp_pat
         "schema: rulesets/1\nruleset: {name: mine, version: '1'}\n"
         "baseline:\n  ref: gone/main\n  metrics: {tps: higher}\n"
     )
-    with pytest.raises(RulesetError, match=r"rules\.yaml:4: baseline\.ref: gone/main: there is no such run"):
+    with pytest.raises(
+        RulesetError, match=r"rules\.yaml:4: baseline\.ref: gone/main: the run does not exist"
+    ):
         judged(a_run, ruleset=str(rules))
 
 

@@ -85,11 +85,11 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
             {"models": [{"name": "a "}]},
             "[[models]] 1 (a ) name: has spaces around it, or control characters in it",
         ),
-        ({"models": [A], "model": []}, "[model]: there is no such key here"),
+        ({"models": [A], "model": []}, "[model]: the key does not exist here"),
         ({"models": [A], "model": []}, "did you mean 'models'?"),
         (
             {"models": [{**A, "max-tokns": 8}]},
-            "[[models]] 1 (a) max_tokns: there is no such key here; did you mean 'max_tokens'?",
+            "[[models]] 1 (a) max_tokns: the key does not exist here; did you mean 'max_tokens'?",
         ),
         ({"models": [{**A, "max-tokens": "many"}]}, "max_tokens: must be a whole number, not 'many'"),
         ({"models": [{**A, "max-tokens": 1.5}]}, "max_tokens: must be a whole number, not '1.5'"),
@@ -127,7 +127,7 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ),
         (
             {"models": [A], "gate": {"requires": "m"}},
-            "[gate] requires: there is no such key here (require, ruleset, scenario, skip, inconclusive)",
+            "[gate] requires: the key does not exist here (require, ruleset, scenario, skip, inconclusive)",
         ),
         (
             {"models": [A], "gate": {"model": "m"}},
@@ -173,8 +173,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as told:
         suite_of(read(path))
     assert str(told.value).splitlines() == [
-        f"{path}:3: [[models]] 1 (a) wrong: there is no such key here",
-        f"{path}:6: [[loads]] 1 wrong: there is no such key here",
+        f"{path}:3: [[models]] 1 (a) wrong: the key does not exist here",
+        f"{path}:6: [[loads]] 1 wrong: the key does not exist here",
     ]
     with pytest.raises(UsageError, match="… and 3 more"):
         suite_of(source_of(models=[{"name": "a", **{f"zzz{number}": 1 for number in range(13)}}]))

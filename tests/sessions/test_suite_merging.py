@@ -92,7 +92,7 @@ def test_flags_are_read_as_the_command_line_reads_them(
     ("sets", "named", "complaint"),
     [
         (["max-tokens"], {}, "write KEY=VALUE"),
-        (["max-tokns=1"], {}, "there is no such option; did you mean 'max_tokens'"),
+        (["max-tokns=1"], {}, "the option does not exist; did you mean 'max_tokens'"),
         (["max-tokens=many"], {}, "--set max-tokens: must be a whole number, not 'many'"),
         (["stream=perhaps"], {}, "must be true or false"),
         (["requests=1", "requests=2"], {}, "said twice"),

@@ -193,7 +193,7 @@ def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("hub", "repository", "said"),
     [
-        ("org/other", ("*",), r"there is no such dataset on the hub.*hf auth login.*--data DIR"),
+        ("org/other", ("*",), r"the dataset does not exist on the hub.*hf auth login.*--data DIR"),
         ("org/name", ("*.csv",), r"no \*\.csv in it; .*--data DIR"),
         ("org/name", (LOST,), r"quiz: org/name: cannot be fetched \(.*--data DIR"),
     ],

@@ -70,7 +70,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     """The questions of the categories that were asked for, in their order.
 
     Raises:
-        TaskError: There is no such category or mode.
+        TaskError: The category or the mode does not exist.
         ExtraError: Judging what is asked takes a grammar that is not installed.
         ColumnError: A row is not as the benchmark has it.
     """

@@ -21,7 +21,7 @@ class Place:
     steps: tuple[str, ...]
 
     def find(self, value: Any) -> Any:
-        """What stands there; None where there is no such place."""
+        """What stands there; None where the place does not exist."""
         for step in self.steps:
             if isinstance(value, dict):
                 value = value.get(step)

@@ -76,7 +76,7 @@ def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
 
     Raises:
         UsageError: There are no rules.
-        RulesetError: There is no such rule or group among them.
+        RulesetError: The rule or group is not among them.
     """
     if not skip:
         return

@@ -82,7 +82,7 @@ async def run_benchmark(
         UsageError: The model's file names no provider that is known, or no model, and what else the command
             line refuses.
         SetupError: The session came to no report; the message is that of the command line.
-        SourceError, MalformedError: There is no such tool set or model, or its file is not one.
+        SourceError, MalformedError: The tool set or the model does not exist, or its file is not one.
     """
     from workloads.tool_benchmark import load_model_config, load_tool_set
 

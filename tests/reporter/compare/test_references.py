@@ -57,7 +57,7 @@ def test_a_folder_of_reports_is_all_of_them(tmp_path: Path) -> None:
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     """With its path, and what would be one."""
-    with pytest.raises(NotARunError, match=r"nowhere: there is no such run; name its folder"):
+    with pytest.raises(NotARunError, match=r"nowhere: the run does not exist; name a folder"):
         runs_of(tmp_path / "nowhere")
     with pytest.raises(NotARunError, match=r"there is no run in this folder: no events\.db"):
         runs_of(tmp_path)

@@ -69,7 +69,7 @@ def test_a_demand_can_be_a_warning(make_run: MakeRun) -> None:
         ("all_at_once", {"kind": "offline"}, ""),
         ("burst", {"kind": "gamma", "burstiness": 0.25}, ""),
         ("burst", {"kind": "poisson", "profile": "bursts:5,100,10s,1s"}, ""),
-        ("concurrency", {}, "the log does not say the load; required: concurrency"),
+        ("concurrency", {}, "the load is unknown; required: concurrency"),
     ],
 )
 def test_the_load_is_the_one_that_is_prescribed(

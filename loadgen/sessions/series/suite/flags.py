@@ -76,7 +76,7 @@ def _sets(sets: Iterable[str]) -> dict[str, Any]:
 
 
 def _unknown(name: str) -> str:
-    return f"there is no such option{did_you_mean(name, options())}"
+    return f"the option does not exist{did_you_mean(name, options())}"
 
 
 def _read(where: str, option: SettingField, text: str) -> Any:

@@ -133,7 +133,7 @@ def _unknown(place: Place) -> str:
         return f"this key is {SYNONYMS[name]!r} here, and belongs into {_home(SYNONYMS[name])}"
     known = _known(place)
     few = f" ({', '.join(known)})" if len(known) < _FEW else ""
-    return f"there is no such key here{few}{did_you_mean(name, known)}"
+    return f"the key does not exist here{few}{did_you_mean(name, known)}"
 
 
 def _home(key: str) -> str:

@@ -41,7 +41,7 @@ def options() -> Mapping[str, SettingField]:
 
 
 def elsewhere(name: str) -> str | None:
-    """What to do instead of giving an option in a table; None where there is no such option."""
+    """What to do instead of giving an option in a table; None where the option does not exist."""
     return _ELSEWHERE.get(name)
 
 
