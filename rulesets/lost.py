@@ -5,6 +5,9 @@ there will be leave room for. Where only time ends the run, it is the exact lowe
 misses (Clopper and Pearson), at a confidence of 1 - 1e-6 and on 100 samples at least; this takes the requests
 to come for requests like those before. Either way all that is in flight is counted as good.
 
+Where stamps are in doubt, a request misses a bound only if it does at the least and at the most that its
+figure can be.
+
 A rate is never lost before its end, nor is a mean without a number of requests, a minimum, what is bounded
 below, a change from a baseline, a score, or a part of the requests.
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from rulesets.quantity import COMPARE
 from rulesets.statistics import clopper_pearson
@@ -31,6 +34,13 @@ ENOUGH: Final = 100
 """Of fewer samples nothing is inferred."""
 
 Ending = Literal["completed", "failed", "cancelled"]
+
+
+class FigureBounds(NamedTuple):
+    """The least and the most that a figure of a request can be; they are equal unless stamps are in doubt."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,34 +104,52 @@ class TargetWatch:
     """Watches one target that can be lost.
 
     Args:
-        target: It.
+        target: A target for which `can_be_lost` holds.
         failed_exceed: Whether a failed request exceeds every bound of a latency.
+
+    Attributes:
+        target: The target.
     """
 
     def __init__(self, target: Target, *, failed_exceed: bool) -> None:
         self.target = target
         self._failed_exceed = failed_exceed and target.quantity.kind == "latency"
+        # A bound is an exact calculation, and every request is compared with it.
+        self._bound = target.bound
+        self._conditions = [(one.metric, COMPARE[one.op], one.bound) for one in target.conditions]
         self._samples = 0
         self._missing = 0
-        self._total = 0.0
+        self._totals = FigureBounds(0.0, 0.0)
 
-    def add(self, ending: Ending, figures: Mapping[str, float]) -> None:
-        """Take note of a request that is over.
+    @property
+    def metrics(self) -> frozenset[str]:
+        """The metrics that `add` reads the figures of."""
+        match self.target.quantity.kind:
+            case "error" | "count":
+                return frozenset()
+            case "good":
+                return frozenset(condition.metric for condition in self.target.conditions)
+            case _:
+                return frozenset({_figure_of(self.target)})
+
+    def add(self, ending: Ending, figures: Mapping[str, FigureBounds]) -> None:
+        """Add a request that is over.
 
         Args:
             ending: How it ended.
-            figures: Of one that completed, its latencies in ms and its lengths in tokens, by their metrics.
+            figures: If it completed, its latencies in ms and its lengths in tokens by metric.
         """
         if ending == "cancelled":
             return
         if self.target.quantity.kind == "good":
-            self._note(missing=ending == "failed" or not self._is_good(figures))
+            self._count_sample(misses=ending == "failed" or not self._can_be_good(figures))
         elif ending == "failed":
             if self._failed_exceed and self.target.stat != "mean":
-                self._note(missing=True)
+                self._count_sample(misses=True)
         elif (figure := figures.get(_figure_of(self.target))) is not None:
-            self._total += figure
-            self._note(missing=not self._meets(figure))
+            low, high = figure
+            self._totals = FigureBounds(self._totals.low + low, self._totals.high + high)
+            self._count_sample(misses=not (self._meets(low) or self._meets(high)))
 
     def why_lost(self, so_far: RunState) -> str | None:
         """Say why the target is lost, in a sentence; None while it is not."""
@@ -130,19 +158,22 @@ class TargetWatch:
         kind, stat = self.target.quantity.kind, self.target.stat
         return by_kind.get(kind, by_stat.get(stat, self._percentile))(so_far)
 
-    def _note(self, *, missing: bool) -> None:
+    def _count_sample(self, *, misses: bool) -> None:
         self._samples += 1
-        self._missing += missing
+        self._missing += misses
 
-    def _is_good(self, figures: Mapping[str, float]) -> bool:
-        """Whether it meets all conditions; what is not known of it may."""
-        known = ((one, figures.get(one.metric)) for one in self.target.conditions)
-        return all(figure is None or COMPARE[one.op](figure, one.bound) for one, figure in known)
+    def _can_be_good(self, figures: Mapping[str, FigureBounds]) -> bool:
+        """Whether it can meet all conditions; a figure that is not known can meet any."""
+        return all(
+            any(compare(value, bound) for value in figures[metric])
+            for metric, compare, bound in self._conditions
+            if metric in figures
+        )
 
     def _meets(self, figure: float) -> bool:
         if self.target.quantity.kind == "interactivity":
             figure = 1000 / figure if figure else math.inf
-        return COMPARE[self.target.op](figure, self.target.bound)
+        return COMPARE[self.target.op](figure, self._bound)
 
     def _most(self, so_far: RunState) -> int | None:
         """So many samples there will be at most, where that is known."""
@@ -162,7 +193,7 @@ class TargetWatch:
 
     def _mean(self, so_far: RunState) -> str | None:
         most = self._most(so_far)
-        if not most or self._meets(self._total / most):
+        if not most or any(self._meets(total / most) for total in self._totals):
             return None
         return f"{self._samples:,} samples add up to more than {most:,} may"
 

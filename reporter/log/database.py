@@ -108,6 +108,12 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
 }
 """What is made on demand, in this order."""
 
+_OF_THE_SESSION: Final = (
+    *("clocks", "session_events", "sitting_ends", "session"),
+    *("credible", "windows", "definitions"),
+)
+"""Those of `_TABLES` that the view `samples` needs beside `requests`."""
+
 _PARTS: Final[Mapping[str, Part]] = {
     "events": "whole",
     "passes": "aside",
@@ -196,6 +202,34 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
         _load(connection, run, missing, at_once=THREADS)
 
 
+def load_session(connection: DuckDBPyConnection, run: Path) -> None:
+    """Make the tables and macros that the view `samples` needs and that requests add nothing to.
+
+    Raises:
+        LogError: As for `open_log`.
+    """
+    _load(connection, run, {name: _TABLES[name] for name in _OF_THE_SESSION})
+
+
+def read_stream(connection: DuckDBPyConnection, run: Path, selection: str, statement: str) -> None:
+    """Execute a statement whose table `stream` has what SQLite selects from a log.
+
+    Args:
+        connection: A database from `empty_database`.
+        run: The run's folder, or the log itself.
+        selection: A query in SQLite's SQL.
+        statement: A statement in DuckDB's SQL.
+
+    Raises:
+        LogError: As for `open_log`.
+    """
+    log = log_path(run)
+    with readable(log) as uri, _reading(log, uri) as source, _streamed(source, selection) as stream:
+        connection.register("stream", stream)
+        connection.execute(statement)
+        connection.unregister("stream")
+
+
 def big_tables_in(query: str) -> set[str]:
     """The `BIG_TABLES` that a query may be about: those whose names occur in it as words."""
     return BIG_TABLES.keys() & set(re.findall(r"\w+", query.lower()))
@@ -208,7 +242,7 @@ def figures(connection: DuckDBPyConnection, name: str) -> dict[str, Any]:
 
 def all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
     """The rows of one that has several."""
-    answer = connection.execute(_sql(f"figures/{name}"))
+    answer = connection.execute(sql_file(f"figures/{name}"))
     columns = [column[0] for column in answer.description or ()]
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
@@ -217,7 +251,7 @@ def streamed_figures(
     connection: DuckDBPyConnection, name: str, at_once: int
 ) -> Iterator[list[dict[str, Any]]]:
     """The rows of one that has very many, in lists of so many. Meanwhile nothing else can be asked."""
-    answer = connection.execute(_sql(f"figures/{name}"))
+    answer = connection.execute(sql_file(f"figures/{name}"))
     columns = [column[0] for column in answer.description or ()]
     while rows := answer.fetchmany(at_once):
         yield [dict(zip(columns, row, strict=True)) for row in rows]
@@ -282,7 +316,7 @@ def _load(
             tables = {name: None for name in tables if name not in streams}
         for name, selection in tables.items():
             if selection is None:
-                connection.execute(_sql(name))
+                connection.execute(sql_file(name))
             else:
                 _stream(connection, source, name, streams[name])
 
@@ -290,7 +324,7 @@ def _load(
 def _stream(connection: DuckDBPyConnection, source: Any, name: str, query: str) -> None:
     with _streamed(source, query) as stream:
         connection.register("stream", stream)
-        connection.execute(_sql(name))
+        connection.execute(sql_file(name))
         connection.unregister("stream")
 
 
@@ -308,7 +342,8 @@ def _stream_at_once(
 
 
 @cache
-def _sql(name: str) -> str:
+def sql_file(name: str) -> str:
+    """The text of `reporter/sql/NAME.sql`."""
     return (files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 
 

@@ -12,18 +12,21 @@ from loadgen.cli.terminal.observer import Terminal
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.follower import Follower, watches
+from loadgen.sessions.run.follower import Follower, metrics_of, watches
 from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.run.session import outcome, run
 from loadgen.sessions.settings.perf import PerfSettings
+from reporter.log.growing_log import GrowingLog
 from reporter.log.query import query
 from rulesets.ruleset import of_expressions
+from tests.reporter.conftest import Run, ns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.mock_endpoint.process import MockProcess
+    from rulesets.ruleset import Ruleset
 
 RULES = """
 schema: rulesets/1
@@ -92,11 +95,42 @@ def test_a_log_is_held_against_the_targets(
 ) -> None:
     """The first one that is lost is told with the reason."""
     ruleset = of_expressions(rules)
-    found = Follower(made_run / "events.db", watches(ruleset), ruleset, planned).look()
+    found = look(made_run, ruleset, planned)
     assert (found is None) == (lost is None)
     if found and lost:
         assert found[0] == lost[0]
         assert found[1].startswith(lost[1])
+
+
+def look(folder: Path, rules: Ruleset, planned: int | None) -> tuple[str, str] | None:
+    """The target that a log has lost, and why."""
+    watched = watches(rules)
+    with GrowingLog(folder / "events.db", rules.definitions, metrics_of(watched)) as log:
+        return Follower(log, watched, planned).look()
+
+
+@pytest.mark.parametrize(
+    ("early_ms", "lost"), [(0, "200 of 200 so far miss it"), (5, "200 of 200 so far miss it"), (60, None)]
+)
+def test_a_run_is_not_ended_for_a_target_that_late_reads_can_have_missed(
+    tmp_path: Path, early_ms: int, lost: str | None
+) -> None:
+    """Its first tokens are stamped after 100 ms, and can have arrived so much earlier."""
+    run = Run(tmp_path).begins()
+    for number in range(200):
+        at = 200.0 * number
+        low_ns = ns(at + 100 - early_ms)
+        run.answers(
+            *(at + 100, at + 130),
+            at=at,
+            usage=(1, 2),
+            first_token_low_ns=low_ns,
+            first_output_low_ns=low_ns,
+            late_chunks=[0, 1, 1000 * early_ms] if early_ms else None,
+        )
+    found = look(run.write(), of_expressions(["ttft:p(50)<50ms", "latency:max<10s"]), None)
+    assert (found is None) == (lost is None)
+    assert found is None or lost is None or found[1].startswith(lost)
 
 
 def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:

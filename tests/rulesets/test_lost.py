@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets import METRICS, parse
-from rulesets.lost import RunState, TargetWatch, can_be_lost
+from rulesets.lost import FigureBounds, RunState, TargetWatch, can_be_lost
 from rulesets.quantity import COMPARE
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ FIGURES = frozenset(name for name, quantity in METRICS.items() if quantity.kind 
 
 Request = tuple["Ending", float]
 """How it ended, and its latency in ms, which stands for its length too."""
+
+METRIC_NAMES = ("ttft", "tpot", "output_tokens")
 
 METHODS: dict[str, Callable[[Sequence[float], Fraction], float]] = {
     "linear": lambda values, p: _between(values, (len(values) - 1) * p),
@@ -39,13 +42,23 @@ def _between(values: Sequence[float], rank: Fraction) -> float:
     return values[low] if not part else values[low] + part * (values[high] - values[low])
 
 
-def watched(target: Target, requests: Sequence[Request], planned: int | None, **more: Any) -> str | None:
-    """What is said of a target after these requests, with so many in flight."""
+def watched(
+    target: Target, requests: Sequence[Request], planned: int | None, early: Sequence[float] = (), **more: Any
+) -> str | None:
+    """Why a target is lost after these requests, with some in flight.
+
+    Args:
+        target: The target.
+        requests: The requests that ended.
+        planned: How many are planned.
+        early: By how much the figure of each can be smaller; none where it is exact.
+        more: `in_flight` and `failed_exceed`.
+    """
     in_flight = more.pop("in_flight", 0)
     watch = TargetWatch(target, failed_exceed=more.pop("failed_exceed", False))
-    for ending, figure in requests:
-        told = {} if ending != "completed" else {"ttft": figure, "tpot": figure, "output_tokens": figure}
-        watch.add(ending, told)
+    for (ending, figure), less in zip_longest(requests, early[: len(requests)], fillvalue=0.0):
+        bounds = FigureBounds(max(0.0, figure - less), figure)
+        watch.add(ending, dict.fromkeys(METRIC_NAMES, bounds) if ending == "completed" else {})
     counts = {
         name: sum(ending == name for ending, _ in requests) for name in ("completed", "failed", "cancelled")
     }
@@ -125,6 +138,29 @@ def test_what_is_counted_out_is_missed(
         assert not is_met(target, requests, method, failed_exceed=failed_exceed)
 
 
+@pytest.mark.parametrize("written", TARGETS)
+@given(
+    requests=REQUESTS,
+    early=st.lists(st.sampled_from([0.0, 0.0, 1.0, 4.0]), min_size=20, max_size=20),
+    part=st.sampled_from([0.0, 0.5, 1.0]),
+    method=st.sampled_from(sorted(METHODS)),
+    failed_exceed=st.booleans(),
+)
+def test_what_is_lost_is_missed_wherever_the_figures_lie(
+    written: str, requests: list[Any], early: list[float], part: float, method: str, *, failed_exceed: bool
+) -> None:
+    """At the least that the figure of each request can be, at the most, and between them."""
+    target = parse(written)
+    why = watched(target, requests, len(requests), early, failed_exceed=failed_exceed)
+    truth = [
+        (ending, figure - part * min(less, figure))
+        for (ending, figure), less in zip(requests, early, strict=False)
+    ]
+    if why is not None:
+        failed_exceed = failed_exceed and target.quantity.kind == "latency"
+        assert not is_met(target, truth, method, failed_exceed=failed_exceed)
+
+
 GOOD: Request = ("completed", 1.0)
 BAD: Request = ("completed", 9.0)
 FAILED: Request = ("failed", 0.0)
@@ -161,6 +197,15 @@ def test_a_target_is_lost_with_the_request_that_is_one_too_many(
     """And not with the one before. Where nobody knows how many there will be, it takes a hundred."""
     assert watched(parse(written), requests * not_yet, planned) is None
     assert watched(parse(written), requests * lost, planned) is not None
+
+
+@pytest.mark.parametrize(
+    "written", ["ttft:p(90)<5ms", "ttft:max<5ms", "ttft:mean<5ms", "good(ttft<5ms):fraction>=0.95"]
+)
+def test_a_target_that_late_reads_can_have_missed_is_not_lost(written: str) -> None:
+    """Requests of 9 ms lose it, unless each can have taken 1 ms."""
+    assert watched(parse(written), [BAD] * 100, 100, [4.0] * 100) is not None
+    assert watched(parse(written), [BAD] * 100, 100, [8.0] * 100) is None
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""The process that follows a run for `--abort-on-fail`, and says so when one of its targets is lost.
+"""The process that follows a run for `--abort-on-fail`, and reports the first target that is certainly lost.
 
-It is a program of its own with the lowest priority: what it reads and counts takes no time from the run. It
-says one line, the id of the target and why it is lost as JSON, and ends. It also ends when its standard input
-does: then nobody is there any more to be told.
+It is a program of its own with the lowest priority and a small share of one core, so that the run keeps its
+time. It writes one line, the id of the target and why it is lost as JSON, and ends. It also ends when its
+standard input does: then no process is left to read that line.
 """
 
 from __future__ import annotations
@@ -18,48 +18,49 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from reporter.log.growing_log import GrowingLog
     from rulesets.lost import TargetWatch
     from rulesets.ruleset import Ruleset
 
-PAUSE_S: Final = 0.5
-"""Between two looks at the log, at least."""
+PAUSE_S: Final = 2.0
+"""The least time between two looks at the log."""
 
-LEAST_PAUSE: Final = 3.0
-"""And so many times as long as the look before took."""
+CPU_SHARE: Final = 0.05
+"""The most of one core that the looks take; the pauses grow with their CPU time."""
 
 
 class Follower:
-    """Holds a log that grows against the targets of a run.
+    """Evaluates the targets of a run on its growing log.
 
     Args:
-        log: It.
+        log: The log.
         watched: The targets that can be lost.
-        rules: Those that they are from.
-        planned: No more requests are measured in all; None where only time ends the run.
+        planned: The most requests that are measured; None if only time ends the run.
     """
 
-    def __init__(
-        self, log: Path, watched: Collection[TargetWatch], rules: Ruleset, planned: int | None
-    ) -> None:
-        from reporter.log.following import Following
-
-        self._following = Following(log, rules.definitions)
+    def __init__(self, log: GrowingLog, watched: Collection[TargetWatch], planned: int | None) -> None:
+        self._log = log
         self._watched = watched
         self._planned = planned
-        self._ended: Counter[str] = Counter()
+        self._endings: Counter[str] = Counter()
 
     def look(self) -> tuple[str, str] | None:
         """Read what is new; the first target that is lost by now, and why."""
         from rulesets.lost import RunState
 
-        for one in self._following.new():
-            self._ended[one.how] += 1
+        for request in self._log.ended():
+            self._endings[request.ending] += 1
             for watch in self._watched:
-                watch.add(one.how, one.figures)
-        by_end = {how: self._ended[how] for how in ("completed", "failed", "cancelled")}
-        so_far = RunState(planned=self._planned, issued=self._following.issued, **by_end)
-        reasons = ((watch.target.id, watch.why_lost(so_far)) for watch in self._watched)
-        return next(((name, why) for name, why in reasons if why), None)
+                watch.add(request.ending, request.figures)
+        by_ending = {ending: self._endings[ending] for ending in ("completed", "failed", "cancelled")}
+        state = RunState(planned=self._planned, issued=self._log.issued, **by_ending)
+        reasons = ((watch.target.id, watch.why_lost(state)) for watch in self._watched)
+        return next(((name, reason) for name, reason in reasons if reason), None)
+
+
+def metrics_of(watched: Collection[TargetWatch]) -> frozenset[str]:
+    """The metrics that these targets need."""
+    return frozenset().union(*(watch.metrics for watch in watched))
 
 
 def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
@@ -69,11 +70,11 @@ def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
         rules: The rules of the run.
         skipped: Ids and groups of rules that are left out.
     """
-    from reporter.log.following import followed
+    from reporter.log.growing_log import followed_metrics
     from rulesets.evaluators.targets import group_of
     from rulesets.lost import TargetWatch, can_be_lost
 
-    figures = followed(rules.definitions)
+    figures = followed_metrics(rules.definitions)
     return [
         TargetWatch(target, failed_exceed=rules.definitions.failed_requests == "count_as_violation")
         for target in rules.targets
@@ -83,25 +84,28 @@ def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
     ]
 
 
-def main(log: Path) -> None:
-    """Follow a log until a target is lost, or nobody is there to be told."""
+def main(path: Path) -> None:
+    """Follow a log until a target is lost, or standard input ends."""
     os.nice(19)
     import orjson
 
+    from reporter.log.growing_log import GrowingLog
     from reporter.log.settings import settings
     from rulesets.ruleset import Ruleset
 
-    known = settings(log)
-    rules = Ruleset.of_dict(known["ruleset"])
-    planned = None if known.get("sessions") is not None else known.get("requests")
-    follower = Follower(log, watches(rules, known.get("skip", ())), rules, planned)
-    pause_s = PAUSE_S
-    while not select.select([sys.stdin], [], [], pause_s)[0]:
-        started_s = time.monotonic()
-        if (found := follower.look()) is not None:
-            sys.stdout.write(orjson.dumps(found).decode() + "\n")
-            return
-        pause_s = max(PAUSE_S, LEAST_PAUSE * (time.monotonic() - started_s))
+    stored = settings(path)
+    rules = Ruleset.of_dict(stored["ruleset"])
+    planned = None if stored.get("sessions") is not None else stored.get("requests")
+    watched = watches(rules, stored.get("skip", ()))
+    with GrowingLog(path, rules.definitions, metrics_of(watched)) as log:
+        follower = Follower(log, watched, planned)
+        pause_s = PAUSE_S
+        while not select.select([sys.stdin], [], [], pause_s)[0]:
+            started_s = time.process_time()
+            if (lost := follower.look()) is not None:
+                sys.stdout.write(orjson.dumps(lost).decode() + "\n")
+                return
+            pause_s = max(PAUSE_S, (time.process_time() - started_s) / CPU_SHARE)
 
 
 if __name__ == "__main__":

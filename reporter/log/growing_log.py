@@ -1,0 +1,182 @@
+"""A run's log as it grows: what became of its measured requests, from the events that are new.
+
+The figures are those of the report: the new events, and those of the requests that have not ended, pass
+through the tables and views of `reporter/sql/`, and the requests that ended are read from the view `samples`.
+Each event is read once, and no text of any request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from reporter.bounds import column
+from reporter.log.database import empty_database, load_session, read_stream, sql_file
+from reporter.log.definitions import define
+from rulesets.definitions import CATEGORIES
+from rulesets.lost import Ending, FigureBounds
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from rulesets.definitions import Definitions
+
+_NEW_EVENTS: Final = """
+    SELECT seq, code, at_ns, sample_uuid, coalesce(data, '') AS data FROM events
+    WHERE seq > {last_seq:d} AND code BETWEEN 20 AND 26 AND sample_uuid <> ''"""
+
+_MAKE_PENDING: Final = """
+    CREATE TABLE pending (seq BIGINT, code BIGINT, at_ns BIGINT, sample_uuid VARCHAR, data VARCHAR)"""
+
+_ADD_PENDING: Final = """
+    INSERT INTO pending SELECT seq, code, at_ns, sample_uuid::VARCHAR, data::VARCHAR FROM stream"""
+
+_STREAMS: Final[Mapping[str, str]] = {
+    "marks": "FROM pending",
+    "issues": "FROM pending WHERE code = 20",
+    "sends": "FROM pending WHERE code = 21",
+    # No figure of a whole request needs the times between its chunks.
+    "endings": "SELECT *, NULL::UINTEGER[] AS chunk_gaps_us FROM pending WHERE code BETWEEN 23 AND 25",
+}
+"""What the SQL of each table reads as `stream`, in the order in which they are made."""
+
+_DROP: Final = "DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS client_tokens"
+
+_IN_FLIGHT: Final = "SELECT count(*) FROM requests WHERE measured AND status = 'in_flight'"
+
+_ENDED: Final = """
+    SELECT status{columns} FROM samples WHERE measured AND status IN ('completed', 'failed', 'cancelled')"""
+
+_KEEP_IN_FLIGHT: Final = """
+    CREATE OR REPLACE TABLE pending AS
+    SELECT pending.* FROM pending JOIN requests USING (sample_uuid)
+    WHERE status = 'in_flight' AND (measured OR phase IS NULL)"""
+
+_FROM_BOTH: Final = ("ttft", "ttfo", "ttfv", "ttfb", "latency", "last_token")
+_LATENCIES: Final = frozenset(
+    {"held", "issue_lag"}.union(_FROM_BOTH, (f"{name}_from_schedule" for name in _FROM_BOTH))
+)
+_LENGTHS: Final = frozenset({"output_tokens", "input_tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRequest:
+    """A measured request that is over.
+
+    Attributes:
+        ending: How it ended.
+        figures: If it completed, its latencies in ms and its lengths in tokens by metric, each with the least
+            and the most that it can be.
+    """
+
+    ending: Ending
+    figures: Mapping[str, FigureBounds]
+
+
+def followed_metrics(definitions: Definitions) -> frozenset[str]:
+    """Name the metrics whose figures a request's own events determine under these definitions."""
+    server_counts = definitions.token_source in {None, "server_usage"}
+    if not server_counts or set(definitions.token_categories) != set(CATEGORIES):
+        return _LATENCIES
+    has_tpot = definitions.tpot_denominator != "tokens_after_first_chunk"
+    return _LATENCIES | _LENGTHS | ({"tpot"} if has_tpot else set())
+
+
+class GrowingLog:
+    """Reads a log while it is written.
+
+    Args:
+        log: The log's path.
+        definitions: What the figures mean.
+        metrics: The metrics to compute, of `followed_metrics`.
+
+    Attributes:
+        issued: How many measured requests have been issued.
+    """
+
+    def __init__(self, log: Path, definitions: Definitions, metrics: Collection[str]) -> None:
+        self.issued = 0
+        self._log = log
+        self._definitions = definitions
+        self._metrics = sorted(metrics)
+        self._query = _ENDED.format(columns="".join(f", {one}" for one in map(_bounds_of, self._metrics)))
+        self._last_seq = 0
+        self._ended = 0
+        self._connection: DuckDBPyConnection | None = None
+
+    def __enter__(self) -> Self:
+        """Nothing is read yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the database that the figures are computed in."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def ended(self) -> list[EndedRequest]:
+        """The measured requests that have ended since the last call.
+
+        Raises:
+            LogError: It is not a log that this version reads, or it is damaged.
+            NoRoomError: There is no room for the figures.
+        """
+        connection = self._connection = self._connection or self._opened()
+        read_stream(connection, self._log, _NEW_EVENTS.format(last_seq=self._last_seq), _ADD_PENDING)
+        ((last_seq,),) = connection.execute("SELECT coalesce(max(seq), 0) FROM pending").fetchall()
+        if last_seq <= self._last_seq:
+            return []
+        self._last_seq = last_seq
+        _make_requests(connection)
+        ((in_flight,),) = connection.execute(_IN_FLIGHT).fetchall()
+        rows = connection.execute(self._query).fetchall()
+        connection.execute(_KEEP_IN_FLIGHT)
+        self._ended += len(rows)
+        self.issued = self._ended + in_flight
+        return [EndedRequest(ending, self._figures(values)) for ending, *values in rows]
+
+    def _opened(self) -> DuckDBPyConnection:
+        connection = empty_database()
+        try:
+            # The run needs the other cores.
+            connection.execute("SET threads = 1")
+            connection.execute("SET VARIABLE unended = 'running'")
+            load_session(connection, self._log)
+            define(connection, self._definitions)
+            connection.execute(_MAKE_PENDING)
+            _make_requests(connection)
+            for view in ("counted", "samples"):
+                connection.execute(sql_file(view))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _figures(self, values: list[float | None]) -> dict[str, FigureBounds]:
+        pairs = zip(self._metrics, values[::2], values[1::2], strict=True)
+        return {
+            name: FigureBounds(low, high) for name, low, high in pairs if low is not None and high is not None
+        }
+
+
+def _make_requests(connection: DuckDBPyConnection) -> None:
+    """Make the table `requests` of the events that are pending."""
+    connection.execute(_DROP)
+    for table, stream in _STREAMS.items():
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW stream AS {stream}")
+        connection.execute(sql_file(table))
+    connection.execute("DROP VIEW stream")
+    connection.execute(sql_file("requests"))
+
+
+def _bounds_of(metric: str) -> str:
+    """The columns of `samples` with the least and the most that a metric can be, if the request completed."""
+    low, high = (metric, metric) if metric in _LENGTHS else (column(metric, "low"), column(metric, "high"))
+    # What the server does not count is not guessed: a tokenizer may count it after the run.
+    known = "status = 'completed'"
+    if metric in {"output_tokens", "tpot"}:
+        known += " AND token_source = 'server_usage'"
+    return f"CASE WHEN {known} THEN {low} END, CASE WHEN {known} THEN {high} END"
