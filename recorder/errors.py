@@ -10,6 +10,7 @@ RecorderError
 ├── OldLogError          written by an earlier version: to be read, not to be gone on with
 ├── LogGoneError         somebody has moved, deleted or replaced it while it was written
 │   └── LogCutError      somebody has cut it short
+├── EventError           an event that is not as docs/log.md describes it: it was not recorded
 ├── NotRecordingError    an event, but no active recorder
 ├── AlreadyRecordingError  a second active recorder in one process
 └── WriterError          the log cannot be written any more (full disk, lost folder)
@@ -57,6 +58,10 @@ class BeingWrittenError(RecorderError):
 
 class OldLogError(RecorderError):
     """The log was written by an earlier version of this program, which nobody can go on with."""
+
+
+class EventError(RecorderError, ValueError):
+    """An event is not as docs/log.md describes it: it was not recorded, and recording can continue."""
 
 
 class NotRecordingError(RecorderError):

@@ -20,6 +20,7 @@ from recorder.errors import NotRecordingError, WriterError
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
 from recorder.health import RecorderHealth, Writing
 from recorder.heartbeat import INTERVAL_S as HEARTBEAT_S
+from recorder.payload_check import checked
 from recorder.remedies import stalled
 from recorder.session import Session
 from recorder.store import LOG_NAME, Store
@@ -56,8 +57,7 @@ class EventRecorder(Active):
 
     Args:
         session_id: Names the session; made up when missing.
-        path: Where the log is made; by default `db_path(session_id)`. Its folder is held while it is written:
-            a folder has one recorder at a time, whatever the logs in it are called.
+        path: Where the log is made; by default `db_path(session_id)`. A folder has one recorder at a time.
         settings: Goes into the session row (see `recorder.session.Session`).
         environment: Likewise.
         resume: Go on with the log that is at `path`, in a further segment; its settings stay as they are.
@@ -72,20 +72,17 @@ class EventRecorder(Active):
         self,
         session_id: str | None = None,
         *,
-        path: Path | None = None,
+        path: str | Path | None = None,
         settings: Mapping[str, Any] | None = None,
         environment: Mapping[str, Any] | None = None,
         resume: bool = False,
         after_seq: int | None = None,
         on_failure: Callable[[WriterError], None] | None = None,
     ) -> None:
-        self.session = Session(
-            session_id=session_id or uuid4().hex,
-            settings=settings or {},
-            environment=environment or {},
-        )
+        session_id = session_id or uuid4().hex
+        self.session = Session(session_id, settings=settings or {}, environment=environment or {})
         self._open = partial(Store.reopen, after_seq=after_seq) if resume else Store.create
-        self.path = path or self.db_path(self.session.session_id)
+        self.path = Path(path) if path else self.db_path(session_id)
         self.health = RecorderHealth()
         self._not_made: Exception | None = None
         self._waiting_since = 0.0
@@ -182,12 +179,14 @@ class EventRecorder(Active):
             sample_uuid: The request that it happened to, None for the session.
             force_commit: Commit at once rather than within 50 ms.
             assert_active: Raise when no recorder is active rather than return False.
-            data: What else is known: anything that orjson encodes; encoded later, on the writer's thread.
+            data: One of `recorder.payloads`, with more keys or without, or anything else that orjson encodes.
+                It is encoded later, on the writer's thread; what cannot be is stored as an `encode_error`.
 
         Returns:
             Whether the event was queued.
 
         Raises:
+            EventError: The event is not as docs/log.md describes it, and was not recorded.
             NotRecordingError: No recorder is active, and `assert_active` is set.
         """
         live = cls.LIVE
@@ -195,9 +194,9 @@ class EventRecorder(Active):
             if assert_active:
                 raise NotRecordingError(f"{ev_type.name} came while no EventRecorder was active")
             return False
+        kind = checked(ev_type, timestamp_ns, sample_uuid, data)
         if live._thread is None:  # noqa: SLF001 (another instance of this class)
             live.begin()
-        kind = ev_type if isinstance(ev_type, EventType) else EventType(ev_type)
         live.put(Event(kind, timestamp_ns, sample_uuid, data), force_commit=force_commit)
         return True
 

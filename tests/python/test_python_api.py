@@ -10,11 +10,15 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import pytest
 
 import loadgen
 import rulesets
 from loadgen.sessions.settings.typed import source
+from recorder import EventType
+from recorder.payload_check import checked
+from reporter import MetricsReporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +72,18 @@ def test_wrong_sql(run: Run, query: str, message: str) -> None:
     """The error names the views."""
     with pytest.raises(loadgen.UsageError, match=message):
         run.sql(query)
+
+
+def test_the_log_has_the_payloads_that_are_asked_of_others(run: Run) -> None:
+    """Each event of a run could be recorded by `EventRecorder.record_event`."""
+    with MetricsReporter(run.folder) as reporter:
+        reporter.dump_to_json(run.folder / "events.jsonl")
+    lines = [orjson.loads(line) for line in (run.folder / "events.jsonl").read_bytes().splitlines()]
+    for line in lines:
+        if data := line["data"]:
+            data |= {key: bytes(4) for key in data.keys() & {"chunk_gaps_us"}}
+        checked(EventType[line["event_type"]], line["timestamp_ns"], line["sample_uuid"], data)
+    assert {line["event_type"] for line in lines} >= {"PHASE_STARTED", "COMPLETE", "TEST_ENDED"}
 
 
 def test_outputs(run: Run) -> None:

@@ -79,6 +79,7 @@ def test_every_event_is_dumped(tmp_path: Path) -> None:
     with EventRecorder("s", path=tmp_path / "events.db") as recorder:
         recorder.record_event(EventType.TEST_STARTED, 2**63 - 1)
         data = {
+            "error": "reset",
             "big": 2**64 - 1,
             "null": None,
             "texts": {"output": "nul \0, naïve 🙂", "reasoning": None},

@@ -89,13 +89,9 @@ def test_readers_cost_a_busy_writer_nothing(tmp_path: Path) -> None:
         def record() -> None:
             for burst in range(bursts):
                 for number in range(size):
-                    uuid = f"{burst}-{number}"
-                    recorder.record_event(
-                        EventType.LOADGEN_ISSUE_CALLED,
-                        time.monotonic_ns(),
-                        uuid,
-                        data={"phase": "performance"},
-                    )
+                    uuid, at_ns = f"{burst}-{number}", time.monotonic_ns()
+                    issue = {"phase": "performance", "scheduled_ns": at_ns}
+                    recorder.record_event(EventType.LOADGEN_ISSUE_CALLED, at_ns, uuid, data=issue)
                     recorder.record_event(EventType.ERROR, time.monotonic_ns(), uuid, data={"error": "reset"})
                 time.sleep(0.005)
 
