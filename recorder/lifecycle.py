@@ -93,7 +93,7 @@ def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> lis
         One sentence for each illegal step, naming the event, the request and the state; empty when the
         log is lawful. A log that was cut off is lawful.
     """
-    found: list[str] = []
+    messages: list[str] = []
     states: dict[str | None, EventType] = {}
     resumed = False
     for seq, event in enumerate(events, start=1):
@@ -107,9 +107,9 @@ def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> lis
         if event.type not in table[state]:
             where = "the session" if event.sample_uuid is None else f"request {event.sample_uuid}"
             before = "the start" if state is None else state.name
-            found.append(f"{event.type.name} may not follow {before} in {where}")
+            messages.append(f"{event.type.name} may not follow {before} in {where}")
         states[event.sample_uuid] = event.type
-    return found
+    return messages
 
 
 def diagram(table: Mapping[EventType | None, frozenset[EventType]]) -> str:

@@ -33,14 +33,14 @@ class Presence:
         """
         for path, before in self._seen.items():
             try:
-                found = path.stat()
+                current = path.stat()
             except FileNotFoundError:
                 if before is None:
                     continue
                 raise LogGoneError(f"{path.name} was moved or deleted") from None
             if before is not None:
-                _require_same(path, before, found)
-            self._seen[path] = found
+                _require_same(path, before, current)
+            self._seen[path] = current
 
     def require_whole(self) -> None:
         """Look again, also for what was cut short while a batch was written.
@@ -53,8 +53,8 @@ class Presence:
             raise LogCutError(f"{self._wal.name} was cut short while it was written to")
 
 
-def _require_same(path: Path, before: os.stat_result, found: os.stat_result) -> None:
-    if (before.st_dev, before.st_ino) != (found.st_dev, found.st_ino):
+def _require_same(path: Path, before: os.stat_result, current: os.stat_result) -> None:
+    if (before.st_dev, before.st_ino) != (current.st_dev, current.st_ino):
         raise LogGoneError(f"{path.name} was replaced")
-    if found.st_size < before.st_size:
-        raise LogCutError(f"{path.name} was cut short, from {before.st_size:,} to {found.st_size:,} bytes")
+    if current.st_size < before.st_size:
+        raise LogCutError(f"{path.name} was cut short, from {before.st_size:,} to {current.st_size:,} bytes")

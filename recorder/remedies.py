@@ -27,11 +27,11 @@ _OTHER: Final = (
 def broken(log: Path, error: Exception, lost: int) -> WriterError:
     """The log cannot be written any more, for this reason, and so many events are not in it."""
     events = "1 event is" if lost == 1 else f"{lost} events are"
-    said = WriterError(
+    failure = WriterError(
         f"{log}: the log cannot be written any more ({error}). {events} not in it. {_remedy(error)}"
     )
-    said.__cause__ = error
-    return said
+    failure.__cause__ = error
+    return failure
 
 
 def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:

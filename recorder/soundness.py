@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TABLES: Final = frozenset(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", schema.DDL + heartbeat.DDL))
 _LOG_NAME: Final = "events.db"
 _MOST_NAMED: Final = 5
-_BESIDE: Final = ("-wal", "-shm", "-journal")
+_COMPANION_SUFFIXES: Final = ("-wal", "-shm", "-journal")
 
 
 def require_plain_files(path: Path) -> None:
@@ -37,9 +37,9 @@ def require_plain_files(path: Path) -> None:
     if not path.is_file():
         missing = "the file does not exist" if not path.exists() else "not a regular file, which a log is"
         raise NotALogError(f"{path}: {missing}")
-    for beside in _beside(path.resolve()):
-        if beside.is_symlink() or (beside.exists() and not beside.is_file()):
-            raise NotALogError(f"{beside}: not a regular file, so it is none of SQLite's; remove it")
+    for companion in _companions(path.resolve()):
+        if companion.is_symlink() or (companion.exists() and not companion.is_file()):
+            raise NotALogError(f"{companion}: not a regular file, so it is none of SQLite's; remove it")
 
 
 def require_own_files(path: Path) -> None:
@@ -48,7 +48,7 @@ def require_own_files(path: Path) -> None:
     Raises:
         NotALogError: One is also known by another name.
     """
-    for file in (path, *_beside(path.resolve())):
+    for file in (path, *_companions(path.resolve())):
         if file.exists() and file.stat().st_nlink > 1:
             raise NotALogError(
                 f"{file}: the file has another name elsewhere (a hard link), which would be written to as "
@@ -56,13 +56,13 @@ def require_own_files(path: Path) -> None:
             )
 
 
-def require_nothing_beside(path: Path) -> None:
+def require_no_companions(path: Path) -> None:
     """Make sure that a new log finds nothing that SQLite would take for a part of it.
 
     Raises:
         LogExistsError: There is something, whatever it is: a link, say, which would be written through.
     """
-    for file in _beside(path):
+    for file in _companions(path):
         if os.path.lexists(file):
             kind = "a link" if file.is_symlink() else "a file"
             raise LogExistsError(
@@ -71,9 +71,9 @@ def require_nothing_beside(path: Path) -> None:
             )
 
 
-def _beside(path: Path) -> list[Path]:
+def _companions(path: Path) -> list[Path]:
     """Where SQLite keeps what belongs to a log that is not a link."""
-    return [path.with_name(path.name + suffix) for suffix in _BESIDE]
+    return [path.with_name(path.name + suffix) for suffix in _COMPANION_SUFFIXES]
 
 
 def _runs_below(folder: Path) -> str:

@@ -25,7 +25,7 @@ from recorder.journal import is_hot, roll_back
 from recorder.lock import Hold
 from recorder.session import Before, shift
 from recorder.soundness import (
-    require_nothing_beside,
+    require_no_companions,
     require_own_files,
     require_plain_files,
     require_plain_tables,
@@ -83,7 +83,7 @@ class Store:
         """
         if os.path.lexists(path):
             raise LogExistsError(f"{path} exists already: a log is never overwritten; choose another folder")
-        require_nothing_beside(path)
+        require_no_companions(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             return cls._held(path, lambda undo: _made(path, session, undo))

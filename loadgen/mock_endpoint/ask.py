@@ -77,7 +77,7 @@ class Ask:
         max_tokens: Where the answer is cut; None does not cut it.
         stream: Whether it is wanted as a stream of events.
         include_usage: Whether the stream ends with the token counts.
-        said: The messages or the prompt, as they were sent.
+        prompt: The messages or the prompt, as they were sent.
         least_tokens: What an answer that would be shorter is drawn out to, before it is cut.
         chat: Whether it is a chat, whose answers can have reasoning and tool calls.
     """
@@ -88,7 +88,7 @@ class Ask:
     max_tokens: int | None
     stream: bool
     include_usage: bool
-    said: Any = None
+    prompt: Any = None
     least_tokens: int = 0
     chat: bool = False
 
@@ -129,8 +129,8 @@ def _read(
             raise Refusal(400, f"{name} must be {_WORDS[kind]}")
     if fields.get("n") not in (None, 1):
         raise Refusal(400, "This server gives one answer a request: leave n out")
-    said = fields.get(where)
-    question, input_tokens = read_said(said)
+    prompt = fields.get(where)
+    question, input_tokens = read_said(prompt)
     stream, stream_options = bool(fields.get("stream")), fields.get("stream_options")
     if stream_options is not None and not stream:
         raise Refusal(400, "stream_options is only allowed when stream is true")
@@ -142,7 +142,7 @@ def _read(
         max_tokens=max_tokens,
         stream=stream,
         include_usage=stream_options is not None and bool(stream_options.get("include_usage")),
-        said=said,
+        prompt=prompt,
         least_tokens=_least_tokens(fields, max_tokens),
         chat=where == "messages",
     )
@@ -182,9 +182,9 @@ def _least_tokens(fields: dict[str, Any], max_tokens: int | None) -> int:
     return least
 
 
-def _conversation(said: Any) -> tuple[str, int]:
+def _conversation(messages: Any) -> tuple[str, int]:
     question, words = "", 0
-    for message in said or (None,):
+    for message in messages or (None,):
         if not isinstance(message, dict):
             raise Refusal(400, "messages must be a list with at least one message")
         text = _text(message.get("content"))
@@ -205,8 +205,8 @@ def _text(content: Any) -> str:
     return "\n".join(str(part["text"]) for part in content if "text" in part)
 
 
-def _prompt(said: Any) -> tuple[str, int]:
-    match said:
+def _prompt(prompt: Any) -> tuple[str, int]:
+    match prompt:
         case str(text) | [str(text)]:
             return text, len(text.split())
         case [int(), *_] as token_ids if all(isinstance(token, int) for token in token_ids):

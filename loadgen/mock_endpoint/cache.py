@@ -17,13 +17,13 @@ class Cache:
     """The questions that were asked so far."""
 
     def __init__(self) -> None:
-        self._known: set[tuple[str, str, int | None, int]] = set()
+        self._keys: set[tuple[str, str, int | None, int]] = set()
 
     def takes(self, ask: Ask) -> bool:
         """Keep a question; False where it was asked before."""
-        key = (digest(ask.said), ask.model, ask.max_tokens, ask.least_tokens)
-        if key in self._known:
+        key = (digest(ask.prompt), ask.model, ask.max_tokens, ask.least_tokens)
+        if key in self._keys:
             return False
-        if len(self._known) < MOST:
-            self._known.add(key)
+        if len(self._keys) < MOST:
+            self._keys.add(key)
         return True

@@ -66,8 +66,8 @@ class Handler:
             response = await self._generate(request)
         else:
             response = self._page(request)
-        known = path in GENERATION or path in self._pages
-        self._metrics.responded(path if known else "none", request.method, response.status)
+        is_served = path in GENERATION or path in self._pages
+        self._metrics.responded(path if is_served else "none", request.method, response.status)
         return response
 
     async def _generate(self, request: web.BaseRequest) -> web.StreamResponse:

@@ -120,11 +120,11 @@ class MockProcess:
             TimeoutError: They have not ended within 10 s.
         """
         give_up_at = time.monotonic() + _TIMEOUT_S
-        while len(known := read(self._truth)) < requests:
+        while len(truths := read(self._truth)) < requests:
             if time.monotonic() > give_up_at:
-                raise TimeoutError(f"{len(known)} of {requests} requests have ended in the mock endpoint")
+                raise TimeoutError(f"{len(truths)} of {requests} requests have ended in the mock endpoint")
             time.sleep(_LOOK_AGAIN_S)
-        return known
+        return truths
 
     def punctuality(self) -> Punctuality:
         """How late the chunks of a fast server left, from its start to its end.
@@ -153,11 +153,11 @@ class MockProcess:
 
     def _listening(self) -> str:
         """Wait for the line that says where the server listens, or for its end."""
-        said = ""
+        line = ""
         if self._process.stdout and select([self._process.stdout], [], [], _START_TIMEOUT_S)[0]:
-            said = self._process.stdout.readline().decode()
-        if said.startswith(LISTENING):
-            return said.removeprefix(LISTENING).strip()
+            line = self._process.stdout.readline().decode()
+        if line.startswith(LISTENING):
+            return line.removeprefix(LISTENING).strip()
         self._process.kill()
         self._process.communicate()
         why = self._errors.read_text().strip() or f"exit code {self._process.returncode}"

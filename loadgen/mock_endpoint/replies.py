@@ -104,17 +104,19 @@ class Replies:
     """
 
     def __init__(self, replies: Sequence[Reply]) -> None:
-        known: dict[str, list[Reply]] = {}
+        by_prompt: dict[str, list[Reply]] = {}
         for reply in replies:
             if reply.prompt is not None:
-                known.setdefault(reply.prompt, []).append(reply)
-        self._known: Mapping[str, Iterator[Reply]] = {prompt: cycle(turns) for prompt, turns in known.items()}
+                by_prompt.setdefault(reply.prompt, []).append(reply)
+        self._scripted: Mapping[str, Iterator[Reply]] = {
+            prompt: cycle(turns) for prompt, turns in by_prompt.items()
+        }
         self._others = [reply for reply in replies if reply.prompt is None]
 
     def to(self, question: str) -> Reply | None:
         """The reply to a question; None where none matches."""
-        if question in self._known:
-            return next(self._known[question])
+        if question in self._scripted:
+            return next(self._scripted[question])
         return next((reply for reply in self._others if reply.match in question), None)
 
 
@@ -145,7 +147,7 @@ def _line(text: bytes, where: str) -> Reply:
         raise RepliesError(f'{where} is not a JSON object such as {{"match": "2+2", "reply": "4"}}')
     try:
         _check(fields)
-        calls = tuple(_call(index, one) for index, one in enumerate(fields.get("tool_calls", ())))
+        calls = tuple(_call(index, call) for index, call in enumerate(fields.get("tool_calls", ())))
         ttft, itl = (distribution.duration(fields[key]) if key in fields else None for key in ("ttft", "itl"))
     except ValueError as error:
         raise RepliesError(f"{where}: {error}") from error
@@ -163,14 +165,14 @@ def _line(text: bytes, where: str) -> Reply:
     )
 
 
-def _call(index: int, told: Any) -> ToolCallPart:
+def _call(index: int, call: Any) -> ToolCallPart:
     """A tool call, as it stands in a list of them."""
-    said = told.get("function", told) if isinstance(told, dict) else None
-    if not isinstance(said, dict) or not isinstance(said.get("name"), str) or not said["name"]:
+    function = call.get("function", call) if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
         raise ValueError(f'tool_calls, number {index + 1}, is not {{"name": …, "arguments": …}}')
-    arguments = said.get("arguments", {})
+    arguments = function.get("arguments", {})
     written = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
-    return ToolCallPart(index, str(told.get("id") or f"call_{index}"), said["name"], written)
+    return ToolCallPart(index, str(call.get("id") or f"call_{index}"), function["name"], written)
 
 
 def _check(fields: dict[str, Any]) -> None:

@@ -77,10 +77,10 @@ def text_of(token: Token) -> str:
 
 
 def _whole_calls(parts: Sequence[ExtendedToken]) -> Iterator[ToolCallPart]:
-    found: dict[int, list[ToolCallPart]] = {}
+    by_index: dict[int, list[ToolCallPart]] = {}
     for part in parts:
         for call in part.calls:
-            found.setdefault(call.index, []).append(call)
-    for index, calls in found.items():
+            by_index.setdefault(call.index, []).append(call)
+    for index, calls in by_index.items():
         first = calls[0]
         yield ToolCallPart(index, first.id, first.name, "".join(call.arguments for call in calls))

@@ -71,8 +71,8 @@ class Truth:
         self.input_tokens = ask.input_tokens
         if in_detail:
             self.model = ask.model
-            self.messages = len(ask.said) if self.path.endswith("/chat/completions") else None
-            self.asked_sha256 = digest(ask.said)
+            self.messages = len(ask.prompt) if self.path.endswith("/chat/completions") else None
+            self.asked_sha256 = digest(ask.prompt)
 
 
 @dataclass(slots=True, eq=False)
@@ -94,16 +94,16 @@ class PlayedTruth(Truth):
     unasked_ns: int = 0
 
 
-def digest(said: Any) -> str:
+def digest(prompt: Any) -> str:
     """What tells messages or a prompt from others.
 
     Args:
-        said: The request's `messages` or `prompt`, as JSON has it.
+        prompt: The request's `messages` or `prompt`, as JSON has it.
 
     Returns:
         SHA-256, in hexadecimal, of its JSON in UTF-8 without white space, the keys of objects in order.
     """
-    return sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return sha256(orjson.dumps(prompt, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 class TruthFile:
@@ -133,13 +133,13 @@ class TruthFile:
 def read(path: Path) -> list[Truth]:
     """Read a truth file that may still be growing: a last line without its end is left out."""
     return [
-        _told(orjson.loads(line))
+        _truth_from(orjson.loads(line))
         for line in path.read_bytes().splitlines(keepends=True)
         if line.endswith(b"\n")
     ]
 
 
-def _told(fields: dict[str, Any]) -> Truth:
+def _truth_from(fields: dict[str, Any]) -> Truth:
     if "scenario" not in fields:
         return Truth(**fields)
     return PlayedTruth(**fields)

@@ -71,7 +71,7 @@ def lasted_ms(report: Report, settings: Mapping[str, Any]) -> int:
 
 def _model(settings: Mapping[str, Any]) -> dict[str, Any]:
     body = settings.get("extra_body") or {}
-    told = {
+    described = {
         "name": settings.get("model"),
         "temperature": settings.get("temperature"),
         "max_new_tokens": settings.get("max_tokens"),
@@ -79,4 +79,4 @@ def _model(settings: Mapping[str, Any]) -> dict[str, Any]:
         **{name: body.get(name) for name in _SAMPLING},
         "streaming": "on" if settings.get("stream") else "off",
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in described.items() if value is not None}

@@ -111,11 +111,11 @@ def lacking(files: Mapping[str, Mapping[str, Any]]) -> Mapping[tuple[str, str], 
     Args:
         files: What is in them, by their names.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for key in KEYS:
         if key.needed and value_of(files[key.file], key.path) is None:
-            found.setdefault((key.file, key.lacks), []).append(key.name)
-    return found
+            reasons.setdefault((key.file, key.lacks), []).append(key.name)
+    return reasons
 
 
 def value_of(content: Mapping[str, Any], path: tuple[str, ...]) -> Any:

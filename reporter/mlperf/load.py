@@ -26,10 +26,10 @@ def pattern(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The load pattern with its numbers."""
     load = settings.get("load") or {}
     kind = str(load.get("kind"))
-    told = {"target_qps": load.get("rate"), "target_concurrency": load.get("concurrency")}
+    rate_or_concurrency = {"target_qps": load.get("rate"), "target_concurrency": load.get("concurrency")}
     return {
         "type": _PATTERNS.get(kind, kind),
-        **{name: value for name, value in told.items() if value is not None},
+        **{name: value for name, value in rate_or_concurrency.items() if value is not None},
     }
 
 

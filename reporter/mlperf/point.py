@@ -70,8 +70,8 @@ def concurrency(report: Report, settings: Mapping[str, Any]) -> int | None:
     """Requests in flight: as they were set, offline all of them; None for a load that sets no number."""
     if is_offline(settings):
         return issued(report)
-    found = (settings.get("load") or {}).get("concurrency")
-    return found if isinstance(found, int) else None
+    value = (settings.get("load") or {}).get("concurrency")
+    return value if isinstance(value, int) else None
 
 
 def _warmup(connection: DuckDBPyConnection, users: int | None, dataset: str | None) -> dict[str, Any]:

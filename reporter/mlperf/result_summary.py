@@ -113,14 +113,14 @@ def _scheduled_rate(spans: Sequence[Mapping[str, int]], settings: Mapping[str, A
 
 
 def _finish_reasons(connection: DuckDBPyConnection) -> Mapping[str, int]:
-    found = dict(
+    counts = dict(
         connection.execute(
             "SELECT coalesce(finish_reason, ''), count(*) FROM samples "
             "WHERE measured AND status = 'completed' GROUP BY ALL"
         ).fetchall()
     )
-    known = {reason: found.pop(reason, 0) for reason in _REASONS}
-    return {**known, _OTHER: sum(found.values())}
+    by_reason = {reason: counts.pop(reason, 0) for reason in _REASONS}
+    return {**by_reason, _OTHER: sum(counts.values())}
 
 
 def _started_ns(connection: DuckDBPyConnection) -> int:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 MS = 1_000_000
 
 
-def ask(said: Any = "one", max_tokens: int | None = 4, model: str = "mock") -> Ask:
+def ask(prompt: Any = "one", max_tokens: int | None = 4, model: str = "mock") -> Ask:
     """A request."""
-    return Ask(model, "one", 1, max_tokens, stream=True, include_usage=False, said=said)
+    return Ask(model, "one", 1, max_tokens, stream=True, include_usage=False, prompt=prompt)
 
 
 def test_what_was_asked_before_comes_at_once_and_nothing_else() -> None:
@@ -43,7 +43,7 @@ def test_a_full_cache_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it has it keeps; what is new then is new whenever it comes."""
     monkeypatch.setattr(cache, "MOST", 1)
     full = cache.Cache()
-    assert [full.takes(ask(said)) for said in ("a", "b", "b", "a")] == [True, True, True, False]
+    assert [full.takes(ask(prompt)) for prompt in ("a", "b", "b", "a")] == [True, True, True, False]
 
 
 def test_a_scenario_has_no_cache() -> None:

@@ -92,6 +92,6 @@ class _Resolver(aiohttp.ThreadedResolver):
     ) -> list[ResolveResult]:
         """Look a host up."""
         started_ns = time.monotonic_ns()
-        found = await super().resolve(host, port, family)
+        addresses = await super().resolve(host, port, family)
         CURRENT.get().dns_ms = (time.monotonic_ns() - started_ns) / 1e6
-        return found
+        return addresses

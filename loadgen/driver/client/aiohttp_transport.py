@@ -142,7 +142,7 @@ class AiohttpTransport:
         errand.answered(response.content, framed=framed)
         first_byte_ns = sock.arrival_ns if encrypted else errand.first_ns
         try:
-            require_asked(response.status, first_byte_ns, errand.begun_ns, kept=errand.kept)
+            require_asked(response.status, first_byte_ns, errand.begun_ns, is_reused=errand.is_reused)
         except RequestFailedError:
             if response.status != FAREWELL:
                 sock.count_unasked()

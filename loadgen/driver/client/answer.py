@@ -125,12 +125,12 @@ class ParsedResponse:
 
         Reasoning is no part of it, for servers leave that of earlier turns out.
         """
-        said: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
         if self.tool_calls:
             # The index is of the stream, and no member of a message.
             calls = [{name: call[name] for name in call if name != "index"} for call in self.tool_calls]
-            said |= {"content": said["content"] or None, "tool_calls": calls}
-        return said
+            message |= {"content": message["content"] or None, "tool_calls": calls}
+        return message
 
     def add(self, delta: Delta, at_ns: int | None, low_ns: int | None = None) -> None:
         """Take in what one piece adds.
@@ -173,8 +173,8 @@ class ParsedResponse:
             lows: When those had not arrived that may have arrived before, by their place.
         """
         if lows:
-            kept = len(self.token_ns)
-            self.token_low_ns.update((kept + place, low_ns) for place, low_ns in lows.items())
+            earlier = len(self.token_ns)
+            self.token_low_ns.update((earlier + place, low_ns) for place, low_ns in lows.items())
         if channel == "reasoning":
             self.token_ns += moments
             self.reasoning += texts
@@ -231,7 +231,7 @@ class ParsedResponse:
         """The lows of tokens and silent tokens, by the places of their stamps among both."""
         tokens = [(at_ns, self.token_low_ns.get(place)) for place, at_ns in enumerate(self.token_ns)]
         silent = [(at_ns, self.silent_low_ns.get(place)) for place, at_ns in enumerate(self.silent_ns)]
-        merged = sorted(tokens + silent, key=lambda one: (one[0], one[1] or one[0]))
+        merged = sorted(tokens + silent, key=lambda bound: (bound[0], bound[1] or bound[0]))
         return {place: low_ns for place, (_, low_ns) in enumerate(merged) if low_ns is not None}
 
     def _note_output(self, at_ns: int) -> None:
@@ -241,7 +241,7 @@ class ParsedResponse:
         """
         self._first_output_ns = at_ns
         thought_ns = self.token_ns[-1] if self.token_ns else 0
-        self._first_hush_ns = next((one for one in self.silent_ns if one >= thought_ns), None)
+        self._first_hush_ns = next((stamp_ns for stamp_ns in self.silent_ns if stamp_ns >= thought_ns), None)
 
     def gaps_us(self, sent_ns: int) -> bytes:
         """The arrivals in the log's form (see `recorder.schema`)."""

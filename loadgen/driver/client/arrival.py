@@ -174,14 +174,14 @@ class StampingSocket(socket.socket):
         """
         return self._tcp_info(_SEGMENTS, _SEGMENTS_AT)
 
-    def _tcp_info(self, field: struct.Struct, at: int) -> int | None:
+    def _tcp_info(self, field: struct.Struct, offset: int) -> int | None:
         if not LINUX:
             return None
         try:
-            info = self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, at + field.size)
+            info = self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, offset + field.size)
         except OSError:
             return None
-        return int(field.unpack_from(info, at)[0]) if len(info) >= at + field.size else None
+        return int(field.unpack_from(info, offset)[0]) if len(info) >= offset + field.size else None
 
 
 def _arrival(ancillary: Iterable[tuple[int, int, bytes]], now_ns: int) -> int | None:

@@ -42,10 +42,10 @@ def check(template: Any) -> None:
     Raises:
         ValueError: It has no place for the prompt, or a place that nothing belongs in.
     """
-    known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+    names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
     for text in _texts(template):
         if _LIKE_ONE.fullmatch(text) and not _PLACEHOLDER.fullmatch(text):
-            raise ValueError(f"there is no placeholder {text}; there are {known}")
+            raise ValueError(f"there is no placeholder {text}; there are {names}")
         if not _PLACEHOLDER.fullmatch(text) and (lists := _LISTS.intersection(_PLACEHOLDER.findall(text))):
             raise ValueError(f"has more than {{{min(lists)}}} in a text: it is a list, and stands alone")
     if placeholders(template).isdisjoint({"prompt", "messages"}):
@@ -57,12 +57,16 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
         if (whole := _PLACEHOLDER.fullmatch(template)) is not None:
             value = values.get(whole[1])
             return _ABSENT if value is None else value
-        return _PLACEHOLDER.sub(lambda found: _text(values.get(found[1])), template)
+        return _PLACEHOLDER.sub(lambda match: _text(values.get(match[1])), template)
     if isinstance(template, dict):
         filled = {name: _filled(member, values) for name, member in template.items()}
         return {name: member for name, member in filled.items() if member is not _ABSENT}
     if isinstance(template, list):
-        return [element for one in template if (element := _filled(one, values)) is not _ABSENT]
+        return [
+            element
+            for element_template in template
+            if (element := _filled(element_template, values)) is not _ABSENT
+        ]
     return template
 
 

@@ -9,9 +9,9 @@ from loadgen.driver.client.codec import (
     Generation,
     MalformedResponseError,
     bearer,
+    logged_messages,
     read_error,
     require_texts,
-    told,
 )
 from loadgen.driver.client.json_shape import objects, text, written
 from loadgen.driver.client.openai import first_choice, read_usage, request_body
@@ -37,7 +37,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 def asked(sample: Sample) -> dict[str, Any]:
     """The sample's texts as the log keeps them."""
-    return told(sample)
+    return logged_messages(sample)
 
 
 def chunk(payload: Any) -> Delta:
@@ -46,10 +46,10 @@ def chunk(payload: Any) -> Delta:
     delta = _read(payload, choice, "delta")
     if delta.content or choice is None or delta.finish_reason or delta.error or delta.carries_token:
         return delta
-    said = choice.get("delta") or {}
-    if said.get("content") != "" or any(said[name] for name in said if name != "role"):
+    members = choice.get("delta") or {}
+    if members.get("content") != "" or any(members[name] for name in members if name != "role"):
         return delta
-    return Delta(usage=delta.usage, silent=True, opens=bool(said.get("role")))
+    return Delta(usage=delta.usage, silent=True, opens=bool(members.get("role")))
 
 
 def whole(payload: Any) -> Delta:
@@ -62,12 +62,12 @@ def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: 
     error = read_error(payload)
     if choice is None:
         return Delta(usage=usage, error=error)
-    said = choice.get(member) or {}
-    if not isinstance(said, dict):
+    message = choice.get(member) or {}
+    if not isinstance(message, dict):
         raise MalformedResponseError(f"`{member}` is not an object")
     finish_reason = text(choice.get("finish_reason")) or None
-    content = said.get("content")
-    if len(said) <= 1 and (type(content) is str or not said):
+    content = message.get("content")
+    if len(message) <= 1 and (type(content) is str or not message):
         # Nearly all frames of a stream.
         return Delta(content or "", "", (), finish_reason, usage, error)
     thought = ""
@@ -75,10 +75,10 @@ def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: 
         thought = "".join(_joined(part.get("thinking")) for part in objects(content, "`content`"))
         content = _joined(content)
     return Delta(
-        text(content) or text(said.get("refusal")),
+        text(content) or text(message.get("refusal")),
         # DeepSeek, SGLang and older vLLM call it reasoning_content, OpenRouter and newer vLLM reasoning.
-        text(said.get("reasoning_content")) or text(said.get("reasoning")) or thought,
-        _tool_calls(said),
+        text(message.get("reasoning_content")) or text(message.get("reasoning")) or thought,
+        _tool_calls(message),
         finish_reason,
         usage,
         error,
@@ -92,8 +92,8 @@ def _joined(value: Any) -> str:
     return text(value)
 
 
-def _tool_calls(said: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    calls = said.get("tool_calls")
+def _tool_calls(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    calls = message.get("tool_calls")
     if not calls:
         return ()
     if not isinstance(calls, list) or not all(map(_is_call, calls)):

@@ -154,7 +154,7 @@ def require_texts(sample: Sample, protocol: str) -> None:
         )
 
 
-def told(sample: Sample) -> dict[str, Any]:
+def logged_messages(sample: Sample) -> dict[str, Any]:
     """The new messages of a sample as the log keeps them, and the tools that its conversation begins with."""
     messages: dict[str, Any] = {"messages": sample.new_messages()}
     return messages | {"tools": list(sample.tools)} if sample.tools and not sample.turn else messages

@@ -320,7 +320,7 @@ class Connection:
 
     def _require_asked(self, status: int) -> None:
         try:
-            require_asked(status, self._first_byte_ns, self._begun_ns, kept=self._is_kept)
+            require_asked(status, self._first_byte_ns, self._begun_ns, is_reused=self._is_kept)
         except RequestFailedError:
             self.stale = status == FAREWELL
             self.unasked = not self.stale
@@ -342,8 +342,8 @@ class Connection:
         late = self._forget_pieces()
         if self._observer is not None and self._head is not None and pieces:
             self._body_ns = moments[-1]
-            told = self._observer.body(pieces, moments, late)
-            self._in_no_hurry = not told and self._head is not None and self._head.chunked
+            is_urgent = self._observer.body(pieces, moments, late)
+            self._in_no_hurry = not is_urgent and self._head is not None and self._head.chunked
 
     def _forget_pieces(self) -> dict[int, Late]:
         """Keep no pieces; return what is known of those that may be earlier than their stamps."""

@@ -92,24 +92,24 @@ class Dialer:
     def _literal(self) -> list[Address]:
         """The address that the host is, if it is one and no name: nobody has to be asked for that."""
         try:
-            found = socket.getaddrinfo(
+            addresses = socket.getaddrinfo(
                 *(self._endpoint.host, self._endpoint.port),
                 type=socket.SOCK_STREAM,
                 flags=socket.AI_NUMERICHOST,
             )
         except (socket.gaierror, UnicodeError):
             return []
-        return [(family, address) for family, _, _, _, address in found]
+        return [(family, address) for family, _, _, _, address in addresses]
 
     async def _resolve(self) -> list[Address]:
         host = self._endpoint.host
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(
+            addresses = await asyncio.get_running_loop().getaddrinfo(
                 host, self._endpoint.port, type=socket.SOCK_STREAM
             )
         except (socket.gaierror, UnicodeError) as error:
             raise RequestFailedError(Failure.DNS, no_address(host, error)) from error
-        return [(family, address) for family, _, _, _, address in found]
+        return [(family, address) for family, _, _, _, address in addresses]
 
     async def _secure(self, sock: StampingSocket) -> tuple[TLSLayer | None, float | None]:
         """Shake hands over TLS, where it is asked for."""

@@ -61,7 +61,7 @@ class HttpTransport:
         self._deadlines.start(exchange, exchange.due_s)
         self._patience.start(exchange)
         try:
-            connection, exchange.setup = self._kept() or await self._dialed(exchange)
+            connection, exchange.setup = self._idle_connection() or await self._dialed(exchange)
             await self._carry(data, exchange, connection)
             if connection.stale and exchange.setup.reused:
                 exchange.again()
@@ -141,7 +141,7 @@ class HttpTransport:
             connection.close()
             self._unasked += connection.unasked
 
-    def _kept(self) -> tuple[Connection, Setup] | None:
+    def _idle_connection(self) -> tuple[Connection, Setup] | None:
         """A connection from an earlier request, if one is left that the server has not closed."""
         while self._idle:
             connection = self._idle.pop()

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.codec import Delta, Generation, Usage, bearer, read_error, require_texts, told
+from loadgen.driver.client.codec import (
+    Delta,
+    Generation,
+    Usage,
+    bearer,
+    logged_messages,
+    read_error,
+    require_texts,
+)
 from loadgen.driver.client.json_shape import count, event_type, members, objects, text, type_of, written
 from loadgen.driver.client.messages_input import tools, turns
 
@@ -41,14 +49,14 @@ def headers(api_key: str | None) -> dict[str, str]:
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
     """The request body that asks a sample."""
     require_texts(sample, "messages")
-    system, said = sample.system, [{"role": "user", "content": sample.prompt}]
+    system, messages = sample.system, [{"role": "user", "content": sample.prompt}]
     if sample.chat is not None:
-        system, said = turns(sample.chat)
-    most = generation.most_tokens(sample)
+        system, messages = turns(sample.chat)
+    max_tokens = generation.most_tokens(sample)
     body: dict[str, Any] = {
         "model": generation.model,
-        "max_tokens": DEFAULT_MAX_TOKENS if most is None else most,
-        "messages": said,
+        "max_tokens": DEFAULT_MAX_TOKENS if max_tokens is None else max_tokens,
+        "messages": messages,
         "stream": generation.stream,
     }
     if system is not None:
@@ -62,7 +70,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 def asked(sample: Sample) -> dict[str, Any]:
     """The sample's texts as the log keeps them."""
-    return told(sample)
+    return logged_messages(sample)
 
 
 def chunk(payload: Any) -> Delta:

@@ -32,7 +32,7 @@ def turns(chat: Sequence[Message]) -> tuple[str | None, list[dict[str, Any]]]:
         CannotAskError: One of them has something that the protocol has no place for.
     """
     system = [_text(message) for message in takewhile(_is_system, chat)]
-    said: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     for message in chat[len(system) :]:
         if _is_system(message):
             raise CannotAskError(
@@ -41,11 +41,11 @@ def turns(chat: Sequence[Message]) -> tuple[str | None, list[dict[str, Any]]]:
             )
         only_known(message, "messages")
         role = "assistant" if message["role"] == "assistant" else "user"
-        if said and said[-1]["role"] == role:
-            said[-1]["content"] = [*_as_blocks(said[-1]["content"]), *_as_blocks(_content(message))]
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] = [*_as_blocks(messages[-1]["content"]), *_as_blocks(_content(message))]
         else:
-            said.append({"role": role, "content": _content(message)})
-    return "\n\n".join(system) or None, said
+            messages.append({"role": role, "content": _content(message)})
+    return "\n\n".join(system) or None, messages
 
 
 def tools(offered: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -82,11 +82,11 @@ def _text(message: Message) -> str:
 
 def _content(message: Message) -> str | list[dict[str, Any]]:
     content = message.get("content") or message.get("refusal") or ""
-    said = content if isinstance(content, str) else [_block(part) for part in content]
+    blocks = content if isinstance(content, str) else [_block(part) for part in content]
     if message["role"] == "tool":
-        return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": said}]
+        return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": blocks}]
     calls = [_call(call) for call in message.get("tool_calls") or ()]
-    return [*_as_blocks(said), *calls] if calls else said
+    return [*_as_blocks(blocks), *calls] if calls else blocks
 
 
 def _as_blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ class Passage(ABC):
         self.head = False
         self.bare_bytes = 0
         self.begun_ns = 0
-        self.kept = False
+        self.is_reused = False
         self.first_ns = 0
         self.heard_ns = 0
         self.broken: OSError | None = None
@@ -87,7 +87,7 @@ class ObservedSocket(StampingSocket):
 
     def carry(self, passage: Passage) -> None:
         """Carry a request from now on."""
-        passage.kept = self.used
+        passage.is_reused = self.used
         self.passage, self.used = passage, True
         self.counted = self.counted or Segments(self, fresh=False)
 

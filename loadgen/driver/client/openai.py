@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 def request_body(sample: Sample, generation: Generation, **question: Any) -> dict[str, Any]:
     """The members that the OpenAI protocols share, around the question."""
-    most = generation.most_tokens(sample)
+    max_tokens = generation.most_tokens(sample)
     body: dict[str, Any] = {"model": generation.model, **question, "stream": generation.stream}
     if generation.stream:
         body["stream_options"] = {"include_usage": True}
-    if most is not None:
-        body["max_tokens"] = most
+    if max_tokens is not None:
+        body["max_tokens"] = max_tokens
         if generation.ignore_eos:
             # No parameters of OpenAI's, but of vLLM, SGLang and others.
-            body |= {"ignore_eos": True, "min_tokens": most}
+            body |= {"ignore_eos": True, "min_tokens": max_tokens}
     if (temperature := generation.sampled_at(sample)) is not None:
         body["temperature"] = temperature
     if generation.seed is not None:

@@ -14,9 +14,9 @@ from loadgen.driver.client.codec import (
     Usage,
     bearer,
     joined_prompt,
+    logged_messages,
     read_error,
     require_texts,
-    told,
 )
 from loadgen.driver.client.json_place import place
 from loadgen.driver.client.json_shape import counted, text
@@ -89,19 +89,19 @@ class PlainJson:
 
     def asked(self, sample: Sample) -> dict[str, Any]:
         """The sample's texts as the log keeps them."""
-        return {"prompt": joined_prompt(sample)} if sample.chat is None else told(sample)
+        return {"prompt": joined_prompt(sample)} if sample.chat is None else logged_messages(sample)
 
     def chunk(self, payload: Any) -> Delta:
         """Read one answer, or one frame of a stream."""
         if not isinstance(payload, dict | list):
             raise MalformedResponseError("neither a JSON object nor a list")
         error = read_error(payload) if isinstance(payload, dict) else None
-        found = self._found(payload, self.text_at)
-        if found is not None and not isinstance(found, str):
+        content = self._at(payload, self.text_at)
+        if content is not None and not isinstance(content, str):
             raise MalformedResponseError(f"at `{self.text_at}` there is no text")
-        tokens = counted(self._found(payload, self.tokens_at))
+        tokens = counted(self._at(payload, self.tokens_at))
         return Delta(
-            content=text(found),
+            content=text(content),
             finish_reason=self._finish_reason(payload),
             usage=None if tokens is None else Usage(output_tokens=tokens),
             error=error,
@@ -113,12 +113,12 @@ class PlainJson:
 
     def _finish_reason(self, payload: Any) -> str | None:
         """The reason as a text; a server may say no more than that it is over, with `true`."""
-        found = self._found(payload, self.finish_at)
-        if isinstance(found, dict | list):
+        reason = self._at(payload, self.finish_at)
+        if isinstance(reason, dict | list):
             raise MalformedResponseError(
-                f"at `{self.finish_at}` there is no reason, but {type(found).__name__}"
+                f"at `{self.finish_at}` there is no reason, but {type(reason).__name__}"
             )
-        return (found if isinstance(found, str) else str(found).lower()) if found else None
+        return (reason if isinstance(reason, str) else str(reason).lower()) if reason else None
 
-    def _found(self, payload: Any, at: str | None) -> Any:
-        return None if at is None else place(at).find(payload)
+    def _at(self, payload: Any, path: str | None) -> Any:
+        return None if path is None else place(path).find(payload)

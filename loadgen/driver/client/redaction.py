@@ -36,21 +36,27 @@ def secrets_of(headers: Mapping[str, str]) -> set[str]:
 
     The last word is what follows `Bearer`; a cookie's value may come alone; `Basic` is a name and a password.
     """
-    found: set[str] = set()
+    secrets: set[str] = set()
     for name, value in headers.items():
-        found |= {value.strip(), *value.split()[-1:]}
+        secrets |= {value.strip(), *value.split()[-1:]}
         if name.lower() == "cookie":
-            found |= {pair.partition("=")[2].strip() for pair in value.split(";")}
+            secrets |= {pair.partition("=")[2].strip() for pair in value.split(";")}
         scheme, _, credentials = value.strip().partition(" ")
         if scheme.lower() == "basic":
-            found |= _name_and_password(credentials)
-    return found
+            secrets |= _name_and_password(credentials)
+    return secrets
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
     """What finds the secrets, in each of their forms; the longer of two that begin alike goes first."""
-    told = sorted((secret for secret in set(secrets) if len(secret) >= SHORTEST), key=len, reverse=True)
-    return re.compile("|".join(form for secret in told for form in _forms(secret))) if told else _NEVER
+    longest_first = sorted(
+        (secret for secret in set(secrets) if len(secret) >= SHORTEST), key=len, reverse=True
+    )
+    return (
+        re.compile("|".join(form for secret in longest_first for form in _forms(secret)))
+        if longest_first
+        else _NEVER
+    )
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:

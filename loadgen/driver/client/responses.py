@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.codec import Delta, Generation, Usage, bearer, read_error, require_texts, told
+from loadgen.driver.client.codec import (
+    Delta,
+    Generation,
+    Usage,
+    bearer,
+    logged_messages,
+    read_error,
+    require_texts,
+)
 from loadgen.driver.client.json_shape import count, event_type, members, objects, text, type_of
 from loadgen.driver.client.responses_input import items, tools
 
@@ -49,14 +57,14 @@ _CALLS: Final = {
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
     """The request body that asks a sample."""
     require_texts(sample, "responses")
-    said = sample.prompt if sample.chat is None else items(sample.chat)
-    body: dict[str, Any] = {"model": generation.model, "input": said, "stream": generation.stream}
+    content = sample.prompt if sample.chat is None else items(sample.chat)
+    body: dict[str, Any] = {"model": generation.model, "input": content, "stream": generation.stream}
     if sample.system is not None:
         body["instructions"] = sample.system
     if sample.tools:
         body["tools"] = tools(sample.tools)
-    if (most := generation.most_tokens(sample)) is not None:
-        body["max_output_tokens"] = most
+    if (max_tokens := generation.most_tokens(sample)) is not None:
+        body["max_output_tokens"] = max_tokens
     if (temperature := generation.sampled_at(sample)) is not None:
         body["temperature"] = temperature
     return body | dict(generation.extra_body)
@@ -64,7 +72,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 def asked(sample: Sample) -> dict[str, Any]:
     """The sample's texts as the log keeps them."""
-    return told(sample)
+    return logged_messages(sample)
 
 
 def chunk(payload: Any) -> Delta:

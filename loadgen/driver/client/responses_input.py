@@ -42,11 +42,11 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
         yield {"type": "function_call_output", "call_id": message.get("tool_call_id", ""), "output": output}
         return
     text_type = "output_text" if role == "assistant" else "input_text"
-    said = _parts(content, text_type) if isinstance(content, list) else content
+    parts = _parts(content, text_type) if isinstance(content, list) else content
     if refusal := message.get("refusal"):
-        said = said or str(refusal)
-    if said or not message.get("tool_calls"):
-        yield {"role": role, "content": said or ""}
+        parts = parts or str(refusal)
+    if parts or not message.get("tool_calls"):
+        yield {"role": role, "content": parts or ""}
     for call in message.get("tool_calls") or ():
         function = call.get("function") or {}
         yield {

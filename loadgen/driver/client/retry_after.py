@@ -18,15 +18,15 @@ MOST_S: Final = 1e9
 
 def retry_after_s(head: Head) -> float | None:
     """The seconds from now that a response asks for, as a number or as an HTTP date; None without."""
-    said = head.header("retry-after")
-    if said is None:
+    value = head.header("retry-after")
+    if value is None:
         return None
-    if _SECONDS.fullmatch(said.strip()):
-        return min(float(said), MOST_S)
+    if _SECONDS.fullmatch(value.strip()):
+        return min(float(value), MOST_S)
     from email.utils import parsedate_to_datetime
 
     try:
-        moment_s = parsedate_to_datetime(said).timestamp()
+        moment_s = parsedate_to_datetime(value).timestamp()
     except (ValueError, OverflowError):
         return None
     return round(min(max(0.0, moment_s - time.time()), MOST_S), 3)

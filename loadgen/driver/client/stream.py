@@ -112,8 +112,8 @@ class ResponseStream:
         if self.bytes >= self._settle_at:
             self._settle()
         if late:
-            kept = len(self._pieces)
-            self._late.update((kept + place, one) for place, one in late.items() if place < len(pieces))
+            queued = len(self._pieces)
+            self._late.update((queued + place, bound) for place, bound in late.items() if place < len(pieces))
         self._pieces += pieces
         self._moments += moments
         size = sum(map(len, pieces))
@@ -169,7 +169,7 @@ class ResponseStream:
         self._settle_at = self.bytes + SMALL_BYTES
         count = self._decoded
         dropped = sum(map(len, self._pieces[:count])) + PIECE_BYTES * count
-        self._late = {place - count: one for place, one in self._late.items() if place >= count}
+        self._late = {place - count: bound for place, bound in self._late.items() if place >= count}
         del self._pieces[:count], self._moments[:count]
         self._decoded = 0
         if (more := self.answer.compact() - dropped) > 0:
@@ -198,8 +198,8 @@ class ResponseStream:
         except orjson.JSONDecodeError:
             title = page_title(body)
             return _excerpt(body) if title is None else described(title)
-        said = read_error(payload) if isinstance(payload, dict) else None
-        return said or _excerpt(body)
+        message = read_error(payload) if isinstance(payload, dict) else None
+        return message or _excerpt(body)
 
     def _find_token(self) -> None:
         """Decode piece by piece until there is a token."""
@@ -244,7 +244,7 @@ class ResponseStream:
         """Of the last decoded pieces those that may be earlier than their stamps, by their place."""
         first = self._decoded - count
         late = ((place, self._late.get(first + place)) for place in range(count))
-        return {place: one.since_ns for place, one in late if one is not None and one.whole}
+        return {place: bound.since_ns for place, bound in late if bound is not None and bound.whole}
 
     def _feed(self, sse: SSEDecoder, place: int) -> None:
         """Decode the piece at a place."""
@@ -292,10 +292,10 @@ class ResponseStream:
             delta = self._codec.whole(json_text.loads(body))
         except (orjson.JSONDecodeError, MalformedResponseError) as error:
             title = page_title(body)
-            said = f"a response that the protocol does not know ({error}): {_excerpt(body)}"
+            reason = f"a response that the protocol does not know ({error}): {_excerpt(body)}"
             if title is not None:
-                said = f"the answer is {described(title)}, not an API response: is the URL right?"
-            raise RequestFailedError(Failure.MALFORMED_FRAME, said) from error
+                reason = f"the answer is {described(title)}, not an API response: is the URL right?"
+            raise RequestFailedError(Failure.MALFORMED_FRAME, reason) from error
         self.answer.add(delta, None)
 
 

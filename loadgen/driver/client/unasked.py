@@ -26,7 +26,7 @@ def is_unasked(data: bytes) -> bool:
     return data.startswith(_RESPONSE) and not data.startswith(_FAREWELLS)
 
 
-def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, kept: bool) -> None:
+def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, is_reused: bool) -> None:
     """Demand that a response can be the answer to its request. Times are ns of CLOCK_MONOTONIC.
 
     On a new connection a server may refuse the first request before it comes, when it has too much to do: an
@@ -36,12 +36,12 @@ def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, kept: bool)
         status: Of the response.
         first_byte_ns: When its first byte arrived, by the kernel's stamp.
         begun_ns: When the first byte of the request was handed to the kernel.
-        kept: Whether the connection has carried a request before.
+        is_reused: Whether the connection has carried a request before.
 
     Raises:
         RequestFailedError: `unasked_response`.
     """
-    if first_byte_ns + clock_set_back_ns() < begun_ns and (kept or status == _OK):
+    if first_byte_ns + clock_set_back_ns() < begun_ns and (is_reused or status == _OK):
         early_ms = (begun_ns - first_byte_ns) / 1e6
         raise RequestFailedError(
             Failure.UNASKED_RESPONSE,

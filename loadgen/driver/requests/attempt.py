@@ -55,7 +55,9 @@ async def _require_success(exchange: Exchange, decoding: MutableSet[Exchange]) -
         RequestFailedError: It is none.
     """
     if exchange.response is not None and not exchange.response.ok:
-        raise RequestFailedError(http(exchange.response.status), _said(exchange.response, exchange.stream))
+        raise RequestFailedError(
+            http(exchange.response.status), _error_text(exchange.response, exchange.stream)
+        )
     if exchange.response is not None and exchange.response.encoding:
         raise RequestFailedError(
             Failure.DECODE_ERROR,
@@ -85,7 +87,7 @@ async def _require_success(exchange: Exchange, decoding: MutableSet[Exchange]) -
         raise RequestFailedError(Failure.EMPTY_RESPONSE, "the response is complete, but has no token in it")
 
 
-def _said(head: Head, stream: ResponseStream) -> str:
+def _error_text(head: Head, stream: ResponseStream) -> str:
     """What an HTTP error says for itself: its body, or where it redirects to, which is not followed."""
     place = head.header("location")
     if place and head.status in _REDIRECTS:

@@ -55,7 +55,9 @@ class LeastInFlight:
         """The endpoint of a request, by its number in the phase."""
         in_flight = self._in_flight
         endpoints = len(in_flight)
-        return min(range(endpoints), key=lambda one: (in_flight[one], (one - request) % endpoints))
+        return min(
+            range(endpoints), key=lambda endpoint: (in_flight[endpoint], (endpoint - request) % endpoints)
+        )
 
     def began(self, endpoint: int) -> None:
         """Learn that a request is on its way to an endpoint."""

@@ -82,7 +82,7 @@ class Opening(NamedTuple):
     request: int
     number: int
     sample: Sample
-    said: Sample
+    sent: Sample
     body: bytes
     more: Mapping[str, Any]
 
@@ -132,12 +132,12 @@ class Conversations:
     def opening(self, phase: Phase, request: int) -> Opening:
         """Get a request ready to leave."""
         number = self._agenda.number(phase, request)
-        sample = said = self._samples[self._order(number)]
+        sample = sent = self._samples[self._order(number)]
         more = _NOTHING
         if self._plan.salt:
             more = {"salt": new_salt()}
-            said = salted(sample, more["salt"])
-        return Opening(request, number, sample, said, self._asker.prepare(said), more)
+            sent = salted(sample, more["salt"])
+        return Opening(request, number, sample, sent, self._asker.prepare(sent), more)
 
     def begin(
         self, phase: Phase, opening: Opening, scheduled_ns: int, free_ns: int | None = None
@@ -167,20 +167,20 @@ class Conversations:
 
         Of the first one, the log keeps more.
         """
-        said, body, due_ns, why_cut = opening.said, opening.body, scheduled_ns, "stopped"
-        more = {"conversation": token_hex(8), "turns": len(said.follow_ups) + 1, **opening.more}
+        sent, body, due_ns, why_cut = opening.sent, opening.body, scheduled_ns, "stopped"
+        more = {"conversation": token_hex(8), "turns": len(sent.follow_ups) + 1, **opening.more}
         try:
             # Of the first turn the log keeps the text without the salt.
             outcome = await self._turn(
                 opening.sample, body, due_ns, phase, endpoint, more | {"turn": 0, **first}
             )
-            while said.follow_ups:
-                due_ns = self._clock.now_ns() + self.thinking.pause_ns(opening.number, said.turn)
+            while sent.follow_ups:
+                due_ns = self._clock.now_ns() + self.thinking.pause_ns(opening.number, sent.turn)
                 if why_not := self._why_not(outcome, phase, due_ns):
                     why_cut = why_not
                     break
                 # What it takes to get the next turn ready is a part of the pause.
-                following = said.after(self._answer_to(said, outcome))
+                following = sent.after(self._answer_to(sent, outcome))
                 body = self._asker.prepare(following)
                 await self.thinking.until(due_ns)
                 if self._room is not None and self._room.full:
@@ -188,13 +188,13 @@ class Conversations:
                 if why_not := self._why_not(outcome, phase, self._clock.now_ns()):
                     why_cut = why_not
                     break
-                said = following
-                if not said.follow_ups:
+                sent = following
+                if not sent.follow_ups:
                     self.unfinished.end()
                 self._due(endpoint)
-                outcome = await self._turn(said, body, due_ns, phase, endpoint, more | {"turn": said.turn})
+                outcome = await self._turn(sent, body, due_ns, phase, endpoint, more | {"turn": sent.turn})
         finally:
-            self._end(phase, len(said.follow_ups), why_cut)
+            self._end(phase, len(sent.follow_ups), why_cut)
         return outcome
 
     def _why_not(self, outcome: TurnOutcome, phase: Phase, due_ns: int) -> str | None:
@@ -205,9 +205,9 @@ class Conversations:
             return "stopped"
         return "duration" if phase.is_over(due_ns) else None
 
-    def _answer_to(self, said: Sample, outcome: TurnOutcome) -> Message:
+    def _answer_to(self, sent: Sample, outcome: TurnOutcome) -> Message:
         """What the next turn has for the answer to the one before."""
-        recorded = said.follow_ups[0].recorded if self._plan.history == "recorded" else None
+        recorded = sent.follow_ups[0].recorded if self._plan.history == "recorded" else None
         answer = recorded or outcome.answer
         assert answer is not None  # noqa: S101 (who asks a turn that others follow brings its answer)
         return answer

@@ -17,13 +17,13 @@ class Retries:
     """Decides on further attempts, for all requests of a worker.
 
     Args:
-        most: How many may follow the first attempt at a request.
+        limit: How many may follow the first attempt at a request.
         total_s: All attempts at a request, and the waits between them, take no longer than this.
         seed: Of the waits, up to half of which is chance: who failed together is not to come back together.
     """
 
-    def __init__(self, most: int = 0, total_s: float = 0.0, seed: int | str = 0) -> None:
-        self._most = most
+    def __init__(self, limit: int = 0, total_s: float = 0.0, seed: int | str = 0) -> None:
+        self._limit = limit
         self._total_s = total_s
         self._random = Random(seed)  # noqa: S311 (no secret depends on it)
         self._stopped = asyncio.Event()
@@ -45,7 +45,7 @@ class Retries:
             asked_s: The wait that the server asked for.
             left_s: What is left of the request's time.
         """
-        if attempt > self._most or not mendable(failure) or self._stopped.is_set():
+        if attempt > self._limit or not mendable(failure) or self._stopped.is_set():
             return None
         wait_s = asked_s
         if wait_s is None:

@@ -150,7 +150,7 @@ class RequestRunner:
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
-            data = self._told(exchange, attempt) | {"reason": self._giving_up_for}
+            data = self._end_data(exchange, attempt) | {"reason": self._giving_up_for}
             self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
             raise
         finally:
@@ -252,7 +252,7 @@ class RequestRunner:
         if failure is None and exchange.failure is not None:
             # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
             at_ns = exchange.stream.last_ns
-        data = self._told(exchange, attempt)
+        data = self._end_data(exchange, attempt)
         if failure is None:
             if exchange.failure is not None:
                 data["unended"] = exchange.failure
@@ -265,7 +265,7 @@ class RequestRunner:
         """A failure in the log's form."""
         return {"error": failure.failure, "message": self._redacting.redact(str(failure))}
 
-    def _told(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
+    def _end_data(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
         """Everything that is known of the last attempt, without what must not be repeated."""
         data = _evidence(exchange)
         if attempt > 1:
@@ -363,7 +363,7 @@ def _outcome(exchange: Exchange, failure: RequestFailedError | None, *, followed
     ttft_ms = None
     if arrivals and exchange.sent_ns is not None:
         ttft_ms = (arrivals[0] - exchange.sent_ns) / 1e6
-    said = answer.message() if followed and failure is None else None
+    message = answer.message() if followed and failure is None else None
     # No token takes less than a byte: which counts can be true is for the report to say.
     tokens = min(answer.usage.output_tokens or len(arrivals), exchange.stream.bytes)
-    return TurnOutcome(failure.failure if failure else None, ttft_ms, tokens, said)
+    return TurnOutcome(failure.failure if failure else None, ttft_ms, tokens, message)

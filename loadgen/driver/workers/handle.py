@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
-from loadgen.driver.workers.messages import WorkerMessage, command, said
+from loadgen.driver.workers.messages import WorkerMessage, command, unmarshalled
 from recorder.event import EventType
 from recorder.lifecycle import TERMINAL
 
@@ -128,7 +128,7 @@ class WorkerHandle:
             data = b""
         self.heard += 1
         for payload in self._frames.feed(data):
-            self._take(len(payload), *said(payload))
+            self._take(len(payload), *unmarshalled(payload))
             if self.lost:
                 # What it went on to do after its last word is not to be trusted.
                 return

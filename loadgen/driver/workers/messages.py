@@ -136,6 +136,6 @@ def message(kind: WorkerMessage, *values: Any) -> bytes:
     return framed(marshal.dumps((kind.value, *values)))
 
 
-def said(payload: bytes) -> tuple[Any, ...]:
+def unmarshalled(payload: bytes) -> tuple[Any, ...]:
     """What a worker has said."""
     return marshal.loads(payload)  # type: ignore[no-any-return]  # noqa: S302 (from a process that this one started)

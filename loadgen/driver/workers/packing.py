@@ -56,14 +56,14 @@ def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
     rare = _RARE(sample)
     if not sample.follow_ups:
         return _USUAL(sample) if rare == _NOTHING_RARE else (*_USUAL(sample), *rare)
-    follow_ups = [_FOLLOW_UP(one) for one in sample.follow_ups]
+    follow_ups = [_FOLLOW_UP(follow_up) for follow_up in sample.follow_ups]
     if not recorded:
-        follow_ups = [(messages, None, most) for messages, _, most in follow_ups]
+        follow_ups = [(messages, None, max_tokens) for messages, _, max_tokens in follow_ups]
     return (*_USUAL(sample), *rare, follow_ups)
 
 
 def _unpacked_sample(pack: Packed) -> Sample:
     fields, follow_ups = pack[:_FEW], pack[_FEW:]
     if follow_ups:
-        fields = (*fields, tuple(FollowUp(*one) for one in follow_ups[0]))
+        fields = (*fields, tuple(FollowUp(*follow_up) for follow_up in follow_ups[0]))
     return Sample(*fields)

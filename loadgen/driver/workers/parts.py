@@ -58,11 +58,11 @@ def protocol_names() -> list[str]:
 
 
 def _codec_of_plugin(name: str) -> Codec:
-    found: Codec = loaded("protocols", name)
-    if missing := [member for member in _CODEC if not hasattr(found, member)]:
+    codec: Codec = loaded("protocols", name)
+    if missing := [member for member in _CODEC if not hasattr(codec, member)]:
         package = origin(plugins("protocols")[name])
         raise PluginError(f"{name}: the protocol of {package} cannot be used: it has no {missing[0]!r}")
-    return found
+    return codec
 
 
 TRANSPORTS: Final = {

@@ -247,7 +247,7 @@ class WorkerPool:
 
     def on_completeness(self) -> None:
         """Say in the log until when it is complete: of a worker that is lost, until when it was."""
-        until_ns = min((one.complete_until_ns for one in self._members if not one.ended), default=0)
+        until_ns = min((worker.complete_until_ns for worker in self._members if not worker.ended), default=0)
         if until_ns > self._complete_until_ns:
             self._complete_until_ns = until_ns
             self._recorder.complete_until(until_ns)

@@ -61,7 +61,7 @@ def main() -> None:
     try:
         asyncio.run(worker.run(payloads[1:]))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
-        sys.exit(briefing.redact(_told(crash)))
+        sys.exit(briefing.redact(_crash_text(crash)))
 
 
 def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[bytes]:
@@ -120,7 +120,7 @@ class Worker:
         """
         briefing, plan = self._briefing, self._briefing.plan
         self._shipper = Shipper(self._sock, briefing.bounds)
-        self._transports = [self._make_transport(one, plan.timeouts) for one in briefing.endpoints]
+        self._transports = [self._make_transport(endpoint, plan.timeouts) for endpoint in briefing.endpoints]
         codec = codec_of(plan.protocol, plan.protocol_options)
         self._retries = Retries(plan.retries, plan.timeouts.total_s, f"{plan.seed}/{briefing.share.worker}")
         self._asker = asker = RequestRunner(
@@ -224,10 +224,10 @@ class Worker:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (crash := task.exception()) is not None:
-            self._shipper.tell(WorkerMessage.CRASHED, self._briefing.redact(_told(crash)))
+            self._shipper.tell(WorkerMessage.CRASHED, self._briefing.redact(_crash_text(crash)))
 
 
-def _told(crash: BaseException) -> str:
+def _crash_text(crash: BaseException) -> str:
     """A bug in one line: what, and where."""
     trace = crash.__traceback__
     while trace is not None and trace.tb_next is not None:

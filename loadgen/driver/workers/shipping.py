@@ -52,7 +52,7 @@ class Shipper:
         self._since_ns = 0
         self._timer: asyncio.TimerHandle | None = None
         self._room = asyncio.Event()
-        self._most = 0
+        self._peak_events = 0
         self._held_since_ns: int | None = None
         self._held_ns = 0
 
@@ -77,7 +77,7 @@ class Shipper:
         if self._timer is not None:
             self._timer.cancel()
         count = len(self._events)
-        self._most = max(self._most, self._outbox.events + count)
+        self._peak_events = max(self._peak_events, self._outbox.events + count)
         self._outbox.send(message(WorkerMessage.ROWS, self._since_ns, self._rows()), count)
         if self._holds_more_than(1):
             self.full = True
@@ -102,12 +102,12 @@ class Shipper:
 
     def reading(self) -> dict[str, Any]:
         """How it went since the last reading: most events that waited, and how long issuing was held up."""
-        now_ns, held_ns, most = time.monotonic_ns(), self._held_ns, self._most
+        now_ns, held_ns, peak_events = time.monotonic_ns(), self._held_ns, self._peak_events
         if self._held_since_ns is not None:
             held_ns += now_ns - self._held_since_ns
             self._held_since_ns = now_ns
-        self._held_ns, self._most = 0, self._outbox.events
-        return {"backlog_events": most, "held_up_ms": round(held_ns / _NS_PER_MS, 3)}
+        self._held_ns, self._peak_events = 0, self._outbox.events
+        return {"backlog_events": peak_events, "held_up_ms": round(held_ns / _NS_PER_MS, 3)}
 
     def _holds_more_than(self, share: float) -> bool:
         bounds, outbox = self._bounds, self._outbox

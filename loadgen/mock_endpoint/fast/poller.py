@@ -63,22 +63,22 @@ class EpollPoller:
     def __init__(self) -> None:
         self._timer = TimerFd()
         self._epoll = select.epoll()
-        self._known: set[int] = set()
+        self._watched: set[int] = set()
         # Edge-triggered: going off is reported once, and need not be read away.
         self._epoll.register(self._timer.fd, select.EPOLLIN | select.EPOLLET)
 
     def watch(self, fd: int, *, writable: bool = False) -> None:
         """Report from now on when `fd` is readable; with `writable`, when it is writable too."""
         mask = select.EPOLLIN | select.EPOLLOUT if writable else select.EPOLLIN
-        if fd in self._known:
+        if fd in self._watched:
             self._epoll.modify(fd, mask)
         else:
             self._epoll.register(fd, mask)
-            self._known.add(fd)
+            self._watched.add(fd)
 
     def forget(self, fd: int) -> None:
         """Report no more about `fd`."""
-        self._known.discard(fd)
+        self._watched.discard(fd)
         self._epoll.unregister(fd)
 
     def wait(self, until_ns: int | None) -> Sequence[tuple[int, int]]:

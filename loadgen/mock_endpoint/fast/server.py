@@ -66,25 +66,25 @@ def serve_fast(
 
 def _stop_signals(opened: ExitStack) -> tuple[socket.socket, socket.socket]:
     """Two ends of a line: what a signal writes into the first says in the second that it is time to stop."""
-    stop, told = socket.socketpair()
+    stop, stopped = socket.socketpair()
     opened.enter_context(stop)
-    opened.enter_context(told)
+    opened.enter_context(stopped)
     stop.settimeout(0)
     before = signal.set_wakeup_fd(stop.fileno())
     opened.callback(signal.set_wakeup_fd, before)
     for number in (signal.SIGTERM, signal.SIGINT):
         opened.callback(signal.signal, number, signal.signal(number, lambda *_: None))
-    return stop, told
+    return stop, stopped
 
 
 def _listen(options: MockOptions, opened: ExitStack) -> list[socket.socket]:
     """Listen on every address that the host name stands for."""
     listeners = []
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        for family, kind, protocol, _, address in dict.fromkeys(found):
+        for family, kind, protocol, _, address in dict.fromkeys(addresses):
             listener = opened.enter_context(socket.socket(family, kind, protocol))
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:

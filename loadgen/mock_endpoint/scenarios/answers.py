@@ -26,16 +26,18 @@ _FAR: Final = "Fri, 31 Dec 2049 23:59:59 GMT"
 
 def in_one_piece(dialect: Dialect) -> ScenarioScript:
     """The whole answer as one JSON text."""
-    said = words()
-    return ScenarioScript((replace(whole(END_MS, dialect.whole(said)), said=said),), streamed=False)
+    contents = words()
+    return ScenarioScript(
+        (replace(whole(END_MS, dialect.whole(contents)), contents=contents),), streamed=False
+    )
 
 
 def in_one_piece_until_close(dialect: Dialect) -> ScenarioScript:
     """The same, of no announced length: the end of the connection ends it."""
-    said = words()
+    contents = words()
     start = head(JSON, "Connection: close", version="1.0")
     return ScenarioScript(
-        (Send(END_MS, start + dialect.whole(said), said), Close(END_MS)),
+        (Send(END_MS, start + dialect.whole(contents), contents), Close(END_MS)),
         streamed=False,
     )
 

@@ -22,15 +22,15 @@ _GAP_MS: Final = 1.0
 
 def short(dialect: Dialect) -> ScenarioScript:
     """Four tokens within 5 ms."""
-    said = words(_TOKENS)
+    contents = words(_TOKENS)
     end_ms = _FIRST_MS + _GAP_MS * (_TOKENS - 1)
     return ScenarioScript(
         tuple(
             chunked(
                 [
                     *timetable.opening(dialect, 0),
-                    *timetable.paced(dialect, said, first_ms=_FIRST_MS, gap_ms=_GAP_MS),
-                    *timetable.ending(dialect, said, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms),
+                    *timetable.paced(dialect, contents, first_ms=_FIRST_MS, gap_ms=_GAP_MS),
+                    *timetable.ending(dialect, contents, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms),
                 ]
             )
         )

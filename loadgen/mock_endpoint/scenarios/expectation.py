@@ -55,10 +55,10 @@ class Expectation:
 def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
     """What a client must see of a scenario in a protocol."""
     script = scenario.script(dialect)
-    answer = [one for one in script.said if not one.choice]
-    carried = [one for one in answer if one.tokens]
+    answer = [content for content in script.contents if not content.choice]
+    carried = [content for content in answer if content.tokens]
     completes, chunks = COMPLETED in scenario.sees, len(carried) if script.streamed else 0
-    counted = sum(one.tokens for one in script.said) if script.counted else chunks
+    counted = sum(content.tokens for content in script.contents) if script.counted else chunks
     return Expectation(
         sees=scenario.sees,
         streamed=script.streamed,
@@ -68,18 +68,20 @@ def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
         output=_text(answer, "content") or "",
         reasoning=_text(answer, *_THINKING),
         arguments=_text(answer, "tool"),
-        silent_chunks=sum(one.kind == "content" and not one.text for one in answer),
-        first_output=_place(one.kind not in _THINKING for one in carried) if script.streamed else None,
-        first_visible=_place(one.kind == "content" and one.text != "" for one in carried)
+        silent_chunks=sum(content.kind == "content" and not content.text for content in answer),
+        first_output=_place(content.kind not in _THINKING for content in carried)
+        if script.streamed
+        else None,
+        first_visible=_place(content.kind == "content" and content.text != "" for content in carried)
         if script.streamed
         else None,
         depends=scenario.spoils or any(isinstance(step, Reset) for step in script.steps),
     )
 
 
-def _text(said: Sequence[EventContent], *kinds: str) -> str | None:
+def _text(contents: Sequence[EventContent], *kinds: str) -> str | None:
     """The text of these kinds."""
-    return "".join(one.text for one in said if one.kind in kinds) or None
+    return "".join(content.text for content in contents if content.kind in kinds) or None
 
 
 def _place(flags: Iterable[bool]) -> int | None:

@@ -66,12 +66,12 @@ class Player:
 
     async def _send(self, step: Send, truth: PlayedTruth, *, stamped: bool) -> None:
         now_ns = time.monotonic_ns()
-        if step.said:
-            truth.tokens += count(step.said)
+        if step.contents:
+            truth.tokens += count(step.contents)
             late_ns = now_ns - truth.received_ns - round(step.at_ms * _MS)
             truth.late_ns = max(truth.late_ns, late_ns)
         if stamped:
-            truth.chunk_ns += [now_ns for one in step.said if one.tokens and not one.choice]
+            truth.chunk_ns += [now_ns for content in step.contents if content.tokens and not content.choice]
         await asyncio.get_running_loop().sock_sendall(self._sock, step.data)
         if not step.after:
             truth.done_ns = time.monotonic_ns()

@@ -30,8 +30,8 @@ def plain(dialect: Dialect) -> ScenarioScript:
 
 def role_early(dialect: Dialect) -> ScenarioScript:
     """The stream begins at once, and its first token comes when it comes."""
-    said = words()
-    later = timetable.paced(dialect, said) + timetable.ending(dialect, said)
+    contents = words()
+    later = timetable.paced(dialect, contents) + timetable.ending(dialect, contents)
     return ScenarioScript(tuple(chunked([*timetable.opening(dialect, 0), *later])))
 
 
@@ -59,8 +59,8 @@ def tool_calls(dialect: Dialect) -> ScenarioScript:
 
 def silent_tokens(dialect: Dialect) -> ScenarioScript:
     """The first four tokens have no text yet; the server counts them."""
-    said = (EventContent(""),) * 4 + words(TOKENS - 4, start=4)
-    return ScenarioScript(tuple(chunked(timetable.body(dialect, said))))
+    contents = (EventContent(""),) * 4 + words(TOKENS - 4, start=4)
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, contents))))
 
 
 def empty_chunks(dialect: Dialect) -> ScenarioScript:
@@ -72,28 +72,28 @@ def empty_chunks(dialect: Dialect) -> ScenarioScript:
 
 def four_tokens_a_chunk(dialect: Dialect) -> ScenarioScript:
     """Four events of four tokens, each when its first token is due."""
-    said = [EventContent(f" a{number} b c d", tokens=4) for number in range(TOKENS // 4)]
-    pieces = timetable.paced(dialect, said, gap_ms=4 * GAP_MS)
+    contents = [EventContent(f" a{number} b c d", tokens=4) for number in range(TOKENS // 4)]
+    pieces = timetable.paced(dialect, contents, gap_ms=4 * GAP_MS)
     end_ms = FIRST_MS + 3 * 4 * GAP_MS
-    end = timetable.ending(dialect, said, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms)
+    end = timetable.ending(dialect, contents, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms)
     return ScenarioScript(tuple(chunked([*timetable.opening(dialect), *pieces, *end])))
 
 
 def usage_late(dialect: Dialect) -> ScenarioScript:
     """Usage, and what follows it, 50 ms after the last token."""
-    said = words()
-    end = timetable.ending(dialect, said, usage_ms=LATE_MS, done_ms=LATE_MS)
+    contents = words()
+    end = timetable.ending(dialect, contents, usage_ms=LATE_MS, done_ms=LATE_MS)
     return ScenarioScript(
-        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *end]))
+        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, contents), *end]))
     )
 
 
 def done_late(dialect: Dialect) -> ScenarioScript:
     """The end of the protocol 50 ms after the last token."""
-    said = words()
-    end = timetable.ending(dialect, said, done_ms=LATE_MS)
+    contents = words()
+    end = timetable.ending(dialect, contents, done_ms=LATE_MS)
     return ScenarioScript(
-        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *end]))
+        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, contents), *end]))
     )
 
 
@@ -104,77 +104,77 @@ def no_usage(dialect: Dialect) -> ScenarioScript:
 
 def no_done(dialect: Dialect) -> ScenarioScript:
     """The stream is over after the finish reason and the usage."""
-    said = words()
-    end = timetable.ending(dialect, said)
-    kept = [piece for piece in end if piece.data != chat.DONE]
+    contents = words()
+    end = timetable.ending(dialect, contents)
+    without_done = [piece for piece in end if piece.data != chat.DONE]
     return ScenarioScript(
-        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, said), *kept]))
+        tuple(chunked([*timetable.opening(dialect), *timetable.paced(dialect, contents), *without_done]))
     )
 
 
-def _openai(dialect: Dialect, reason: str | None, said: EventContent | None, **more: Any) -> bytes:
+def _openai(dialect: Dialect, reason: str | None, content: EventContent | None, **more: Any) -> bytes:
     """A chunk of either OpenAI protocol, with further members."""
     if dialect.path == completions.path:
-        return completions.chunk(said.text if said else "", reason, **more)
-    return chat.delta({"content": said.text} if said else {}, reason, **more)
+        return completions.chunk(content.text if content else "", reason, **more)
+    return chat.delta({"content": content.text} if content else {}, reason, **more)
 
 
 def usage_on_finish(dialect: Dialect) -> ScenarioScript:
     """The usage rides on the chunk with the finish reason."""
-    said = words()
-    finish = Send(END_MS, _openai(dialect, "stop", None, usage=chat.usage(said)))
-    pieces = [*timetable.paced(dialect, said), finish, Send(END_MS, chat.DONE)]
+    contents = words()
+    finish = Send(END_MS, _openai(dialect, "stop", None, usage=chat.usage(contents)))
+    pieces = [*timetable.paced(dialect, contents), finish, Send(END_MS, chat.DONE)]
     return ScenarioScript(tuple(chunked([*timetable.opening(dialect), *pieces])))
 
 
 def usage_null(dialect: Dialect) -> ScenarioScript:
     """`usage: null` on every chunk but the last."""
-    said = words()
+    contents = words()
     pieces = [
-        Send(FIRST_MS + GAP_MS * place, _openai(dialect, None, one, usage=None), (one,))
-        for place, one in enumerate(said)
+        Send(FIRST_MS + GAP_MS * place, _openai(dialect, None, content, usage=None), (content,))
+        for place, content in enumerate(contents)
     ]
-    return ScenarioScript(tuple(chunked([*pieces, *timetable.ending(dialect, said)])))
+    return ScenarioScript(tuple(chunked([*pieces, *timetable.ending(dialect, contents)])))
 
 
 def usage_growing(dialect: Dialect) -> ScenarioScript:
     """Every chunk says how many tokens there were so far."""
-    said = words()
+    contents = words()
     pieces = [
         Send(
             FIRST_MS + GAP_MS * place,
-            _openai(dialect, None, one, usage=chat.usage(said[: place + 1])),
-            (one,),
+            _openai(dialect, None, content, usage=chat.usage(contents[: place + 1])),
+            (content,),
         )
-        for place, one in enumerate(said)
+        for place, content in enumerate(contents)
     ]
-    return ScenarioScript(tuple(chunked([*pieces, *timetable.ending(dialect, said)])))
+    return ScenarioScript(tuple(chunked([*pieces, *timetable.ending(dialect, contents)])))
 
 
 def unsafe_text(dialect: Dialect) -> ScenarioScript:
     """The output has terminal escapes, HTML, a formula and a NUL in it."""
     texts = ("\x1b[2J\x1b]0;owned\x07", "<script>alert(1)</script>", "=cmd|' /C calc'!A0", '\u202e\x00\r\n,"')
-    said = tuple(EventContent(text) for text in texts * (TOKENS // 4))
-    return ScenarioScript(tuple(chunked(timetable.body(dialect, said))))
+    contents = tuple(EventContent(text) for text in texts * (TOKENS // 4))
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, contents))))
 
 
 def half_characters(dialect: Dialect) -> ScenarioScript:
     """One character in two tokens, cut as UTF-16 has it: each half is a lone surrogate."""
-    said = (*words(8), EventContent("\ufffd"), EventContent("\ufffd"), *words(6, start=10))
+    contents = (*words(8), EventContent("\ufffd"), EventContent("\ufffd"), *words(6, start=10))
     halves = iter((b"\\ud83d", b"\\ude00"))
     pieces = [
         replace(piece, data=piece.data.replace(_NO_CHARACTER, next(halves)))
-        if piece.said and piece.said[0].text == "\ufffd"
+        if piece.contents and piece.contents[0].text == "\ufffd"
         else piece
-        for piece in timetable.body(dialect, said)
+        for piece in timetable.body(dialect, contents)
     ]
     return ScenarioScript(tuple(chunked(pieces)))
 
 
 def two_choices(dialect: Dialect) -> ScenarioScript:
     """Two answers to one question, a token of each in turn."""
-    said = [EventContent(one.text, choice=number % 2) for number, one in enumerate(words())]
-    return ScenarioScript(tuple(chunked(timetable.body(dialect, said))))
+    contents = [EventContent(content.text, choice=number % 2) for number, content in enumerate(words())]
+    return ScenarioScript(tuple(chunked(timetable.body(dialect, contents))))
 
 
 _CHAT: Final = ("chat",)

@@ -32,13 +32,13 @@ class Send:
     Attributes:
         at_ms: When.
         data: What.
-        said: What the events carry that these bytes complete.
+        contents: What the events carry that these bytes complete.
         after: The response was over before: these bytes are no part of it.
     """
 
     at_ms: float
     data: bytes
-    said: tuple[EventContent, ...] = ()
+    contents: tuple[EventContent, ...] = ()
     after: bool = False
 
 
@@ -88,6 +88,6 @@ class ScenarioScript:
     streamed: bool = True
 
     @property
-    def said(self) -> tuple[EventContent, ...]:
+    def contents(self) -> tuple[EventContent, ...]:
         """What the events carry, in their order."""
-        return tuple(said for step in self.steps if isinstance(step, Send) for said in step.said)
+        return tuple(content for step in self.steps if isinstance(step, Send) for content in step.contents)

@@ -33,22 +33,22 @@ def words(count: int = TOKENS, kind: Kind = "content", start: int = 0) -> tuple[
 
 def paced(
     dialect: Dialect,
-    said: Sequence[EventContent],
+    contents: Sequence[EventContent],
     *,
     first_ms: float = FIRST_MS,
     gap_ms: float = GAP_MS,
 ) -> list[Send]:
     """One piece of a stream for each event that carries something."""
-    events = dialect.events(said)
+    events = dialect.events(contents)
     return [
-        Send(first_ms + gap_ms * number, event, (one,))
-        for number, (one, event) in enumerate(zip(said, events, strict=True))
+        Send(first_ms + gap_ms * number, event, (content,))
+        for number, (content, event) in enumerate(zip(contents, events, strict=True))
     ]
 
 
 def ending(
     dialect: Dialect,
-    said: Sequence[EventContent],
+    contents: Sequence[EventContent],
     *,
     usage: bool = True,
     finish_ms: float = END_MS,
@@ -56,7 +56,7 @@ def ending(
     done_ms: float = END_MS,
 ) -> list[Send]:
     """The pieces after the last token, at their times; those that a protocol does not have are left out."""
-    end = dialect.ending(said, counted=usage)
+    end = dialect.ending(contents, counted=usage)
     pieces = [(finish_ms, end.finish), (usage_ms, end.usage), (done_ms, end.done)]
     return [Send(at_ms, data) for at_ms, data in pieces if data]
 
@@ -68,15 +68,15 @@ def opening(dialect: Dialect, at_ms: float = FIRST_MS) -> list[Send]:
 
 def body(
     dialect: Dialect,
-    said: Sequence[EventContent] = words(),
+    contents: Sequence[EventContent] = words(),
     *,
     usage: bool = True,
     first_ms: float = FIRST_MS,
 ) -> list[Send]:
     """A whole stream as it should be."""
-    pieces = paced(dialect, said, first_ms=first_ms)
+    pieces = paced(dialect, contents, first_ms=first_ms)
     end_ms = pieces[-1].at_ms
-    end = ending(dialect, said, usage=usage, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms)
+    end = ending(dialect, contents, usage=usage, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms)
     return [*opening(dialect, first_ms), *pieces, *end]
 
 
@@ -91,14 +91,18 @@ def together(pieces: Iterable[Send], key: Callable[[Send], object] = attrgetter(
     for _, group in groupby(pieces, key):
         alike = list(group)
         data = b"".join(piece.data for piece in alike)
-        merged.append(Send(alike[-1].at_ms, data, tuple(said for piece in alike for said in piece.said)))
+        merged.append(
+            Send(alike[-1].at_ms, data, tuple(content for piece in alike for content in piece.contents))
+        )
     return merged
 
 
 def byte_by_byte(pieces: Iterable[Send]) -> list[Send]:
     """Every byte in a piece of its own; the last byte of an event is what completes it."""
     return [
-        Send(piece.at_ms, piece.data[place : place + 1], piece.said if place == len(piece.data) - 1 else ())
+        Send(
+            piece.at_ms, piece.data[place : place + 1], piece.contents if place == len(piece.data) - 1 else ()
+        )
         for piece in pieces
         for place in range(len(piece.data))
     ]
@@ -111,5 +115,5 @@ def cut_in_two(pieces: Iterable[Send], lag_ms: float = 2.0) -> list[Send]:
         place = 1 + 7 * number % max(1, len(piece.data) - 1)
         first_ms = max(at_ms, piece.at_ms)
         at_ms = first_ms + lag_ms
-        halves += [Send(first_ms, piece.data[:place]), Send(at_ms, piece.data[place:], piece.said)]
+        halves += [Send(first_ms, piece.data[:place]), Send(at_ms, piece.data[place:], piece.contents)]
     return halves

@@ -83,8 +83,8 @@ def no_blank_line(dialect: Dialect) -> ScenarioScript:
 
 def unicode_text(dialect: Dialect, tokens: int) -> list[Send]:
     """A stream whose texts are of many bytes a character."""
-    said = tuple(EventContent(text) for text in (" ä", " €", " 😀", " 語") * (tokens // 4))
-    return timetable.body(dialect, said)
+    contents = tuple(EventContent(text) for text in (" ä", " €", " 😀", " 語") * (tokens // 4))
+    return timetable.body(dialect, contents)
 
 
 def bytewise(dialect: Dialect) -> ScenarioScript:
@@ -97,7 +97,7 @@ def split_events(dialect: Dialect) -> ScenarioScript:
     """Every write in two, each time cut at another place, 2 ms apart."""
     head, *steps = (step for step in chunked(unicode_text(dialect, TOKENS)) if isinstance(step, Send))
     # A token and the end are cut apart: what completes an event must stand in the half that says so.
-    pieces = timetable.together(steps, lambda piece: (piece.at_ms, bool(piece.said)))
+    pieces = timetable.together(steps, lambda piece: (piece.at_ms, bool(piece.contents)))
     return ScenarioScript((head, *timetable.cut_in_two(pieces)))
 
 
@@ -121,12 +121,12 @@ def late_headers(dialect: Dialect) -> ScenarioScript:
 
 def long_chunk(dialect: Dialect) -> ScenarioScript:
     """The first chunk has 256 KiB of text."""
-    said = (EventContent("x" * _LONG), *words(TOKENS - 1, start=1))
-    pieces = timetable.body(dialect, said)
-    *start, first = pieces[: next(place for place, piece in enumerate(pieces) if piece.said) + 1]
+    contents = (EventContent("x" * _LONG), *words(TOKENS - 1, start=1))
+    pieces = timetable.body(dialect, contents)
+    *start, first = pieces[: next(place for place, piece in enumerate(pieces) if piece.contents) + 1]
     # So much takes its time on the way: only its last byte, which completes the event, leaves when it is due.
     early = Send(1, b"".join(piece.data for piece in start) + first.data[:-1])
-    last = Send(FIRST_MS, first.data[-1:], first.said)
+    last = Send(FIRST_MS, first.data[-1:], first.contents)
     return ScenarioScript(tuple(chunked([early, last, *pieces[len(start) + 1 :]])))
 
 

@@ -27,17 +27,21 @@ def opening() -> bytes:
     return delta({"role": "assistant", "content": ""})
 
 
-def events(said: Sequence[EventContent]) -> list[bytes]:
+def events(contents: Sequence[EventContent]) -> list[bytes]:
     """A delta for each."""
-    calls = [one for one in said if one.kind == "tool"]
-    return [delta(_said(one, first=calls[:1] == [one]), choice=one.choice) for one in said]
+    calls = [content for content in contents if content.kind == "tool"]
+    return [
+        delta(_delta_of(content, first=calls[:1] == [content]), choice=content.choice) for content in contents
+    ]
 
 
-def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
+def ending(contents: Sequence[EventContent], *, counted: bool) -> Ending:
     """The finish reason, the usage, `[DONE]`."""
-    reason = "tool_calls" if any(one.kind == "tool" for one in said) else "stop"
-    finish = b"".join(delta({}, reason, choice) for choice in sorted({one.choice for one in said} or {0}))
-    return Ending(finish, event({**_HEAD, "choices": [], "usage": usage(said)}) if counted else b"", DONE)
+    reason = "tool_calls" if any(content.kind == "tool" for content in contents) else "stop"
+    finish = b"".join(
+        delta({}, reason, choice) for choice in sorted({content.choice for content in contents} or {0})
+    )
+    return Ending(finish, event({**_HEAD, "choices": [], "usage": usage(contents)}) if counted else b"", DONE)
 
 
 def error(message: str) -> bytes:
@@ -45,33 +49,33 @@ def error(message: str) -> bytes:
     return event({"error": {"message": message, "type": "server_error", "code": 500}})
 
 
-def whole(said: Sequence[EventContent]) -> bytes:
+def whole(contents: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
-    message: dict[str, Any] = {"role": "assistant", "content": text_of(said, "content")}
+    message: dict[str, Any] = {"role": "assistant", "content": text_of(contents, "content")}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     kind = {"object": "chat.completion"}
-    return orjson.dumps({**_HEAD, **kind, "choices": [choice], "usage": usage(said)})
+    return orjson.dumps({**_HEAD, **kind, "choices": [choice], "usage": usage(contents)})
 
 
-def delta(said: dict[str, Any], reason: str | None = None, choice: int = 0, **more: Any) -> bytes:
+def delta(member: dict[str, Any], reason: str | None = None, choice: int = 0, **more: Any) -> bytes:
     """One chunk."""
-    return event({**_HEAD, "choices": [{"index": choice, "delta": said, "finish_reason": reason}], **more})
+    return event({**_HEAD, "choices": [{"index": choice, "delta": member, "finish_reason": reason}], **more})
 
 
-def usage(said: Sequence[EventContent]) -> dict[str, Any]:
+def usage(contents: Sequence[EventContent]) -> dict[str, Any]:
     """The server's own counts."""
-    output = count(said)
+    output = count(contents)
     return {
         "prompt_tokens": INPUT_TOKENS,
         "completion_tokens": output,
         "total_tokens": INPUT_TOKENS + output,
         "prompt_tokens_details": {"cached_tokens": 1},
-        "completion_tokens_details": {"reasoning_tokens": count(said, "reasoning", "reasoning_content")},
+        "completion_tokens_details": {"reasoning_tokens": count(contents, "reasoning", "reasoning_content")},
     }
 
 
-def _said(one: EventContent, *, first: bool) -> dict[str, Any]:
-    if one.kind != "tool":
-        return {one.kind: one.text}
-    function = {"name": "search", "arguments": one.text} if first else {"arguments": one.text}
+def _delta_of(content: EventContent, *, first: bool) -> dict[str, Any]:
+    if content.kind != "tool":
+        return {content.kind: content.text}
+    function = {"name": "search", "arguments": content.text} if first else {"arguments": content.text}
     return {"tool_calls": [{"index": 0, **(_CALL if first else {}), "function": function}]}

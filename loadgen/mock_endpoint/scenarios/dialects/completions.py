@@ -24,25 +24,25 @@ def opening() -> bytes:
     return b""
 
 
-def events(said: Sequence[EventContent]) -> list[bytes]:
+def events(contents: Sequence[EventContent]) -> list[bytes]:
     """A chunk for each."""
-    return [chunk(one.text, choice=one.choice) for one in said]
+    return [chunk(content.text, choice=content.choice) for content in contents]
 
 
-def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
+def ending(contents: Sequence[EventContent], *, counted: bool) -> Ending:
     """The finish reason, the usage, `[DONE]`."""
-    choices = sorted({one.choice for one in said} or {0})
-    counts = event({**_HEAD, "choices": [], "usage": chat.usage(said)}) if counted else b""
+    choices = sorted({content.choice for content in contents} or {0})
+    counts = event({**_HEAD, "choices": [], "usage": chat.usage(contents)}) if counted else b""
     return Ending(b"".join(chunk("", "stop", choice) for choice in choices), counts, chat.DONE)
 
 
 error = chat.error
 
 
-def whole(said: Sequence[EventContent]) -> bytes:
+def whole(contents: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
-    choice = {"index": 0, "text": text_of(said, "content"), "finish_reason": "stop"}
-    return orjson.dumps({**_HEAD, "choices": [choice], "usage": chat.usage(said)})
+    choice = {"index": 0, "text": text_of(contents, "content"), "finish_reason": "stop"}
+    return orjson.dumps({**_HEAD, "choices": [choice], "usage": chat.usage(contents)})
 
 
 def chunk(text: str, reason: str | None = None, choice: int = 0, **more: Any) -> bytes:

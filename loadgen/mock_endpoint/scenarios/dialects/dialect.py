@@ -29,16 +29,16 @@ class Dialect(Protocol):
     def opening(self) -> bytes:
         """What a stream begins with; it carries no token."""
 
-    def events(self, said: Sequence[EventContent]) -> list[bytes]:
+    def events(self, contents: Sequence[EventContent]) -> list[bytes]:
         """For each token (or few) the event that carries it, with what must stand before it."""
 
-    def ending(self, said: Sequence[EventContent], *, counted: bool) -> Ending:
+    def ending(self, contents: Sequence[EventContent], *, counted: bool) -> Ending:
         """What ends the stream of these tokens; `counted`: with the number of tokens."""
 
     def error(self, message: str) -> bytes:
         """The event that reports an error in the middle of a stream."""
 
-    def whole(self, said: Sequence[EventContent]) -> bytes:
+    def whole(self, contents: Sequence[EventContent]) -> bytes:
         """The JSON of an answer in one piece."""
 
 
@@ -47,11 +47,11 @@ def event(payload: Any, name: str = "") -> bytes:
     return (f"event: {name}\n".encode() if name else b"") + b"data: " + orjson.dumps(payload) + b"\n\n"
 
 
-def text_of(said: Sequence[EventContent], *kinds: str) -> str:
+def text_of(contents: Sequence[EventContent], *kinds: str) -> str:
     """The text of the first answer, of these kinds."""
-    return "".join(one.text for one in said if one.kind in kinds and not one.choice)
+    return "".join(content.text for content in contents if content.kind in kinds and not content.choice)
 
 
-def count(said: Sequence[EventContent], *kinds: str) -> int:
+def count(contents: Sequence[EventContent], *kinds: str) -> int:
     """How many tokens there are, of these kinds or of all."""
-    return sum(one.tokens for one in said if not kinds or one.kind in kinds)
+    return sum(content.tokens for content in contents if not kinds or content.kind in kinds)

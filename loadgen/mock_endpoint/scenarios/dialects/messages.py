@@ -40,31 +40,31 @@ def opening() -> bytes:
     return _typed("message_start", message=begun) + _typed("ping")
 
 
-def events(said: Sequence[EventContent]) -> list[bytes]:
+def events(contents: Sequence[EventContent]) -> list[bytes]:
     """A delta for each, behind the start of its block; a call's start has a token itself, its name."""
-    return list(_events(said))
+    return list(_events(contents))
 
 
-def _events(said: Sequence[EventContent]) -> Iterator[bytes]:
+def _events(contents: Sequence[EventContent]) -> Iterator[bytes]:
     before, index = None, -1
-    for one in said:
+    for content in contents:
         start = b""
-        if one.kind != before:
+        if content.kind != before:
             stop = b"" if before is None else _typed("content_block_stop", index=index)
-            before, index = one.kind, index + 1
-            start = stop + _typed("content_block_start", index=index, content_block=_BLOCKS[one.kind])
-            if one.kind == "tool":
+            before, index = content.kind, index + 1
+            start = stop + _typed("content_block_start", index=index, content_block=_BLOCKS[content.kind])
+            if content.kind == "tool":
                 yield start
                 continue
-        kind, member = _DELTAS[one.kind]
-        yield start + _typed("content_block_delta", index=index, delta={"type": kind, member: one.text})
+        kind, member = _DELTAS[content.kind]
+        yield start + _typed("content_block_delta", index=index, delta={"type": kind, member: content.text})
 
 
-def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
+def ending(contents: Sequence[EventContent], *, counted: bool) -> Ending:
     """The end of the last block; the reason and the usage; the end of the message."""
-    stop = _typed("content_block_stop", index=0) if said else b""
+    stop = _typed("content_block_stop", index=0) if contents else b""
     reason = {"stop_reason": "end_turn", "stop_sequence": None}
-    usage = {"usage": {"output_tokens": count(said)}} if counted else {}
+    usage = {"usage": {"output_tokens": count(contents)}} if counted else {}
     return Ending(stop, _typed("message_delta", delta=reason, **usage), _typed("message_stop"))
 
 
@@ -73,10 +73,10 @@ def error(message: str) -> bytes:
     return _typed("error", error={"type": "overloaded_error", "message": message})
 
 
-def whole(said: Sequence[EventContent]) -> bytes:
+def whole(contents: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
-    content = [{"type": "text", "text": text_of(said, "content")}]
-    usage = {**_INPUT, "output_tokens": count(said)}
+    content = [{"type": "text", "text": text_of(contents, "content")}]
+    usage = {**_INPUT, "output_tokens": count(contents)}
     return orjson.dumps({**_HEAD, "content": content, "stop_reason": "end_turn", "usage": usage})
 
 

@@ -25,20 +25,20 @@ def opening() -> bytes:
     return b""
 
 
-def events(said: Sequence[EventContent]) -> list[bytes]:
+def events(contents: Sequence[EventContent]) -> list[bytes]:
     """An event for each."""
-    return [event({"text": one.text}) for one in said]
+    return [event({"text": content.text}) for content in contents]
 
 
-def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
+def ending(contents: Sequence[EventContent], *, counted: bool) -> Ending:
     """The finish reason, the number of tokens, `[DONE]`."""
-    counts = event({"tokens": count(said)}) if counted else b""
+    counts = event({"tokens": count(contents)}) if counted else b""
     return Ending(event({"text": "", "finish": "stop"}), counts, chat.DONE)
 
 
 error = chat.error
 
 
-def whole(said: Sequence[EventContent]) -> bytes:
+def whole(contents: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
-    return orjson.dumps({"text": text_of(said, "content"), "tokens": count(said), "finish": "stop"})
+    return orjson.dumps({"text": text_of(contents, "content"), "tokens": count(contents), "finish": "stop"})

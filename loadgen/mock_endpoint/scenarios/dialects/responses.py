@@ -35,27 +35,33 @@ def opening() -> bytes:
     return b"".join(_typed(f"response.{name}", response=begun) for name in ("created", "in_progress"))
 
 
-def events(said: Sequence[EventContent]) -> list[bytes]:
+def events(contents: Sequence[EventContent]) -> list[bytes]:
     """A delta for each, behind the start of its item; a call's start has a token itself, its name."""
-    return list(_events(said))
+    return list(_events(contents))
 
 
-def _events(said: Sequence[EventContent]) -> Iterator[bytes]:
+def _events(contents: Sequence[EventContent]) -> Iterator[bytes]:
     before, index = None, -1
-    for one in said:
-        begins = one.kind != before
-        before, index = one.kind, index + begins
-        start = _typed("response.output_item.added", output_index=index, item=_ITEMS[one.kind])
-        if begins and one.kind == "tool":
+    for content in contents:
+        begins = content.kind != before
+        before, index = content.kind, index + begins
+        start = _typed("response.output_item.added", output_index=index, item=_ITEMS[content.kind])
+        if begins and content.kind == "tool":
             yield start
             continue
-        yield (start if begins else b"") + _typed(_DELTAS[one.kind], output_index=index, delta=one.text)
+        yield (start if begins else b"") + _typed(
+            _DELTAS[content.kind], output_index=index, delta=content.text
+        )
 
 
-def ending(said: Sequence[EventContent], *, counted: bool) -> Ending:
+def ending(contents: Sequence[EventContent], *, counted: bool) -> Ending:
     """The end of the last item, and the whole response once more, with its usage."""
-    finish = _typed("response.output_item.done", output_index=0, item=_ITEMS[said[-1].kind]) if said else b""
-    return Ending(finish, b"", _typed("response.completed", response=_response(said, counted=counted)))
+    finish = (
+        _typed("response.output_item.done", output_index=0, item=_ITEMS[contents[-1].kind])
+        if contents
+        else b""
+    )
+    return Ending(finish, b"", _typed("response.completed", response=_response(contents, counted=counted)))
 
 
 def error(message: str) -> bytes:
@@ -63,19 +69,19 @@ def error(message: str) -> bytes:
     return _typed("error", code="server_error", message=message)
 
 
-def whole(said: Sequence[EventContent]) -> bytes:
+def whole(contents: Sequence[EventContent]) -> bytes:
     """The JSON of an answer in one piece."""
-    return orjson.dumps(_response(said, counted=True))
+    return orjson.dumps(_response(contents, counted=True))
 
 
-def _response(said: Sequence[EventContent], *, counted: bool) -> dict[str, Any]:
-    part = {"type": "output_text", "text": text_of(said, "content"), "annotations": []}
+def _response(contents: Sequence[EventContent], *, counted: bool) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text_of(contents, "content"), "annotations": []}
     output = [{**_ITEMS["content"], "content": [part]}] if part["text"] else []
     usage = {
         "input_tokens": INPUT_TOKENS,
         "input_tokens_details": {"cached_tokens": 1},
-        "output_tokens": count(said),
-        "output_tokens_details": {"reasoning_tokens": count(said, "reasoning")},
+        "output_tokens": count(contents),
+        "output_tokens_details": {"reasoning_tokens": count(contents, "reasoning")},
     }
     return {**_HEAD, "status": "completed", "output": output, "usage": usage if counted else None}
 
