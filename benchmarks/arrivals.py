@@ -14,10 +14,12 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from loadgen.driver.arrivals.rate_profile import Flat
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.schedule import replayed
 from loadgen.driver.arrivals.stages import Stage, Stages
-from loadgen.driver.plan import Load, LoadKind
+from loadgen.driver.load import ProcessArrivals
+from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,15 +40,16 @@ STAGES: Final = Stages(tuple(Stage(float(k), 1.0, profile(f"{950 + k}")) for k i
 
 def schedules() -> Iterator[tuple[str, Callable[[], Iterator[int]]]]:
     """Every kind of schedule by its name, and what makes it anew."""
-    yield "constant", lambda: Load(LoadKind.CONSTANT, rate=RATE).offsets(0)
-    yield "poisson", lambda: Load(LoadKind.POISSON, rate=RATE).offsets(0)
-    yield "gamma, burstiness 0.5", lambda: Load(LoadKind.GAMMA, rate=RATE, burstiness=0.5).offsets(0)
-    yield "uniform", lambda: Load(LoadKind.UNIFORM, rate=RATE).offsets(0)
+    for name, process in ARRIVAL_PROCESSES.items():
+        burstiness = 0.5 if process.takes_burstiness else None
+        arrivals = ProcessArrivals(name, Flat(RATE), burstiness)
+        shown = f"{name}, burstiness {burstiness}" if burstiness else name
+        yield shown, lambda arrivals=arrivals: arrivals.offsets(0)
     for text in PROFILES:
-        for kind in (LoadKind.CONSTANT, LoadKind.POISSON):
-            load = Load(kind, profile=profile(text))
-            yield f"{text}, {kind}", lambda load=load: load.offsets(0)
-    yield "stages, constant", lambda: Load(LoadKind.CONSTANT, profile=STAGES).offsets(0)
+        for name in ("constant", "poisson"):
+            arrivals = ProcessArrivals(name, profile(text))
+            yield f"{text}, {name}", lambda arrivals=arrivals: arrivals.offsets(0)
+    yield "stages, constant", lambda: ProcessArrivals("constant", STAGES).offsets(0)
     times_ns = range(0, (ARRIVALS + 1) * 1_000_000, 1_000_000)
     yield "trace", lambda: replayed(times_ns, 2.0)
 

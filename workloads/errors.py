@@ -8,6 +8,7 @@ WorkloadError
 ├── PromptError      there is a prompt, but it is empty or none that can be asked
 ├── TraceError       a trace of no known format, or with a line that cannot be replayed
 ├── DistributionError  a distribution that cannot be read, or cannot give its mean
+├── ArrivalError     an arrival process that there is not
 ├── TaskError        a benchmark that there is not, or an option that it does not have
 ├── EvalError        an eval function that cannot be imported, or is none
 ├── PluginError      an entry point of another package that cannot be used
@@ -49,6 +50,10 @@ class TraceError(WorkloadError):
 
 class DistributionError(WorkloadError, ValueError):
     """A distribution cannot be read, is none, or cannot give its mean."""
+
+
+class ArrivalError(WorkloadError, ValueError):
+    """There is no arrival process of this name."""
 
 
 class TaskError(WorkloadError):

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.plan import LoadKind
+from loadgen.driver.load import Closed, Offline, Open, TraceArrivals, limit_of
 from loadgen.driver.progress import Progress
 from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
 from loadgen.driver.requests.conversation import Conversations
@@ -82,8 +82,8 @@ class Issuer:
         self._conversations = Conversations(
             *(plan, agenda, asker, clock, self.progress), stopped=self._stopped, room=room
         )
-        most = plan.load.max_concurrency
-        self._places = None if most is None else ConcurrencyLimit(share.of(most), clock)
+        limit = limit_of(plan.load)
+        self._places = None if limit is None else ConcurrencyLimit(share.of(limit), clock)
         self._running: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
 
@@ -130,10 +130,13 @@ class Issuer:
 
     async def _issue(self, phase: Phase) -> None:
         load = self._plan.load
-        if load.kind is LoadKind.CLOSED:
-            await self._closed_loop(phase, load.concurrency or 1)
-        else:
-            await self._open_loop(phase, self._agenda.offsets(self._plan, phase))
+        match load:
+            case Closed(concurrency=concurrency):
+                await self._closed_loop(phase, concurrency)
+            case Open() | Offline():
+                await self._open_loop(phase, self._agenda.offsets(self._plan, phase))
+            case _:
+                assert_never(load)
 
     async def _closed_loop(self, phase: Phase, concurrency: int) -> None:
         """Keep this share of `concurrency` users at work."""
@@ -200,7 +203,8 @@ class Issuer:
                 await self._begin_in_a_place(phase, opening, scheduled_ns, self._places)
         else:
             # Where nothing comes any more, the silence is a part of the load; but a trace ends with its last.
-            if self._plan.load.kind is not LoadKind.TRACE:
+            load = self._plan.load
+            if not (isinstance(load, Open) and isinstance(load.arrivals, TraceArrivals)):
                 await self._until_end(phase)
         await self._until_all_asked(phase)
 

@@ -5,7 +5,7 @@ not ends as many as it can, steadily, while more than that are issued. The latte
 measured so far is looked at, in six windows, and it counts as overload when all of this holds:
 
 - more requests were issued than ended, by more than chance explains: by four standard deviations of two
-  independent Poisson counts (of a burstier spread, of that one);
+  independent Poisson counts (of burstier arrivals, of their own count);
 - in at least five of the six windows;
 - and no more ended in the second three windows than in the first three: while a run fills up, and while its
   rate grows and the endpoint follows, ever more requests end.
@@ -18,14 +18,15 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.driver.plan import Load
+    from loadgen.driver.load import Load
 
 REASON: Final = "overloaded"
 """Why a session ended whose endpoint could not keep up; also the code of the finding."""
@@ -72,12 +73,13 @@ class Growth:
     in_flight: int
 
 
-def growth(looks: Sequence[Look], burstiness: float = 1.0) -> Growth | None:
+def growth(looks: Sequence[Look], variance: float = 1.0) -> Growth | None:
     """Decide whether the endpoint falls behind; None while it does not, or it cannot be told.
 
     Args:
         looks: From the start of what is measured on, by time.
-        burstiness: That of the arrivals: 1 for a Poisson process and whatever is more even.
+        variance: That of a distance between arrivals at unit rate; less than 1, that of a Poisson process,
+            counts as 1.
     """
     if not looks:
         return None
@@ -86,7 +88,7 @@ def growth(looks: Sequence[Look], burstiness: float = 1.0) -> Growth | None:
     issued, ended = edges[-1].issued - edges[0].issued, edges[-1].ended - edges[0].ended
     if ended < FEWEST_ENDED:
         return None
-    chance = math.sqrt(issued / min(burstiness, 1.0) + ended)
+    chance = math.sqrt(issued * max(variance, 1.0) + ended)
     grew = [after.issued - before.issued > after.ended - before.ended for before, after in pairwise(edges)]
     middle = edges[WINDOWS // 2].ended
     rises = edges[-1].ended - middle > middle - edges[0].ended
@@ -104,7 +106,7 @@ class OverloadWatch:
     """
 
     def __init__(self, load: Load) -> None:
-        self._burstiness = load.burstiness or 1.0
+        self._variance = _variance(load)
         self._looks: list[Look] = []
 
     def look(self, at_ns: int, issued: int, ended: int) -> Growth | None:
@@ -114,7 +116,7 @@ class OverloadWatch:
         if len(self._looks) == MOST_LOOKS:
             del self._looks[1::2]
         self._looks.append(Look(at_ns, issued, ended))
-        return growth(self._looks, self._burstiness)
+        return growth(self._looks, self._variance)
 
 
 def finding(seen: Growth, at_ns: int) -> Event:
@@ -128,6 +130,17 @@ def finding(seen: Growth, at_ns: int) -> Event:
         "remedy": "Put on less load: `loadgen search` finds the most that the endpoint keeps up with.",
     }
     return Event(EventType.FINDING, at_ns, data=data)
+
+
+def _variance(load: Load) -> float:
+    """That of a distance between arrivals at unit rate; of a trace it is not known, and taken as 1."""
+    match load:
+        case Open(arrivals=ProcessArrivals() as arrivals):
+            return arrivals.variance
+        case Closed() | Open() | Offline():
+            return 1.0
+        case _:
+            assert_never(load)
 
 
 def _at(looks: Sequence[Look], at_ns: int) -> Look:

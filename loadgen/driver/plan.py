@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from loadgen.driver.arrivals import schedule, spread
-from loadgen.driver.arrivals.rate_profile import LEAST_RATE, MOST_RATE, MOST_SECONDS, Later, shown
+from loadgen.driver.arrivals.rate_profile import LEAST_RATE, MOST_RATE, MOST_SECONDS, Flat, shown
 from loadgen.driver.arrivals.stages import Stages
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
+from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, limit_of, rate_of
+from loadgen.driver.load_record import load_record
 from workloads.amounts import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from loadgen.driver.arrivals.rate_profile import Profile
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.timeouts import Timeouts
+    from loadgen.driver.load import Arrivals, Load
 
 
 MOST_REQUESTS: Final = 10**12
@@ -35,118 +35,6 @@ LEAST_RESPONSE: Final = 1024
 
 class PlanError(ValueError):
     """Two settings contradict each other, or one is out of its range."""
-
-
-class LoadKind(StrEnum):
-    """How load is put on the endpoint."""
-
-    CLOSED = "closed"
-    """A number of requests in flight: the next leaves when one ends."""
-    CONSTANT = "constant"
-    """Open loop, equal distances."""
-    POISSON = "poisson"
-    """Open loop, a Poisson process."""
-    GAMMA = "gamma"
-    """Open loop, gamma-distributed distances of a chosen burstiness."""
-    UNIFORM = "uniform"
-    """Open loop, evenly distributed distances, from none to twice the mean."""
-    TRACE = "trace"
-    """Open loop, at the times of a trace."""
-    OFFLINE = "offline"
-    """Everything at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """A kind of load with its numbers.
-
-    Attributes:
-        kind: How.
-        concurrency: Requests in flight, for the closed loop.
-        rate: Requests a second, for an open loop whose rate does not change.
-        profile: The rate over time, for one whose rate does.
-        burstiness: The shape of gamma-distributed distances.
-        think: How long a user pauses between an answer and the next request, a distribution of times
-            (`workloads.distribution`).
-        trace_speed: How many times as fast as it was a trace is replayed.
-        trace_peak: Its highest rate then, in requests a second, once the trace has been read.
-        turns: How many requests one of them comes to, on average, where they are conversations.
-        max_concurrency: How many requests, or conversations, may be under way in an open loop, or offline;
-            what is due meanwhile waits. None for any number.
-    """
-
-    kind: LoadKind
-    concurrency: int | None = None
-    rate: float | None = None
-    profile: Profile | None = None
-    burstiness: float | None = None
-    think: str | None = None
-    trace_speed: float | None = None
-    trace_peak: float | None = None
-    turns: float = 1.0
-    max_concurrency: int | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether requests leave at their times, whatever the endpoint does."""
-        return self.kind not in {LoadKind.CLOSED, LoadKind.OFFLINE}
-
-    @property
-    def peak_rate(self) -> float | None:
-        """The highest rate, in requests a second, all turns counted; None where the load has none."""
-        peak = self.rate if self.profile is None else self.profile.peak
-        peak = self.trace_peak if self.kind is LoadKind.TRACE else peak
-        return None if peak is None else peak * self.turns
-
-    def expected(self, duration_s: float) -> float | None:
-        """How many requests are expected within a time; None where the load has no rate."""
-        if self.profile is not None:
-            return self.profile.cumulative(duration_s)
-        return None if self.rate is None else self.rate * duration_s
-
-    def offsets(self, seed: int) -> Iterator[int]:
-        """When requests are meant to leave, in ns from the start of a phase (`arrivals/schedule.py`).
-
-        Those of an open loop at a rate go on while there is one; all others are due at once, but for those of
-        a trace, whose times are in the agenda.
-        """
-        if not self.is_open or self.kind is LoadKind.TRACE:
-            return schedule.all_at_once()
-        positions = self._positions(seed)
-        if self.profile is not None:
-            return schedule.along(positions, self.profile)
-        return schedule.at_rate(positions, self.rate or 1.0)
-
-    def _positions(self, seed: int) -> Iterator[float]:
-        match self.kind:
-            case LoadKind.CONSTANT:
-                return spread.constant()
-            case LoadKind.GAMMA:
-                return spread.gamma(seed, self.burstiness or 1.0)
-            case LoadKind.UNIFORM:
-                return spread.uniform(seed)
-            case _:
-                return spread.poisson(seed)
-
-    def later(self, by_s: float) -> Load:
-        """The same load, from a moment of it on."""
-        return self if self.profile is None else replace(self, profile=Later(self.profile, by_s))
-
-    def settings(self) -> dict[str, Any]:
-        """What the log keeps of it: all that is needed to repeat it."""
-        profile = self.profile
-        stages = profile.stages if isinstance(profile, Stages) else None
-        return {
-            "kind": self.kind.value,
-            "concurrency": self.concurrency,
-            "rate": self.rate,
-            "profile": None if profile is None or stages else profile.text,
-            "stages": None if stages is None else [stage.settings() for stage in stages],
-            "burstiness": self.burstiness,
-            "think": self.think,
-            "trace_speed": self.trace_speed,
-            "max_concurrency": self.max_concurrency,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,20 +112,16 @@ class Plan:
     def __post_init__(self) -> None:
         if self.requests is None and self.sessions is None and self.duration_s is None:
             raise PlanError("nothing ends the run: give --requests or --duration")
-        if self.load.kind is LoadKind.OFFLINE and self.count is None:
+        if isinstance(self.load, Offline) and self.count is None:
             raise PlanError("--offline sends a fixed number of requests at once: give --requests")
-        if self.stop_on_overload and self.load.max_concurrency is not None:
+        if self.stop_on_overload and limit_of(self.load) is not None:
             raise PlanError(
                 "--stop-on-overload looks at what piles up in flight, and --max-concurrency bounds that: "
                 "leave one out"
             )
         _within("--requests", self.requests, 1, MOST_REQUESTS)
         _within("--duration", self.duration_s, 0.001, MOST_SECONDS)
-        _within("--concurrency", self.load.concurrency, 1, MOST_REQUESTS)
-        _within("--max-concurrency", self.load.max_concurrency, 1, MOST_CONCURRENCY)
-        _within("--rate", self.load.rate, LEAST_RATE, MOST_RATE)
-        _within("--burstiness", self.load.burstiness, *BURSTINESS)
-        _within("--trace-speed", self.load.trace_speed, *TRACE_SPEED)
+        _require_load_in_range(self.load)
         _within("--sessions", self.sessions, 1, MOST_REQUESTS)
         _within("--drain", self.drain_s, 0, MOST_SECONDS)
         for option, seconds in self.timeouts.by_option().items():
@@ -257,12 +141,13 @@ class Plan:
 
     def _require_time_for_stages(self) -> None:
         """Refuse a duration that goes on after the last stage, or leaves a stage out."""
-        if self.duration_s is None or not isinstance(self.load.profile, Stages):
+        stages = rate_of(self.load)
+        if self.duration_s is None or not isinstance(stages, Stages):
             return
-        given, end_s = f"--duration {shown(self.duration_s)}", self.load.profile.end_s
+        given, end_s = f"--duration {shown(self.duration_s)}", stages.end_s
         if self.duration_s > end_s:
             raise PlanError(f"{given}: the stages end after {shown(end_s)} s: leave it out, or add a stage")
-        for number, stage in enumerate(self.load.profile.stages, 1):
+        for number, stage in enumerate(stages.stages, 1):
             if stage.start_s >= self.duration_s:
                 raise PlanError(
                     f"{given}: stage {number} begins at {shown(stage.start_s)} s, and so never would: "
@@ -271,9 +156,10 @@ class Plan:
 
     def _require_an_arrival(self) -> None:
         """Refuse a schedule that brings nothing before the end."""
-        if not self.load.is_open:
+        if not isinstance(self.load, Open) or not isinstance(self.load.arrivals, ProcessArrivals):
             return
-        first_ns = next(self.load.offsets(self.arrivals_seed), None)
+        arrivals = self.load.arrivals
+        first_ns = next(arrivals.offsets(self.arrivals_seed), None)
         if first_ns is None:
             raise PlanError("the rate never brings a request: give a higher --rate, or longer --stages")
         if self.duration_s is not None and first_ns >= self.duration_s * 1e9:
@@ -281,16 +167,16 @@ class Plan:
                 f"--duration {shown(self.duration_s)}: with {self._given_seed} the first request is due "
                 f"after {first_ns / 1e9:.3g} s: measure for longer, or give a higher --rate"
             )
-        self._require_as_many_arrivals()
+        self._require_as_many_arrivals(arrivals)
 
-    def _require_as_many_arrivals(self) -> None:
+    def _require_as_many_arrivals(self, arrivals: ProcessArrivals) -> None:
         """Refuse a count that a rate never comes to because it ends at 0."""
-        profile, count = self.load.profile, self.count
-        if profile is None or count is None or self.duration_s is not None:
+        rate, count = arrivals.rate, self.count
+        if count is None or self.duration_s is not None:
             return
-        if profile.end_s == float("inf") or profile.rate(profile.end_s):
+        if rate.end_s == float("inf") or rate.rate(rate.end_s):
             return
-        brought = sum(1 for _ in islice(self.load.offsets(self.arrivals_seed), count))
+        brought = sum(1 for _ in islice(arrivals.offsets(self.arrivals_seed), count))
         if brought < count:
             option = "--requests" if self.sessions is None else "--sessions"
             raise PlanError(
@@ -309,7 +195,7 @@ class Plan:
             "protocol": self.protocol,
             "protocol_options": dict(self.protocol_options),
             "model": self.generation.model,
-            "load": self.load.settings(),
+            "load": load_record(self.load),
             "requests": self.requests,
             "sessions": self.sessions,
             "duration_s": self.duration_s,
@@ -339,6 +225,31 @@ class Plan:
             "max_error_rate": self.budget.rate,
             "max_response_bytes": self.max_response_bytes,
         }
+
+
+def _require_load_in_range(load: Load) -> None:
+    match load:
+        case Closed(concurrency=concurrency):
+            _within("--concurrency", concurrency, 1, MOST_REQUESTS)
+        case Open(arrivals=arrivals, limit=limit):
+            _within("--max-concurrency", limit, 1, MOST_CONCURRENCY)
+            _require_arrivals_in_range(arrivals)
+        case Offline(limit=limit):
+            _within("--max-concurrency", limit, 1, MOST_CONCURRENCY)
+        case _:
+            assert_never(load)
+
+
+def _require_arrivals_in_range(arrivals: Arrivals) -> None:
+    match arrivals:
+        case ProcessArrivals(rate=rate, burstiness=burstiness):
+            if isinstance(rate, Flat):
+                _within("--rate", rate.level, LEAST_RATE, MOST_RATE)
+            _within("--burstiness", burstiness, *BURSTINESS)
+        case TraceArrivals(speed=speed):
+            _within("--trace-speed", speed, *TRACE_SPEED)
+        case _:
+            assert_never(arrivals)
 
 
 def _within(option: str, value: float | None, least: float, most: float) -> None:

@@ -1,10 +1,30 @@
-"""Fakes for tests of what depends on time."""
+"""What tests of issuing need: a clock that they move, and loads in a line."""
 
 from __future__ import annotations
 
 import asyncio
 import heapq
 from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from loadgen.driver.arrivals.rate_profile import Flat
+from loadgen.driver.load import Open, ProcessArrivals
+
+if TYPE_CHECKING:
+    from loadgen.driver.arrivals.rate_profile import Profile
+
+
+def open_loop(process: str, rate: float | Profile, burstiness: float | None = None, **others: Any) -> Open:
+    """An open loop at a rate.
+
+    Args:
+        process: The name of its arrival process.
+        rate: In requests per second; a number for one that does not change.
+        burstiness: The shape of a process that takes one.
+        others: The other members of `Open`.
+    """
+    profile = Flat(float(rate)) if isinstance(rate, int | float) else rate
+    return Open(ProcessArrivals(process, profile, burstiness), **others)
 
 
 class ManualClock:

@@ -26,18 +26,20 @@ def failures() -> Mapping[str, str]:
 
 def loads() -> Mapping[str, str]:
     """Kinds of load, with the options that choose them."""
-    from loadgen.driver.plan import LoadKind
+    from loadgen.driver.load_record import CLOSED, OFFLINE, TRACE
+    from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
 
-    options = {
-        LoadKind.CLOSED: "--concurrency N",
-        LoadKind.CONSTANT: "--rate R --arrival constant",
-        LoadKind.POISSON: "--rate R",
-        LoadKind.GAMMA: "--rate R --arrival gamma --burstiness B",
-        LoadKind.UNIFORM: "--rate R --arrival uniform",
-        LoadKind.TRACE: "--trace FILE|RUN",
-        LoadKind.OFFLINE: "--offline",
+    arrivals = {
+        name: f"--rate R --arrival {name}{' --burstiness B' if process.takes_burstiness else ''}"
+        for name, process in ARRIVAL_PROCESSES.items()
     }
-    return {kind.value: options[kind] for kind in LoadKind}
+    return {
+        CLOSED: "--concurrency N",
+        **arrivals,
+        DEFAULT_ARRIVAL: "--rate R",
+        TRACE: "--trace FILE|RUN",
+        OFFLINE: "--offline",
+    }
 
 
 def metrics() -> Mapping[str, str]:

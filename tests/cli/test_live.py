@@ -7,7 +7,8 @@ import pytest
 from loadgen.cli.terminal.live import line
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Offline
+from loadgen.driver.plan import Plan
 from loadgen.driver.progress import Progress
 
 SECOND = 1_000_000_000
@@ -15,9 +16,7 @@ SECOND = 1_000_000_000
 
 def plan(requests: int | None = None, duration_s: float | None = None) -> Plan:
     """A plan with these limits."""
-    return Plan(
-        Load(LoadKind.OFFLINE), requests or 1, duration_s, 0, Generation("m"), "chat", 0, Timeouts(60.0)
-    )
+    return Plan(Offline(), requests or 1, duration_s, 0, Generation("m"), "chat", 0, Timeouts(60.0))
 
 
 def progress(**counters: object) -> Progress:

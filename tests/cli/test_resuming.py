@@ -10,6 +10,8 @@ import orjson
 import pytest
 
 from loadgen.cli.resume import resume
+from loadgen.driver.load import Closed, rate_of
+from loadgen.driver.load_record import load_record
 from loadgen.driver.requests.order import order_of
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import load_of
@@ -79,7 +81,7 @@ def test_what_has_no_answer_is_left(a_run: Path) -> None:
     cut_off(a_run, [0, 1, 2, 5])
     assert left(a_run) == left(a_run / "events.db") == [3, 4, 6, 7, 8, 9]
     prepared = again(ResumeSettings(run=a_run, api_key=KEY))
-    assert (prepared.plan.requests, prepared.plan.load.concurrency, prepared.workers) == (6, 2, 1)
+    assert (prepared.plan.requests, prepared.plan.load, prepared.workers) == (6, Closed(2), 1)
     assert prepared.targets[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
@@ -125,11 +127,12 @@ def test_a_rate_that_changes_goes_on_where_it_was(a_run: Path) -> None:
     prepared = again(ResumeSettings(run=a_run, api_key=KEY))
     assert prepared.elapsed_s > 0
     load = load_of(PerfSettings(url=["http://h"], model="m", **rate))
-    setting(a_run, load=load.settings(), **{f"options__{name}": value for name, value in rate.items()})
+    setting(a_run, load=load_record(load), **{f"options__{name}": value for name, value in rate.items()})
     prepared = again(ResumeSettings(run=a_run, api_key=KEY))
-    assert load.profile is not None
-    assert prepared.plan.load.profile is not None
-    assert prepared.plan.load.profile.rate(0.0) == pytest.approx(load.profile.rate(prepared.elapsed_s))
+    whole, rest = rate_of(load), rate_of(prepared.plan.load)
+    assert whole is not None
+    assert rest is not None
+    assert rest.rate(0.0) == pytest.approx(whole.rate(prepared.elapsed_s))
 
 
 def test_a_duration_goes_on_where_it_stopped(a_run: Path) -> None:

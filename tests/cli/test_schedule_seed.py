@@ -11,7 +11,8 @@ import typer
 import yaml
 
 from loadgen.cli.export import export
-from loadgen.driver.plan import Load, LoadKind
+from loadgen.driver.arrivals.rate_profile import Flat
+from loadgen.driver.load import ProcessArrivals
 from loadgen.driver.requests.order import order_of
 from loadgen.sessions.run.session import run
 from loadgen.sessions.settings.export import ExportSettings
@@ -59,7 +60,7 @@ def test_both_seeds_are_used_and_kept_to_the_last_digit(mock: MockProcess, tmp_p
         asked = reporter.connection.execute(
             "SELECT prompt_id, scheduled_ns - min(scheduled_ns) OVER () FROM samples ORDER BY scheduled_ns"
         ).fetchall()
-    due = list(islice(Load(LoadKind.POISSON, rate=50.0).offsets(SCHEDULE_SEED), 9))
+    due = list(islice(ProcessArrivals("poisson", Flat(50.0)).offsets(SCHEDULE_SEED), 9))
     assert [after_ns for _, after_ns in asked] == [moment - due[0] for moment in due]
     order = order_of("shuffle", 9, SEED)
     assert [prompt for prompt, _ in asked] == [order(number) for number in range(9)]

@@ -13,8 +13,7 @@ import typer
 
 from loadgen.cli.resume import resume
 from loadgen.cli.search import search
-from loadgen.driver.arrivals import spread
-from loadgen.driver.plan import Load, LoadKind
+from loadgen.driver.testing import open_loop
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.search.fairness import CANDIDATES, fair_seed
@@ -26,6 +25,7 @@ from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.resume import ResumeSettings
 from loadgen.sessions.settings.search import REPLACED, SearchSettings
 from reporter.report import Finding, Validity
+from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -220,17 +220,12 @@ def test_a_search_that_ran_out_of_time_says_what_it_knows(
     assert found.message == f"Time budget exhausted before a limit was found. So far: {said}."
 
 
-@pytest.mark.parametrize("kind", [LoadKind.POISSON, LoadKind.GAMMA, LoadKind.UNIFORM])
-def test_a_fair_seed_brings_as_many_requests_as_the_rate_calls_for(kind: LoadKind) -> None:
+@pytest.mark.parametrize("kind", sorted({*ARRIVAL_PROCESSES} - {"constant"}))
+def test_a_fair_seed_brings_as_many_requests_as_the_rate_calls_for(kind: str) -> None:
     """Within half a percent, where a seed by chance is off by several."""
-    load = Load(kind, rate=40.0, burstiness=0.8 if kind is LoadKind.GAMMA else None)
-    seed = fair_seed(load, 12.0, first=100)
-    make = {
-        LoadKind.POISSON: spread.poisson,
-        LoadKind.GAMMA: lambda one: spread.gamma(one, 0.8),
-        LoadKind.UNIFORM: spread.uniform,
-    }[kind]
-    positions = make(seed)
+    process = ARRIVAL_PROCESSES[kind]
+    seed = fair_seed(open_loop(kind, 40.0, 0.8 if process.takes_burstiness else None), 12.0, first=100)
+    positions = process.positions(seed, 0.8)
     count = 0
     while next(positions) < 480:
         count += 1
@@ -240,8 +235,8 @@ def test_a_fair_seed_brings_as_many_requests_as_the_rate_calls_for(kind: LoadKin
 
 def test_a_constant_rate_needs_no_choice() -> None:
     """All seeds are alike; of very many arrivals as well."""
-    assert fair_seed(Load(LoadKind.CONSTANT, rate=40.0), 12.0, first=7) == 7
-    assert fair_seed(Load(LoadKind.POISSON, rate=40_000.0), 12.0, first=7) == 7
+    assert fair_seed(open_loop("constant", 40.0), 12.0, first=7) == 7
+    assert fair_seed(open_loop("poisson", 40_000.0), 12.0, first=7) == 7
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from loadgen.driver.budget import ErrorBudget, finding
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Closed
+from loadgen.driver.plan import Plan
 from loadgen.driver.progress import Progress
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
@@ -71,7 +72,7 @@ def test_what_the_log_says_of_it() -> None:
 def report_of(url: str, folder: Path, **changes: Any) -> Report:
     """Run a session of two workers against a URL, and report it."""
     settings = {"requests": None, "duration_s": 60.0, "warmup": 0} | changes
-    load = Load(LoadKind.CLOSED, concurrency=4)
+    load = Closed(4)
     plan = Plan(load=load, generation=Generation("m"), protocol="chat", seed=1, **settings)
 
     async def scenario() -> None:

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
+from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
 from loadgen.driver.phase import Phase
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.session import Session
 from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
-from loadgen.driver.testing import ManualClock
+from loadgen.driver.testing import ManualClock, open_loop
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from workloads.sample import FollowUp, Sample
@@ -187,7 +188,7 @@ class Talk:
 
 def users(number: int, think: str | None = None) -> Load:
     """A closed loop."""
-    return Load(LoadKind.CLOSED, concurrency=number, think=think)
+    return Closed(number, think)
 
 
 def context(index: int, turn: int, before: str) -> list[dict[str, str]]:
@@ -212,7 +213,7 @@ def test_every_turn_has_everything_before_it(history: str, before: str) -> None:
 
 def test_a_turn_is_due_after_the_answer_and_the_pause() -> None:
     """In an open loop the conversations begin on schedule, and go on at their own pace."""
-    talk = Talk(Load(LoadKind.CONSTANT, rate=100, think="7ms"), sessions=4)
+    talk = Talk(open_loop("constant", 100, think="7ms"), sessions=4)
     assert [one.due_ms for one in talk.taken if not one.turn] == [0, 10, 20, 30]
     assert [one.due_ms for one in talk.of(0)] == [0, 27, 54, 81, 108]
     assert all(one.due_ms == one.issued_ms for one in talk.taken)
@@ -220,7 +221,7 @@ def test_a_turn_is_due_after_the_answer_and_the_pause() -> None:
 
 def test_issuing_is_over_when_the_last_turn_has_left() -> None:
     """The drain has only what is in flight; no conversation is cut by a count."""
-    for load in (users(3), Load(LoadKind.CONSTANT, rate=1000), Load(LoadKind.OFFLINE)):
+    for load in (users(3), open_loop("constant", 1000), Offline()):
         talk = Talk(load, sessions=4)
         last = max(one.issued_ms for one in talk.taken)
         assert talk.event(EventType.STOP_PERFORMANCE_TRACKING).at_ns / MS == last
@@ -261,7 +262,7 @@ def test_a_failed_turn_ends_its_conversation() -> None:
     assert "2 turns were never issued" in found["message"]
 
 
-@pytest.mark.parametrize("load", [users(2, "3ms"), Load(LoadKind.CONSTANT, rate=100, think="3ms")])
+@pytest.mark.parametrize("load", [users(2, "3ms"), open_loop("constant", 100, think="3ms")])
 def test_no_turn_is_asked_after_the_time_is_over(load: Load) -> None:
     """What is in flight then is awaited, who is in a pause is not, and what is left out is told."""
     talk = Talk(load, [conversation(index, 5) for index in range(9)], duration_s=0.06)
@@ -319,7 +320,7 @@ def paced(load: Load, workers: int, sessions: int) -> list[tuple[float, int, int
 
         async def work() -> None:
             issuing = [asyncio.create_task(issuer.issue(phase)) for issuer in issuers]
-            if load.kind is LoadKind.CLOSED:
+            if isinstance(load, Closed):
                 await asyncio.wait(issuing, return_when=asyncio.FIRST_COMPLETED)
                 for issuer in issuers:
                     issuer.exhausted()
@@ -334,19 +335,18 @@ def paced(load: Load, workers: int, sessions: int) -> list[tuple[float, int, int
     return sorted((one.due_ms, one.prompt_id, one.turn, str(one.messages)) for one in taken)
 
 
-@pytest.mark.parametrize("kind", [LoadKind.CONSTANT, LoadKind.CLOSED])
+@pytest.mark.parametrize("kind", [Open, Closed])
 @settings(max_examples=20)
 @given(
     workers=st.integers(2, 6), sessions=st.integers(1, 12), think=st.sampled_from(["0s", "uniform:1ms..40ms"])
 )
 def test_conversations_are_the_same_whatever_the_number_of_workers(
-    kind: LoadKind, workers: int, sessions: int, think: str
+    kind: type[Load], workers: int, sessions: int, think: str
 ) -> None:
     """The same turns with the same contexts; in an open loop at the same times, random pauses included."""
-    rate = 200 if kind is LoadKind.CONSTANT else None
-    load = Load(kind, concurrency=None if rate else 3, rate=rate, think=think)
+    load = open_loop("constant", 200, think=think) if kind is Open else Closed(3, think)
     alone, together = (paced(load, number, sessions) for number in (1, workers))
-    if rate:
+    if kind is Open:
         assert together == alone
     assert sorted(turn[1:] for turn in together) == sorted(turn[1:] for turn in alone)
 
@@ -404,7 +404,7 @@ def replay(**more: Any) -> list[tuple[float, int]]:
     """When each request of a trace was due, from the start of the phase, and what it asked."""
     speed = more.pop("speed", 1.0)
     agenda = {"offsets_ns": OFFSETS_NS} | more.pop("agenda", {})
-    talk = Talk(Load(LoadKind.TRACE, trace_speed=speed), TRACED, agenda=agenda, **more)
+    talk = Talk(Open(TraceArrivals(speed)), TRACED, agenda=agenda, **more)
     starts = [
         event.at_ns
         for event in talk.events
@@ -430,7 +430,7 @@ def test_what_is_left_of_a_trace_comes_at_its_times() -> None:
 def test_what_is_left_of_other_loads_keeps_its_questions() -> None:
     """They follow each other as new ones do."""
     left = {"left": [0, 4, 5]}
-    talk = Talk(Load(LoadKind.CONSTANT, rate=100), TRACED, requests=3, warmup=2, agenda=left)
+    talk = Talk(open_loop("constant", 100), TRACED, requests=3, warmup=2, agenda=left)
     assert [one.prompt_id for one in talk.taken] == [2, 1, 2]
 
 
@@ -452,7 +452,7 @@ def test_endpoints_are_asked_in_turn() -> None:
 def test_the_least_busy_endpoint_is_asked() -> None:
     """Where all are as busy, in turn; else never one that has more in flight than another."""
     plain = [Sample(0, "a")]
-    talk = Talk(Load(LoadKind.POISSON, rate=300), plain, requests=60, endpoints=3, balance="least-in-flight")
+    talk = Talk(open_loop("poisson", 300), plain, requests=60, endpoints=3, balance="least-in-flight")
     under_way: Counter[int] = Counter()
     ends: list[tuple[float, int]] = []
     for one in talk.taken:
@@ -467,7 +467,7 @@ def test_the_least_busy_endpoint_is_asked() -> None:
 def test_those_that_leave_together_know_of_each_other() -> None:
     """Each counts from when its endpoint is chosen, and not only from when it is on its way."""
     offsets_ns = (0, *[10 * MS] * 4)
-    load = Load(LoadKind.TRACE, trace_speed=1.0)
+    load = Open(TraceArrivals(1.0))
     more = {"endpoints": 2, "balance": "least-in-flight", "agenda": {"offsets_ns": offsets_ns}}
     talk = Talk(load, TRACED, requests=5, **more)
     assert [one.endpoint for one in talk.taken] == [0, 1, 0, 1, 0]

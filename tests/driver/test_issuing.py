@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
+from loadgen.driver.load import Closed, Load, Offline, Open
 from loadgen.driver.phase import Phase
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.shard import Shard
-from loadgen.driver.testing import ManualClock
+from loadgen.driver.testing import ManualClock, open_loop
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 MS = 1_000_000
 START_NS = 5 * MS
 SAMPLES = [Sample(index, str(index)) for index in range(7)]
-OPEN = [Load(LoadKind.CONSTANT, rate=200), Load(LoadKind.POISSON, rate=200), Load(LoadKind.OFFLINE)]
+OPEN = [open_loop("constant", 200), open_loop("poisson", 200), Offline()]
 
 
 class Asker:
@@ -111,7 +112,7 @@ class Crew:
 
         async def work() -> None:
             issuing = [asyncio.create_task(issuer.issue(phase)) for issuer in issuers]
-            if plan.load.kind is LoadKind.CLOSED:
+            if isinstance(plan.load, Closed):
                 await asyncio.wait(issuing, return_when=asyncio.FIRST_COMPLETED)
                 for issuer in issuers:
                     issuer.exhausted()
@@ -146,7 +147,7 @@ def test_an_open_loop_is_the_same_whatever_the_number_of_workers(
 @given(workers=st.integers(1, 9), duration_ms=st.integers(1, 200))
 def test_an_open_loop_ends_with_its_duration(workers: int, duration_ms: int) -> None:
     """Together the workers schedule what is due before the end, and nothing else."""
-    crew = Crew(Load(LoadKind.CONSTANT, rate=200), workers, duration_s=duration_ms / 1000)
+    crew = Crew(open_loop("constant", 200), workers, duration_s=duration_ms / 1000)
     assert [at - START_NS for at, _ in crew.asked] == [k * 5 * MS for k in range(-(-duration_ms // 5))]
     assert sum(crew.scheduled) == len(crew.asked)
 
@@ -155,7 +156,7 @@ def test_an_open_loop_ends_with_its_duration(workers: int, duration_ms: int) -> 
 @given(workers=st.integers(1, 9), users=st.integers(1, 12), requests=st.integers(1, 60))
 def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users: int, requests: int) -> None:
     """By as many users as there are to be, each number once, and nobody before the start."""
-    crew = Crew(Load(LoadKind.CLOSED, concurrency=users), workers, requests)
+    crew = Crew(Closed(users), workers, requests)
     assert sum(crew.scheduled) == crew.issued == requests
     assert crew.asker.most_in_flight == min(users, requests)
     expected = [(2 + k) % len(SAMPLES) for k in range(requests)]
@@ -168,7 +169,7 @@ def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users:
 
 def test_a_closed_loop_ends_with_its_duration() -> None:
     """Five rounds of 20 ms begin within 90 ms, of three users in two workers."""
-    crew = Crew(Load(LoadKind.CLOSED, concurrency=3), 2, duration_s=0.09)
+    crew = Crew(Closed(3), 2, duration_s=0.09)
     assert sum(crew.scheduled) == len(crew.asked) == 15
 
 
@@ -184,7 +185,7 @@ class Full:
         await self.room.wait()
 
 
-@pytest.mark.parametrize("load", [*OPEN, Load(LoadKind.CLOSED, concurrency=2)])
+@pytest.mark.parametrize("load", [*OPEN, Closed(2)])
 def test_nothing_is_issued_without_room(load: Load) -> None:
     """What was due meanwhile is issued late, from the same schedule; nothing is left out."""
 
@@ -205,7 +206,7 @@ def test_nothing_is_issued_without_room(load: Load) -> None:
         await see_through(clock, work())
         due = [at for at, _ in sorted(asker.asked)]
         assert len(due) == 10
-        if load.kind is LoadKind.CONSTANT:
+        if load == OPEN[0]:
             assert due == [START_NS + k * 5 * MS for k in range(10)]
 
     asyncio.run(scenario())
@@ -230,7 +231,7 @@ def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
 
     async def scenario() -> int:
         clock = ManualClock(0)
-        load = Load(LoadKind.CLOSED, concurrency=1)
+        load = Closed(1)
         issuer = Issuer(plan_of(load, 1, None), Agenda(SAMPLES), Asker(clock), clock, Shard(1, 2))
         issuing = issuer.issue(Phase("warmup", 0, 1))
         issuer.exhausted()
@@ -244,20 +245,20 @@ def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
 @settings(max_examples=20)
 @given(workers=st.integers(1, 3), places=st.integers(3, 9), requests=st.integers(1, 40))
 def test_no_more_are_under_way_than_there_are_places(
-    load: Load, workers: int, places: int, requests: int
+    load: Open | Offline, workers: int, places: int, requests: int
 ) -> None:
     """The schedule is the same, who is due when all places are taken waits, and nobody is left out."""
-    bounded = Crew(replace(load, max_concurrency=places), workers, requests)
+    bounded = Crew(replace(load, limit=places), workers, requests)
     assert bounded.asked == Crew(load, 1, requests).asked
     assert bounded.asker.most_in_flight <= places
-    if workers == 1 and load.kind is LoadKind.OFFLINE:
+    if workers == 1 and isinstance(load, Offline):
         assert bounded.asker.most_in_flight == min(places, requests)
     assert sum(bounded.scheduled) == bounded.issued == requests
 
 
 def test_who_has_no_place_before_the_end_never_leaves() -> None:
     """At 200 a second with answers of 20 ms, two places let 100 a second through: they count all the same."""
-    bounded = Crew(Load(LoadKind.CONSTANT, rate=200, max_concurrency=2), 1, duration_s=1.0)
+    bounded = Crew(open_loop("constant", 200, limit=2), 1, duration_s=1.0)
     assert bounded.scheduled == [200]
     assert bounded.issued == 100
     assert bounded.asker.most_in_flight == 2
@@ -265,6 +266,6 @@ def test_who_has_no_place_before_the_end_never_leaves() -> None:
 
 def test_the_log_says_since_when_there_was_a_place() -> None:
     """Only of those that had to wait: when the answer ahead came."""
-    crew = Crew(Load(LoadKind.OFFLINE, max_concurrency=2), 1, requests=5)
+    crew = Crew(Offline(limit=2), 1, requests=5)
     first, then, last = START_NS, START_NS + 20 * MS, START_NS + 40 * MS
     assert [more.get("free_ns", first) for more in crew.asker.more] == [first, first, then, then, last]

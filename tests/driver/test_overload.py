@@ -11,7 +11,7 @@ import pytest
 
 from loadgen.driver import overload
 from loadgen.driver.overload import APART_NS, MOST_LOOKS, Look, OverloadWatch, growth
-from loadgen.driver.plan import Load, LoadKind
+from loadgen.driver.testing import open_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,15 +93,15 @@ def test_nothing_is_said_of_few_requests() -> None:
 
 
 def test_bursty_arrivals_need_more_to_be_seen() -> None:
-    """What chance brings about depends on the spread."""
+    """What chance can bring depends on the arrival process."""
     looks = [Look(k * 10**8, 30 * k, 20 * k) for k in range(41)]
     assert growth(looks) is not None
-    assert growth(looks, burstiness=0.1) is None
+    assert growth(looks, variance=10.0) is None
 
 
 def test_a_long_run_keeps_few_looks() -> None:
     """Memory is bounded, and the start is never let go of."""
-    watch = OverloadWatch(Load(LoadKind.POISSON, rate=10.0))
+    watch = OverloadWatch(open_loop("poisson", 10.0))
     for number in range(5 * MOST_LOOKS):
         assert watch.look(number * APART_NS, number, number) is None
     assert len(watch._looks) <= MOST_LOOKS

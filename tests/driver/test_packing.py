@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Closed
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.workers.packing import packed, unpacked
 from workloads.sample import FollowUp, Sample
@@ -44,7 +45,7 @@ questions = st.lists(
 def plan_of(requests: int | None = None, **more: Any) -> Plan:
     """A plan with these limits."""
     limits = {"duration_s": 1.0, "warmup": 0} | more
-    load = Load(LoadKind.CLOSED, concurrency=1)
+    load = Closed(1)
     return Plan(
         load, requests, generation=Generation("m"), protocol="chat", seed=3, timeouts=Timeouts(60), **limits
     )

@@ -10,7 +10,18 @@ from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan, PlanError
+from loadgen.driver.load import (
+    Closed,
+    Load,
+    Offline,
+    Open,
+    TraceArrivals,
+    expected_arrivals,
+    later,
+    rate_of,
+)
+from loadgen.driver.plan import Plan, PlanError
+from loadgen.driver.testing import open_loop
 
 
 def plan(load: Load | None = None, generation: Generation | None = None, **changes: Any) -> Plan:
@@ -24,7 +35,7 @@ def plan(load: Load | None = None, generation: Generation | None = None, **chang
         "timeouts": Timeouts(60.0),
     }
     return Plan(
-        load=load or Load(LoadKind.CLOSED, concurrency=2),
+        load=load or Closed(2),
         generation=generation or Generation("m"),
         **(settings | changes),
     )
@@ -32,7 +43,7 @@ def plan(load: Load | None = None, generation: Generation | None = None, **chang
 
 def staged() -> Load:
     """Five seconds, ten of silence, and five more."""
-    return Load(LoadKind.POISSON, profile=Stages((Stage(0, 5, Flat(9)), Stage(15, 5, Flat(9)))))
+    return open_loop("poisson", Stages((Stage(0, 5, Flat(9)), Stage(15, 5, Flat(9)))))
 
 
 @pytest.mark.parametrize(
@@ -53,20 +64,17 @@ def staged() -> Load:
         ({"budget": ErrorBudget(rate=1.5)}, "--max-error-rate 1.5: must be from 0 to 1"),
         ({"max_response_bytes": 1}, "--max-response 1: must be from 1,024 to 1,073,741,824"),
         (
-            {"load": Load(LoadKind.CLOSED, concurrency=0)},
+            {"load": Closed(0)},
             "--concurrency 0: must be from 1 to 1,000,000,000,000",
         ),
-        ({"load": Load(LoadKind.POISSON, rate=-2.0)}, "--rate -2: must be from 0.000001 to 1,000,000"),
+        ({"load": open_loop("poisson", 0)}, "--rate 0: must be from 0.000001 to 1,000,000"),
+        ({"load": Offline(limit=0)}, "--max-concurrency 0: must be from 1 to 1,000,000"),
         (
-            {"load": Load(LoadKind.POISSON, rate=float("nan"))},
-            "--rate nan: must be from 0.000001 to 1,000,000",
-        ),
-        (
-            {"load": Load(LoadKind.GAMMA, rate=5.0, burstiness=0.0)},
+            {"load": open_loop("gamma", 5.0, 0.0)},
             "--burstiness 0: must be from 0.001 to 1,000",
         ),
         (
-            {"load": Load(LoadKind.TRACE, trace_speed=0.0)},
+            {"load": Open(TraceArrivals(0.0))},
             "--trace-speed 0: must be from 0.001 to 1,000",
         ),
         ({"sessions": 0}, "--sessions 0: must be from 1 to 1,000,000,000,000"),
@@ -81,11 +89,11 @@ def staged() -> Load:
             "--duration 15: stage 2 begins at 15 s, and so never would: leave it out, or the stage",
         ),
         (
-            {"load": Load(LoadKind.CONSTANT, profile=Held(LinearRamp(0.0, 0.0, 5.0))), "duration_s": 9.0},
+            {"load": open_loop("constant", Held(LinearRamp(0.0, 0.0, 5.0))), "duration_s": 9.0},
             "the rate never brings a request: give a higher --rate, or longer --stages",
         ),
         (
-            {"load": Load(LoadKind.POISSON, rate=0.01), "duration_s": 2.5},
+            {"load": open_loop("poisson", 0.01), "duration_s": 2.5},
             (
                 "--duration 2.5: with --seed 0 the first request is due after 186 s: measure for longer, or "
                 "give a higher --rate"
@@ -106,7 +114,7 @@ def staged() -> Load:
             "--seed 1,180,591,620,717,411,303,424: must be from 0 to 18,446,744,073,709,551,615",
         ),
         (
-            {"load": Load(LoadKind.OFFLINE), "requests": None, "duration_s": 5.0},
+            {"load": Offline(), "requests": None, "duration_s": 5.0},
             "--offline sends a fixed number of requests at once: give --requests",
         ),
     ],
@@ -143,13 +151,13 @@ def test_the_log_keeps_all_that_is_needed_to_repeat_the_run() -> None:
 @pytest.mark.parametrize(
     ("load", "kept"),
     [
-        (Load(LoadKind.GAMMA, rate=5.0, burstiness=0.5), {"kind": "gamma", "rate": 5.0, "burstiness": 0.5}),
+        (open_loop("gamma", 5.0, 0.5), {"kind": "gamma", "rate": 5.0, "burstiness": 0.5}),
         (
-            Load(LoadKind.UNIFORM, profile=profile("ramp:1..50,1m")),
+            open_loop("uniform", profile("ramp:1..50,1m")),
             {"kind": "uniform", "profile": "ramp:1..50,60s"},
         ),
         (
-            Load(LoadKind.TRACE, trace_speed=2.0, think="2s"),
+            Open(TraceArrivals(2.0), think="2s"),
             {"kind": "trace", "trace_speed": 2.0, "think": "2s"},
         ),
         (
@@ -182,31 +190,29 @@ def test_the_log_keeps_the_load(load: Load, kept: dict[str, Any]) -> None:
 
 def test_what_is_left_of_a_load_goes_on_where_it_was() -> None:
     """A rate that changes does not begin anew when a run is resumed; one that does not is the same."""
-    ramp = Load(LoadKind.CONSTANT, profile=profile("ramp:0..10,10s"))
-    rest = ramp.later(5.0)
-    assert rest.profile is not None
-    assert (rest.profile.rate(0.0), rest.profile.rate(9.0), rest.profile.end_s) == (5.0, 10.0, 5.0)
-    assert next(rest.offsets(0)) == 0
-    flat = Load(LoadKind.POISSON, rate=3.0)
-    assert flat.later(5.0) == flat
+    ramp = open_loop("constant", profile("ramp:0..10,10s"))
+    rest = rate_of(later(ramp, 5.0))
+    assert rest is not None
+    assert (rest.rate(0.0), rest.rate(9.0), rest.end_s) == (5.0, 10.0, 5.0)
+    for same in (open_loop("poisson", 3.0), Closed(3), Offline(), Open(TraceArrivals())):
+        assert later(same, 5.0) == same
 
 
 def test_what_a_load_comes_to() -> None:
     """The highest rate and the number of requests, where a load has a rate."""
     loads = (
-        Load(LoadKind.POISSON, rate=3.0),
+        open_loop("poisson", 3.0),
         staged(),
-        Load(LoadKind.CLOSED, concurrency=5),
-        Load(LoadKind.TRACE),
+        Closed(5),
+        Open(TraceArrivals()),
     )
-    assert [load.peak_rate for load in loads] == [3.0, 9.0, None, None]
-    assert [load.expected(16.0) for load in loads] == [48.0, 54.0, None, None]
-    assert [load.is_open for load in loads] == [True, True, False, True]
+    assert [load.peak_rate for load in loads if isinstance(load, Open)] == [3.0, 9.0, None]
+    assert [expected_arrivals(load, 16.0) for load in loads] == [48.0, 54.0, None, None]
 
 
 def test_arrivals_can_have_a_seed_of_their_own() -> None:
     """Of 64 bits, as the other one; without it they are drawn with the other one."""
-    load = Load(LoadKind.POISSON, rate=5.0)
+    load = open_loop("poisson", 5.0)
     both = plan(load, seed=7, schedule_seed=2**64 - 1)
     assert (both.settings()["seed"], both.settings()["schedule_seed"]) == (7, 2**64 - 1)
     assert (plan(load, seed=7).arrivals_seed, plan(load, seed=7).settings()["schedule_seed"]) == (7, 7)

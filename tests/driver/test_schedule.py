@@ -1,19 +1,23 @@
 """Schedules: monotone, true to their rate and their distribution, and the same for the same seed."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain, islice, pairwise, takewhile
+from statistics import fmean, pvariance
 
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.arrivals import schedule, spread
+from loadgen.driver.arrivals import schedule
 from loadgen.driver.arrivals.rate_profile import Profile
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
-from loadgen.driver.plan import Load, LoadKind
+from loadgen.driver.load import ProcessArrivals
 from loadgen.driver.shard import Shard
+from workloads.arrivals import ARRIVAL_PROCESSES, constant
+from workloads.errors import ArrivalError
 
 SECOND = 1_000_000_000
 SEEDS = st.integers(0, 2**63 - 1)
@@ -43,120 +47,124 @@ PROFILES: dict[str, Profile] = {
 } | {"stages": STAGES}
 
 
-def _exponential(gap: float) -> float:
-    return 1 - math.exp(-gap)
-
-
-def _gamma_of_a_quarter(gap: float) -> float:
-    """The regularised lower incomplete gamma function P(1/4, gap / 4), by its series."""
-    shape, at = 0.25, gap * 0.25
-    term = total = 1 / shape
-    for k in range(1, 500):
-        term *= at / (shape + k)
-        total += term
-    return min(1.0, total * math.exp(-at + shape * math.log(at) - math.lgamma(shape))) if at else 0.0
-
-
-def _gamma_of_four(gap: float) -> float:
-    """The Erlang distribution of four stages and mean 1."""
-    return 1 - math.exp(-4 * gap) * sum((4 * gap) ** k / math.factorial(k) for k in range(4))
-
-
-def _uniform(gap: float) -> float:
-    return min(gap / 2, 1.0)
-
-
-SPREADS: dict[str, tuple[LoadKind, float | None, Callable[[float], float]]] = {
-    "poisson": (LoadKind.POISSON, None, _exponential),
-    "gamma 0.25": (LoadKind.GAMMA, 0.25, _gamma_of_a_quarter),
-    "gamma 4": (LoadKind.GAMMA, 4.0, _gamma_of_four),
-    "uniform": (LoadKind.UNIFORM, None, _uniform),
+SHAPES: dict[str, tuple[str, float | None]] = {
+    f"{name} {burstiness:g}" if burstiness else name: (name, burstiness)
+    for name, process in ARRIVAL_PROCESSES.items()
+    for burstiness in ((0.25, 4.0) if process.takes_burstiness else (None,))
 }
-KINDS = {**{name: one[:2] for name, one in SPREADS.items()}, "constant": (LoadKind.CONSTANT, None)}
+"""Every arrival process, and the one with a burstiness with two of them."""
+
+LAWS: dict[str, Callable[[list[float]], list[float]]] = {
+    "poisson": scipy.stats.expon.cdf,
+    "gamma 0.25": scipy.stats.gamma(0.25, scale=4).cdf,
+    "gamma 4": scipy.stats.gamma(4, scale=0.25).cdf,
+    "uniform": scipy.stats.uniform(0, 2).cdf,
+}
+"""The distribution functions of the distances that come with the program."""
+
+COUNT = 1500
 
 
-def load(kind: LoadKind, burstiness: float | None, of: Profile) -> Load:
-    """A load of that spread at that rate."""
-    return Load(kind, profile=of, burstiness=burstiness)
+def arrivals(shape: str, rate: Profile) -> ProcessArrivals:
+    """The arrivals of a process at a rate."""
+    name, burstiness = SHAPES[shape]
+    return ProcessArrivals(name, rate, burstiness)
 
 
-def distance(values: list[float], distribution: Callable[[float], float]) -> float:
-    """The Kolmogorov-Smirnov statistic: how far the values are from a distribution at most."""
-    expected = [distribution(value) for value in sorted(values)]
-    count = len(expected)
-    return max(max((k + 1) / count - at, at - k / count) for k, at in enumerate(expected))
+def distances(shape: str, seed: int, count: int = COUNT) -> list[float]:
+    """The first distances of a process at unit rate."""
+    positions = arrivals(shape, profile("1")).positions(seed)
+    return [b - a for a, b in pairwise(islice(positions, count + 1))]
+
+
+def mapped_back(shape: str, rate: Profile) -> list[float]:
+    """The first distances of a schedule, mapped back by Λ to those at unit rate."""
+    offsets = islice(arrivals(shape, rate).offsets(seed=5), COUNT + 1)
+    expected = [rate.cumulative(at / SECOND) for at in offsets]
+    assert len(expected) == COUNT + 1
+    # Times are whole nanoseconds: without rounding, equal distances would be spread around 1.
+    return [round(b - a, 4) for a, b in pairwise(expected)]
 
 
 @pytest.mark.parametrize("of", PROFILES)
-@pytest.mark.parametrize("kind", SPREADS)
-def test_distances_have_the_distribution_that_they_say(kind: str, of: str) -> None:
-    """Kolmogorov-Smirnov on every spread and every rate: Λ maps the distances back to those of unit rate."""
-    name, burstiness, distribution = SPREADS[kind]
-    rate, count = PROFILES[of], 1500
-    offsets = chain([0], islice(load(name, burstiness, rate).offsets(seed=5), count))
-    gaps = [rate.cumulative(b / SECOND) - rate.cumulative(a / SECOND) for a, b in pairwise(offsets)]
-    assert len(gaps) == count
-    # The critical value for a level of 0.0005: 2.0 / √n.
-    assert distance(gaps, distribution) < 2.0 / math.sqrt(count)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_schedule_has_the_distances_of_its_process(shape: str, of: str) -> None:
+    """Kolmogorov-Smirnov of every process at every rate, against another seed at unit rate."""
+    unit = [round(distance, 4) for distance in distances(shape, seed=99)]
+    assert scipy.stats.ks_2samp(mapped_back(shape, PROFILES[of]), unit).pvalue > 0.0005
+
+
+@pytest.mark.parametrize("shape", LAWS)
+def test_distances_have_their_distribution(shape: str) -> None:
+    """Kolmogorov-Smirnov against the distribution function."""
+    assert scipy.stats.kstest(distances(shape, seed=5), LAWS[shape]).pvalue > 0.0005
 
 
 def test_the_statistic_tells_distributions_apart() -> None:
-    """The test above would notice another spread in the place of the one that was asked for."""
-    for name, burstiness, distribution in SPREADS.values():
-        for other, (kind, shape, _) in SPREADS.items():
-            gaps = [b - a for a, b in pairwise(islice(_positions(kind, shape), 1500))]
-            same = (kind, shape) == (name, burstiness)
-            assert (distance(gaps, distribution) < 2.0 / math.sqrt(1500)) is same, other
+    """The tests above would notice another process in the place of the one that was asked for."""
+    for name, law in LAWS.items():
+        for shape in LAWS:
+            pvalue = scipy.stats.kstest(distances(shape, seed=8), law).pvalue
+            assert (pvalue > 0.0005) == (shape == name), (shape, name)
 
 
-def _positions(kind: LoadKind, burstiness: float | None) -> Iterator[float]:
-    """Positions of a spread at a rate of 1, in seconds."""
-    offsets = Load(kind, rate=1.0, burstiness=burstiness).offsets(seed=8)
-    return (at / SECOND for at in chain([0], offsets))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_distances_have_the_mean_and_the_variance_of_their_row(shape: str) -> None:
+    """The mean is 1, within five standard errors; the variance is that of the row, within 15 %."""
+    values = distances(shape, seed=3, count=40_000)
+    variance = arrivals(shape, profile("1")).variance
+    assert abs(fmean(values) - 1) <= 5 * math.sqrt(variance / len(values))
+    assert pvariance(values) == pytest.approx(variance, rel=0.15)
 
 
 @pytest.mark.parametrize("of", PROFILES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_as_many_come_as_are_expected(kind: str, of: str) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+def test_as_many_come_as_are_expected(shape: str, of: str) -> None:
     """Until any second, the number of requests is Λ, give or take what chance allows."""
     rate = PROFILES[of]
-    name, burstiness = KINDS[kind]
-    until = 40 * SECOND
-    offsets = list(takewhile(lambda at: at < until, load(name, burstiness, rate).offsets(seed=11)))
+    one, until = arrivals(shape, rate), 40 * SECOND
+    offsets = list(takewhile(lambda at: at < until, one.offsets(seed=11)))
     for second in range(1, 41):
         expected = rate.cumulative(second)
         came = sum(at < second * SECOND for at in offsets)
         # Of a renewal process: the variance of a distance, for each; five deviations, and a request.
-        variance = {"constant": 0.0, "uniform": 1 / 3, "gamma 0.25": 4.0, "gamma 4": 0.25}.get(kind, 1.0)
-        assert abs(came - expected) <= 5 * math.sqrt(variance * expected) + 1 + variance, second
+        assert abs(came - expected) <= 5 * math.sqrt(one.variance * expected) + 1 + one.variance, second
 
 
-@given(st.sampled_from(sorted(PROFILES)), st.sampled_from(sorted(KINDS)), SEEDS)
-def test_schedules_never_go_back(of: str, kind: str, seed: int) -> None:
+@given(st.sampled_from(sorted(PROFILES)), st.sampled_from(sorted(SHAPES)), SEEDS)
+def test_schedules_never_go_back(of: str, shape: str, seed: int) -> None:
     """A request is never due before the one ahead of it, and never before the start."""
-    some = list(islice(load(*KINDS[kind], PROFILES[of]).offsets(seed), 200))
+    some = list(islice(arrivals(shape, PROFILES[of]).offsets(seed), 200))
     assert some[0] >= 0
     assert all(a <= b for a, b in pairwise(some))
 
 
-@given(st.sampled_from(sorted(PROFILES)), st.sampled_from(sorted(KINDS)), SEEDS, st.integers(1, 7))
-def test_any_number_of_workers_makes_the_same_schedule(of: str, kind: str, seed: int, workers: int) -> None:
-    """What the workers' shares come to is what one worker would do, number by number; another seed is not."""
-    one = load(*KINDS[kind], PROFILES[of])
+@given(st.sampled_from(sorted(PROFILES)), st.sampled_from(sorted(SHAPES)), SEEDS, st.integers(1, 7))
+def test_any_number_of_workers_makes_the_same_schedule(of: str, shape: str, seed: int, workers: int) -> None:
+    """The workers' shares together are what one worker would do, number by number; another seed is not."""
+    one = arrivals(shape, PROFILES[of])
     whole = list(islice(enumerate(one.offsets(seed)), 70))
     shares = [
         list(islice(Shard(worker, workers).out_of(enumerate(one.offsets(seed))), 70))
         for worker in range(workers)
     ]
     assert sorted(chain(*shares))[:70] == whole
-    if one.kind is not LoadKind.CONSTANT:
+    if one.variance:
         assert list(islice(enumerate(one.offsets(seed + 1)), 70)) != whole
+
+
+def test_an_unknown_process_is_an_error() -> None:
+    """It is never taken for another one; the message has the nearest name, or all."""
+    with pytest.raises(ArrivalError, match="no arrival process 'poison'; did you mean 'poisson'"):
+        ProcessArrivals("poison", profile("1"))
+    with pytest.raises(ArrivalError, match=f"'burst': there are {', '.join(ARRIVAL_PROCESSES)}"):
+        ProcessArrivals("burst", profile("1"))
 
 
 @given(rate=RATES, count=st.integers(min_value=1, max_value=2000))
 def test_constant_is_exact_at_every_request(rate: float, count: int) -> None:
     """Request k is due at k / rate, to the nanosecond: rounding does not add up."""
-    offsets = list(islice(schedule.at_rate(spread.constant(), rate), count))
+    offsets = list(islice(schedule.at_rate(constant(0, 1.0), rate), count))
     assert all(abs(at - k * 1e9 / rate) <= max(1, at * 1e-15) for k, at in enumerate(offsets))
 
 
@@ -175,16 +183,16 @@ def test_nothing_drifts_in_ten_million_requests(of: str) -> None:
 def test_a_schedule_ends_where_the_rate_does() -> None:
     """After the last stage nothing comes any more: the sequence is over."""
     stages = Stages((Stage(0, 2, profile("5")), Stage(10, 1, profile("3"))))
-    offsets = list(Load(LoadKind.CONSTANT, profile=stages).offsets(0))
+    offsets = list(arrivals("constant", stages).offsets(0))
     assert offsets == [k * SECOND // 5 for k in range(10)] + [round(10e9 + k * 1e9 / 3) for k in range(3)]
 
 
 def test_a_profile_of_one_rate_is_that_rate() -> None:
     """The quick way for a rate that does not change gives the schedule that the general one gives."""
-    for kind, burstiness in KINDS.values():
-        flat = Load(kind, rate=130.0, burstiness=burstiness).offsets(3)
-        general = load(kind, burstiness, profile("130")).offsets(3)
-        assert all(abs(a - b) <= 1 for a, b in islice(zip(flat, general, strict=False), 2000))
+    for shape in SHAPES:
+        flat = arrivals(shape, profile("130"))
+        general = schedule.along(flat.positions(3), profile("130"))
+        assert all(abs(a - b) <= 1 for a, b in islice(zip(flat.offsets(3), general, strict=False), 2000))
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=50).map(sorted), st.floats(0.01, 100))
@@ -208,4 +216,4 @@ def test_the_busiest_second_of_a_trace(speed: float, rate: float) -> None:
 
 def test_everything_at_once_is_due_at_the_start() -> None:
     """MLPerf's offline scenario."""
-    assert list(islice(Load(LoadKind.OFFLINE).offsets(0), 3)) == [0, 0, 0]
+    assert list(islice(schedule.all_at_once(), 3)) == [0, 0, 0]

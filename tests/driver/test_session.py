@@ -10,12 +10,13 @@ import pytest
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Closed, Load, Offline
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop
-from loadgen.driver.testing import ManualClock
+from loadgen.driver.testing import ManualClock, open_loop
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from workloads.sample import Sample
@@ -121,7 +122,7 @@ class Run:
 
 def closed(concurrency: int) -> Load:
     """A closed loop."""
-    return Load(LoadKind.CLOSED, concurrency=concurrency)
+    return Closed(concurrency)
 
 
 def test_a_closed_loop_keeps_its_number_in_flight() -> None:
@@ -141,14 +142,14 @@ def test_a_closed_loop_never_issues_more_than_it_was_asked_for() -> None:
 
 def test_an_open_loop_issues_at_its_times_whatever_the_server_does() -> None:
     """With answers that take 25 intervals, requests still leave on time."""
-    run = Run(Load(LoadKind.CONSTANT, rate=100), service_ms=245, requests=50)
+    run = Run(open_loop("constant", 100), service_ms=245, requests=50)
     assert run.of("performance") == [(10 * k, 10 * k) for k in range(50)]
     assert run.asker.most_in_flight == 25
 
 
 def test_a_duration_is_the_time_it_says() -> None:
     """Issuing ends with the duration, even where the next request is due much later; then the rest drains."""
-    run = Run(Load(LoadKind.CONSTANT, rate=4), service_ms=400, duration_s=0.9)
+    run = Run(open_loop("constant", 4), service_ms=400, duration_s=0.9)
     assert [due for due, _ in run.of("performance")] == [0, 250, 500, 750]
     start = next(event for event in run.events if event.type is EventType.PHASE_STARTED)
     stop = run.event(EventType.STOP_PERFORMANCE_TRACKING)
@@ -159,15 +160,15 @@ def test_a_duration_is_the_time_it_says() -> None:
 
 def test_the_first_of_two_limits_ends_the_run() -> None:
     """Requests before time, and time before requests."""
-    few = Run(Load(LoadKind.CONSTANT, rate=10), requests=3, duration_s=60)
+    few = Run(open_loop("constant", 10), requests=3, duration_s=60)
     assert few.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "requests", "scheduled": 3}
-    short = Run(Load(LoadKind.CONSTANT, rate=10), requests=1000, duration_s=0.5)
+    short = Run(open_loop("constant", 10), requests=1000, duration_s=0.5)
     assert short.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "duration", "scheduled": 5}
 
 
 def test_a_client_that_is_too_slow_still_stops_on_time() -> None:
     """What was due before the end and not issued by then is scheduled, and never issued."""
-    run = Run(Load(LoadKind.CONSTANT, rate=1000), prepare_ms=2, duration_s=0.1)
+    run = Run(open_loop("constant", 1000), prepare_ms=2, duration_s=0.1)
     assert 0 < len(run.asker.asked) < 60
     assert max(at for _, at in run.of("performance")) <= 102
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "duration", "scheduled": 100}
@@ -176,14 +177,14 @@ def test_a_client_that_is_too_slow_still_stops_on_time() -> None:
 
 def test_late_requests_leave_together() -> None:
     """A late open loop does not wait for a turn of the event loop for each request."""
-    run = Run(Load(LoadKind.CONSTANT, rate=1_000_000), requests=100, service_ms=1)
+    run = Run(open_loop("constant", 1_000_000), requests=100, service_ms=1)
     assert run.asker.most_in_flight == 100
     assert [due for due, _ in run.of("performance")] == [pytest.approx(k / 1000) for k in range(100)]
 
 
 def test_stopping_in_the_warm_up_measures_nothing() -> None:
     """No measured request is issued after the request to stop, whatever the load."""
-    for load in (closed(2), Load(LoadKind.OFFLINE), Load(LoadKind.CONSTANT, rate=1000)):
+    for load in (closed(2), Offline(), open_loop("constant", 1000)):
         run = Run(load, requests=50, warmup=40, service_ms=20, stop_at_ms=[5])
         assert run.of("performance") == []
         assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data == {
@@ -218,7 +219,7 @@ def test_failures_that_come_at_once_let_others_run() -> None:
 
 def test_offline_is_everything_at_once() -> None:
     """All are due at the start of the phase."""
-    run = Run(Load(LoadKind.OFFLINE), requests=7)
+    run = Run(Offline(), requests=7)
     assert run.of("performance") == [(0, 0)] * 7
 
 
@@ -236,7 +237,7 @@ def test_samples_are_asked_in_order_again_and_again() -> None:
     assert [index for _, _, _, index in run.asker.asked] == [0, 1, 2, 0, 1, 2, 0]
 
 
-@pytest.mark.parametrize("load", [closed(3), Load(LoadKind.POISSON, rate=300)])
+@pytest.mark.parametrize("load", [closed(3), open_loop("poisson", 300)])
 def test_asking_to_stop_once_drains(load: Load) -> None:
     """Nothing new is issued, what is in flight is awaited, and the log says interrupted."""
     run = Run(load, duration_s=100, stop_at_ms=[55])
@@ -256,7 +257,7 @@ def test_asking_twice_gives_up_what_is_in_flight() -> None:
 
 @pytest.mark.parametrize(
     "load",
-    [closed(2), Load(LoadKind.CONSTANT, rate=100), Load(LoadKind.POISSON, rate=100), Load(LoadKind.OFFLINE)],
+    [closed(2), open_loop("constant", 100), open_loop("poisson", 100), Offline()],
 )
 def test_every_session_is_lawful(load: Load) -> None:
     """The order of session events is the table's, and their times never go back."""
@@ -286,7 +287,7 @@ def test_poisson_is_seeded() -> None:
     """The same plan is due at the same times."""
 
     def due() -> Iterator[float]:
-        return (at for at, _ in Run(Load(LoadKind.POISSON, rate=50), requests=20).of("performance"))
+        return (at for at, _ in Run(open_loop("poisson", 50), requests=20).of("performance"))
 
     assert list(due()) == list(due())
     assert sum(1 for _ in zip(count(), due(), strict=False)) == 20

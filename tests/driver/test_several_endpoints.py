@@ -13,7 +13,8 @@ import orjson
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Closed, Load
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop
@@ -63,7 +64,7 @@ def told(log: Path, kind: EventType) -> list[tuple[str, dict[str, Any]]]:
 def test_who_answers_is_asked_where_another_does_not(tmp_path: Path) -> None:
     """By least in flight, each worker leaves the endpoint alone that keeps its requests; the drain ends."""
     log = tmp_path / "events.db"
-    load = Load(LoadKind.CLOSED, concurrency=6)
+    load = Closed(6)
     with start_mock(ttft="0ms", tokens="2") as quick, start_mock(ttft="100s", tokens="2") as slow:
         crew = measure(log, [quick.url, slow.url], load, 40, balance="least-in-flight", drain_s=0.05)
         asked = Counter(issue["endpoint"] for _, issue in told(log, EventType.LOADGEN_ISSUE_CALLED))

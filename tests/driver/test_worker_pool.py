@@ -20,11 +20,13 @@ from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Closed, Load, Offline
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop, StoppedEarlyError
 from loadgen.driver.system.clock import system_clock
+from loadgen.driver.testing import open_loop
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.messages import QueueBounds
 from loadgen.driver.workers.pool import WorkerLostError, WorkerPool
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
 PROC = Path("/proc")
-CLOSED = Load(LoadKind.CLOSED, concurrency=5)
+CLOSED = Closed(5)
 SECRET = "sk-not-to-be-told"  # noqa: S105 (of nobody)
 
 
@@ -122,7 +124,7 @@ def asked(found: list[Event]) -> list[int]:
     return sorted(issue["prompt_id"] for issue in issues if issue["phase"] == "performance")
 
 
-@pytest.mark.parametrize("load", [CLOSED, Load(LoadKind.POISSON, rate=2000), Load(LoadKind.OFFLINE)])
+@pytest.mark.parametrize("load", [CLOSED, open_loop("poisson", 2000), Offline()])
 def test_each_prompt_is_asked_once(quick_mock: MockProcess, tmp_path: Path, load: Load) -> None:
     """One pass over the prompts, by three workers, after a warm-up that took the first ones."""
     log, samples = tmp_path / "events.db", [Sample(index, f"question {index}") for index in range(110)]
@@ -248,7 +250,7 @@ def test_a_worker_that_is_killed_is_noticed(tmp_path: Path) -> None:
     assert len(issued) == len(ended) + len(lost)
 
 
-@pytest.mark.parametrize("load", [CLOSED, Load(LoadKind.CONSTANT, rate=50)])
+@pytest.mark.parametrize("load", [CLOSED, open_loop("constant", 50)])
 def test_a_worker_that_crashes_says_why(quick_mock: MockProcess, tmp_path: Path, load: Load) -> None:
     """A bug ends the session at once, and its message is in the log."""
     log = tmp_path / "events.db"

@@ -19,7 +19,8 @@ import pytest
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Closed
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop
@@ -108,7 +109,7 @@ async def session(log: Path, workers: int, history: str) -> Server:
     """Fifty conversations by fifty users; what the server was asked."""
     server, stop, clock = Server(), Stop(), system_clock()
     url = await server.open()
-    load = Load(LoadKind.CLOSED, concurrency=SESSIONS, think="uniform:0ms..3ms")
+    load = Closed(SESSIONS, "uniform:0ms..3ms")
     plan = Plan(
         load, None, None, 0, Generation("m"), "chat", 3, Timeouts(60), sessions=SESSIONS, history=history
     )

@@ -14,11 +14,14 @@ from loadgen.cli.terminal.observer import Terminal
 from loadgen.driver.arrivals.rate_profile import Held, LinearRamp
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.load import Closed, Load, Offline
+from loadgen.driver.plan import Plan
+from loadgen.driver.testing import open_loop
 from loadgen.sessions.calibration.capacity import Calibration, Capacity, Machine, exceeds
 from loadgen.sessions.calibration.stored import calibration_file, save, saved, this_machine, warn_beyond
 from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy
 from recorder.event import Event, EventType
+from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,13 +79,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @given(
-    kind=st.sampled_from([LoadKind.CONSTANT, LoadKind.POISSON, LoadKind.GAMMA, LoadKind.UNIFORM]),
+    kind=st.sampled_from(sorted(ARRIVAL_PROCESSES)),
     rate=st.floats(0.001, 1e5),
     changes=st.booleans(),
 )
-def test_a_rate_is_held_against_the_rate(kind: LoadKind, rate: float, *, changes: bool) -> None:
+def test_a_rate_is_held_against_the_rate(kind: str, rate: float, *, changes: bool) -> None:
     """Up to what was found nothing is said; of a rate that changes, the highest counts."""
-    load = Load(kind, profile=Held(LinearRamp(0.0, rate, 60.0))) if changes else Load(kind, rate=rate)
+    load = open_loop(kind, Held(LinearRamp(0.0, rate, 60.0)) if changes else rate)
     said = exceeds(calibration(requests_s=1000), plan(load))
     assert (said is None) == (rate <= 1000)
     assert said is None or "1,000" in said
@@ -91,7 +94,7 @@ def test_a_rate_is_held_against_the_rate(kind: LoadKind, rate: float, *, changes
 @given(in_flight=st.integers(1, 10**6), offline=st.booleans())
 def test_requests_in_flight_are_held_against_streams(in_flight: int, *, offline: bool) -> None:
     """In a closed loop those that are asked for, offline all of them."""
-    load = Load(LoadKind.OFFLINE) if offline else Load(LoadKind.CLOSED, concurrency=in_flight)
+    load = Offline() if offline else Closed(in_flight)
     said = exceeds(calibration(streams=500), plan(load, requests=in_flight if offline else None or 10**6))
     assert (said is None) == (in_flight <= 500)
 
@@ -119,7 +122,7 @@ def test_a_calibration_of_another_machine_says_nothing() -> None:
     ):
         save(replace(here, machine=machine))
         assert saved() is None
-        assert findings(Load(LoadKind.POISSON, rate=5000)) == []
+        assert findings(open_loop("poisson", 5000)) == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": 1}', "null"])
@@ -133,15 +136,15 @@ def test_what_cannot_be_read_says_nothing(text: str) -> None:
 def test_without_one_nothing_is_said() -> None:
     """Nobody has to calibrate."""
     assert saved() is None
-    assert findings(Load(LoadKind.POISSON, rate=5000)) == []
+    assert findings(open_loop("poisson", 5000)) == []
 
 
 def test_a_plan_beyond_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """A warning for the log, in sentences and with a remedy, and a line for the user."""
     save(calibration(requests_s=1000))
-    assert findings(Load(LoadKind.POISSON, rate=1000)) == []
+    assert findings(open_loop("poisson", 1000)) == []
     assert capsys.readouterr().err == ""
-    (event,) = findings(Load(LoadKind.POISSON, rate=5000))
+    (event,) = findings(open_loop("poisson", 5000))
     assert event.at_ns == 7
     assert event.data is not None
     assert event.data["code"] == "beyond_calibration"
@@ -154,6 +157,6 @@ def test_a_plan_beyond_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 def test_who_wants_it_quiet_is_told_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     """Standard error stays empty, the log does not."""
     save(calibration(streams=10))
-    (event,) = findings(Load(LoadKind.CLOSED, concurrency=11), quiet=True)
+    (event,) = findings(Closed(11), quiet=True)
     assert event.type is EventType.FINDING
     assert capsys.readouterr().err == ""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
-from loadgen.driver.plan import Load, LoadKind
+from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
+from loadgen.driver.load_record import load_record
+from loadgen.driver.testing import open_loop
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import counts_of, duration_of, load_of, warmup_of, with_its_dataset
 from loadgen.sessions.settings.perf import PerfSettings
@@ -34,23 +37,23 @@ def dataset(rows: int = 7, *, talks: bool = False, synthetic: bool = False) -> D
 @pytest.mark.parametrize(
     ("options", "load"),
     [
-        ({}, Load(LoadKind.CLOSED, concurrency=8)),
-        ({"concurrency": 3, "think": "2s"}, Load(LoadKind.CLOSED, concurrency=3, think="2s")),
-        ({"rate": "20"}, Load(LoadKind.POISSON, rate=20.0)),
-        ({"rate": "20", "arrival": "constant"}, Load(LoadKind.CONSTANT, rate=20.0)),
+        ({}, Closed(8)),
+        ({"concurrency": 3, "think": "2s"}, Closed(3, "2s")),
+        ({"rate": "20"}, open_loop("poisson", 20.0)),
+        ({"rate": "20", "arrival": "constant"}, open_loop("constant", 20.0)),
         (
             {"rate": "20", "arrival": "gamma", "burstiness": 0.5},
-            Load(LoadKind.GAMMA, rate=20.0, burstiness=0.5),
+            open_loop("gamma", 20.0, 0.5),
         ),
         (
             {"rate": "ramp:1..50,60s", "arrival": "uniform"},
-            Load(LoadKind.UNIFORM, profile=profile("ramp:1..50,60s")),
+            open_loop("uniform", profile("ramp:1..50,60s")),
         ),
-        ({"trace": "a.jsonl"}, Load(LoadKind.TRACE, trace_speed=1.0)),
-        ({"trace": "a.jsonl", "trace_speed": 2.0}, Load(LoadKind.TRACE, trace_speed=2.0)),
-        ({"offline": True}, Load(LoadKind.OFFLINE)),
-        ({"rate": "20", "max_concurrency": 4}, Load(LoadKind.POISSON, rate=20.0, max_concurrency=4)),
-        ({"offline": True, "max_concurrency": 4}, Load(LoadKind.OFFLINE, max_concurrency=4)),
+        ({"trace": "a.jsonl"}, Open(TraceArrivals(1.0))),
+        ({"trace": "a.jsonl", "trace_speed": 2.0}, Open(TraceArrivals(2.0))),
+        ({"offline": True}, Offline()),
+        ({"rate": "20", "max_concurrency": 4}, open_loop("poisson", 20.0, limit=4)),
+        ({"offline": True, "max_concurrency": 4}, Offline(limit=4)),
     ],
 )
 def test_options_make_a_load(options: dict[str, Any], load: Load) -> None:
@@ -63,8 +66,8 @@ def test_stages_make_a_load(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text("[{duration: 5, rate: 2}, {duration: 1m, rate: 'sine:5,5,1s', name: b}]")
     load = load_of(given(stages=str(tmp_path / "s.yaml"), arrival="constant"))
     expected = Stages((Stage(0, 5, profile("2")), Stage(5, 60, profile("sine:5,5,1s"), "b")))
-    assert load == Load(LoadKind.CONSTANT, profile=expected)
-    assert load.settings()["stages"][1] == {
+    assert load == open_loop("constant", expected)
+    assert load_record(load)["stages"][1] == {
         "name": "b",
         "start_s": 5.0,
         "duration_s": 60.0,
@@ -204,7 +207,9 @@ def test_what_does_not_go_with_the_dataset(options: dict[str, Any], of: Dataset,
 
 def test_a_rate_of_conversations_is_one_of_more_requests() -> None:
     """What a client has to do follows from all turns, of long datasets those of some conversations."""
-    load = Load(LoadKind.POISSON, rate=20.0)
-    assert with_its_dataset(load, dataset()).peak_rate == 20
-    assert with_its_dataset(load, dataset(talks=True)).peak_rate == 40
-    assert with_its_dataset(load, dataset(2501, talks=True)).peak_rate == 40
+    load = open_loop("poisson", 20.0)
+    assert load.peak_rate == 20
+    assert replace(load, turns=2.0).peak_rate == 40
+    assert with_its_dataset(load, dataset()) == load
+    for talks in (dataset(talks=True), dataset(2501, talks=True)):
+        assert with_its_dataset(load, talks) == replace(load, turns=2)

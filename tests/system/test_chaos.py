@@ -17,8 +17,9 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
+from loadgen.driver.load import Closed
 from loadgen.driver.phase import Phase
-from loadgen.driver.plan import Load, LoadKind, Plan
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.system.clock import system_clock
@@ -69,7 +70,7 @@ def test_the_campaign() -> None:
 @pytest.mark.parametrize("transport", ["native", "aiohttp"])
 def test_nothing_is_left(chaos_mock: MockProcess, transport: str) -> None:
     """When the transport is closed there is no task, no socket and no thread more than before."""
-    load, timeouts = Load(LoadKind.CLOSED, concurrency=16), Timeouts(30.0, 10.0)
+    load, timeouts = Closed(16), Timeouts(30.0, 10.0)
     plan = Plan(load, REQUESTS, None, 0, Generation("mock"), "chat", 3, timeouts)
     events: list[Event] = []
     left: list[tuple[int, int, int]] = []

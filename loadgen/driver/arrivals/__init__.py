@@ -1,1 +1,1 @@
-"""When requests are meant to leave: spreads on rates, and how a rate is said."""
+"""When requests are due: arrival processes at rates, and how a rate is written."""

@@ -1,9 +1,9 @@
 """When requests are meant to leave: pure, seeded sequences. No clock, no sleep.
 
-A schedule yields offsets from the start of the phase in integer nanoseconds, never decreasing. It is a spread
-(`spread.py`) on a rate (`rate_profile.py`): arrival k is at Λ⁻¹(S_k), where S_k is the position of the k-th
-arrival of the spread, and Λ the cumulative rate. So every spread goes with every rate, and Λ maps the
-distances between arrivals back to those of the spread.
+A schedule yields offsets from the start of the phase in integer nanoseconds, never decreasing. It is an
+arrival process (`workloads.arrivals`) at a rate (`rate_profile.py`): arrival k is at Λ⁻¹(S_k), with S_k the
+position of the k-th arrival of the process, and Λ the cumulative rate. So every process goes with every rate,
+and Λ maps the distances between arrivals back to those of the process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def at_rate(positions: Iterable[float], rate: float) -> Iterator[int]:
     """A rate that does not change. Computed from the position each time, so that nothing adds up.
 
     Args:
-        positions: Of a spread.
+        positions: Of an arrival process.
         rate: Requests a second.
     """
     return (round(position * _SECOND / rate) for position in positions)
@@ -35,7 +35,7 @@ def along(positions: Iterable[float], profile: Profile) -> Iterator[int]:
     """A rate that changes; ends where no request comes any more.
 
     Args:
-        positions: Of a spread.
+        positions: Of an arrival process.
         profile: The rate over time.
     """
     latest = 0

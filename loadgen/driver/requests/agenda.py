@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from loadgen.driver.arrivals import schedule
-from loadgen.driver.plan import LoadKind
+from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from loadgen.driver.load import Arrivals
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from workloads.sample import Sample
@@ -46,13 +47,33 @@ class Agenda:
     def offsets(self, plan: Plan, phase: Phase) -> Iterator[int]:
         """When the requests of a phase are due, in ns from its start.
 
-        A trace that is resumed is gone on with: what was due before the interruption is due at once, and
-        everything else when it would have been.
+        Those of an open loop at a rate go on while there is one; requests without times are due at once.
         """
         load = plan.load
-        if load.kind is not LoadKind.TRACE:
-            return load.offsets(plan.arrivals_seed)
-        whole = schedule.replayed(self.offsets_ns or (), load.trace_speed or 1.0, phase.first)
+        match load:
+            case Open(arrivals=arrivals):
+                return self._arrivals(arrivals, plan.arrivals_seed, phase)
+            case Closed() | Offline():
+                return schedule.all_at_once()
+            case _:
+                assert_never(load)
+
+    def _arrivals(self, arrivals: Arrivals, seed: int, phase: Phase) -> Iterator[int]:
+        match arrivals:
+            case ProcessArrivals():
+                return arrivals.offsets(seed)
+            case TraceArrivals(speed=speed):
+                return self._replayed(speed, phase)
+            case _:
+                assert_never(arrivals)
+
+    def _replayed(self, speed: float, phase: Phase) -> Iterator[int]:
+        """The times of the trace.
+
+        When the run is resumed, what was due before the interruption is due at once, and everything else when
+        it would have been.
+        """
+        whole = schedule.replayed(self.offsets_ns or (), speed, phase.first)
         if self.left is None or phase.name != "performance":
             return whole
         return _rest(whole, self.left, self.elapsed_ns)

@@ -11,6 +11,7 @@ import asyncio
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from loadgen.driver.load import think_of
 from loadgen.driver.requests.balance import balance_of
 from loadgen.driver.requests.open_conversations import OpenConversations
 from loadgen.driver.requests.order import order_of
@@ -116,7 +117,7 @@ class Conversations:
         room: Room | None,
     ) -> None:
         self.scheduled = 0
-        self.thinking = ThinkTime(plan.load.think, plan.seed, clock)
+        self.thinking = ThinkTime(think_of(plan.load), plan.seed, clock)
         self.unfinished = OpenConversations()
         self._plan = plan
         self._agenda = agenda

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import budget, ending, overload
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.plan import LoadKind
+from loadgen.driver.load import Closed
 from loadgen.driver.progress import Progress
 from loadgen.driver.shard import Shard
 from loadgen.driver.workers.handle import WorkerHandle
@@ -158,7 +158,7 @@ class WorkerPool:
         for member in self._members:
             member.issued = 0
         answers = [member.ask(phase) for member in self._members]
-        if self._plan.load.kind is LoadKind.CLOSED:
+        if isinstance(self._plan.load, Closed):
             # Who ends has seen the last number go, or the end come: the others may still wait for an answer.
             await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
             self._tell_all(Command.EXHAUSTED)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from loadgen.driver.plan import LoadKind
+from loadgen.driver.load import Open, in_flight
 from loadgen.driver.system.linux import LINUX
 
 if TYPE_CHECKING:
-    from loadgen.driver.plan import Load
+    from loadgen.driver.load import Load
 
 STREAMS_A_WORKER: Final = 500
 """So many requests in flight at once are one worker's."""
@@ -28,11 +28,11 @@ def workers_for(load: Load, requests: int | None, cpus: int) -> int:
         requests: How many there are; all of them are in flight where they leave at once.
         cpus: How many this process may use.
     """
-    if load.peak_rate is not None:
-        wanted = load.peak_rate / RATE_A_WORKER
+    peak_rate = load.peak_rate if isinstance(load, Open) else None
+    if peak_rate is not None:
+        wanted = peak_rate / RATE_A_WORKER
     else:
-        in_flight = requests if load.kind is LoadKind.OFFLINE else load.concurrency
-        wanted = (in_flight or 1) / STREAMS_A_WORKER
+        wanted = (in_flight(load, requests) or 1) / STREAMS_A_WORKER
     return 1 + sum(worker < wanted for worker in range(1, cpus - 1))
 
 

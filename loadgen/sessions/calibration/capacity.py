@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loadgen.driver.plan import LoadKind
+from loadgen.driver.load import Open, in_flight
 from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy
 
 if TYPE_CHECKING:
@@ -87,16 +87,16 @@ class Calibration:
 def exceeds(calibration: Calibration, plan: Plan) -> str | None:
     """How a plan asks for more than a machine was found to do, in a sentence; None where it does not."""
     load = plan.load
-    if load.is_open:
-        asked, found, what = load.peak_rate, calibration.requests_s, "requests/s"
+    asked: float | None
+    if isinstance(load, Open):
+        asked, capacity, unit = load.peak_rate, calibration.requests_s, "requests/s"
     else:
-        in_flight = plan.count if load.kind is LoadKind.OFFLINE else load.concurrency
-        asked, found, what = in_flight, calibration.streams, "requests in flight"
-    if asked is None or asked <= found.most:
+        asked, capacity, unit = in_flight(load, plan.count), calibration.streams, "requests in flight"
+    if asked is None or asked <= capacity.most:
         return None
     return (
-        f"the plan asks for {asked:,g} {what}; on this machine times were found to be within "
-        f"{calibration.within_ms:g} ms of the truth up to {found.most:,} ({_why(found.limit)})"
+        f"the plan asks for {asked:,g} {unit}; on this machine times were found to be within "
+        f"{calibration.within_ms:g} ms of the truth up to {capacity.most:,} ({_why(capacity.limit)})"
     )
 
 

@@ -9,6 +9,8 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.arrivals.rate_profile import Flat
+from loadgen.driver.load import expected_arrivals, rate_of
 from loadgen.sessions.gating.foreseen_scores import without_score
 from loadgen.sessions.gating.foreseen_timeouts import cut_backlog
 from reporter.render.rule import whys
@@ -127,7 +129,7 @@ def _most_requests(plan: Plan) -> int | None:
     """How many requests will be measured at most; None where nobody knows."""
     if plan.sessions is not None:
         return None
-    expected = None if plan.duration_s is None else plan.load.expected(plan.duration_s)
+    expected = None if plan.duration_s is None else expected_arrivals(plan.load, plan.duration_s)
     if expected is None:
         return plan.requests
     most = math.ceil(expected + _LUCK * math.sqrt(expected))
@@ -136,8 +138,8 @@ def _most_requests(plan: Plan) -> int | None:
 
 def _longest_s(plan: Plan) -> float | None:
     """For how long requests will be issued at most; None where that is up to the endpoint."""
-    rate, requests = plan.load.rate, plan.requests
-    if rate is None or requests is None or not plan.load.is_open:
+    rate, requests = rate_of(plan.load), plan.requests
+    if not isinstance(rate, Flat) or requests is None:
         return plan.duration_s
-    expected_s = (requests + _LUCK * math.sqrt(requests)) / rate
+    expected_s = (requests + _LUCK * math.sqrt(requests)) / rate.level
     return expected_s if plan.duration_s is None else min(plan.duration_s, expected_s)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadgen.driver.load import limit_of
+from loadgen.driver.load_record import kind_of
 from reporter.findings.client_timeouts import OPTIONS, round_up, waits_together
 from workloads.amounts import duration_text
 
@@ -28,7 +30,7 @@ def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
         for option in OPTIONS.values()
         if (limit_s := limits[option]) is not None and limit_s <= lasts_s
     }
-    if not inside or not waits_together(plan.load.kind.value, plan.load.max_concurrency, plan.count):
+    if not inside or not waits_together(kind_of(plan.load), limit_of(plan.load), plan.count):
         return None
     limit = " and ".join(f"{option} {duration_text(limit_s)}" for option, limit_s in inside.items())
     longer = " ".join(f"{option} {duration_text(round_up(2 * lasts_s))}" for option in inside)

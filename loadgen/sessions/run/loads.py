@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
-from loadgen.driver.arrivals.rate_profile import Flat, ProfileError
+from loadgen.driver.arrivals.rate_profile import ProfileError
 from loadgen.driver.arrivals.schedule import busiest_rate
 from loadgen.driver.arrivals.stages import Stages
-from loadgen.driver.plan import TRACE_SPEED, Load, LoadKind
+from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, rate_of
+from loadgen.driver.plan import TRACE_SPEED
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.option import OptionValueError
 from workloads.alike import examples
+from workloads.arrivals import DEFAULT_ARRIVAL
 
 if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile
+    from loadgen.driver.load import Load
     from loadgen.sessions.settings.load import LoadSettings
     from loadgen.sessions.settings.perf import PerfSettings
     from workloads.dataset import Dataset
@@ -33,19 +36,16 @@ def load_of(settings: LoadSettings) -> Load:
     Raises:
         UsageError: Which option, or which stage of a file, cannot be used, and why.
     """
-    think, most = _think(settings.think), settings.max_concurrency
+    think, limit = _think(settings.think), settings.max_concurrency
     if settings.offline:
-        return Load(LoadKind.OFFLINE, max_concurrency=most)
+        return Offline(limit)
     if settings.trace is not None:
-        speed = _trace_speed(settings.trace_speed)
-        return Load(LoadKind.TRACE, think=think, trace_speed=speed, max_concurrency=most)
-    profile = _profile(settings)
-    if profile is None:
-        concurrency = DEFAULT_CONCURRENCY if settings.concurrency is None else settings.concurrency
-        return Load(LoadKind.CLOSED, concurrency=concurrency, think=think)
-    kind, burstiness = LoadKind(settings.arrival or "poisson"), settings.burstiness
-    rate, profile = (profile.level, None) if isinstance(profile, Flat) else (None, profile)
-    return Load(kind, rate=rate, profile=profile, burstiness=burstiness, think=think, max_concurrency=most)
+        return Open(TraceArrivals(_trace_speed(settings.trace_speed)), limit, think)
+    rate = _rate(settings)
+    if rate is None:
+        return Closed(DEFAULT_CONCURRENCY if settings.concurrency is None else settings.concurrency, think)
+    arrivals = ProcessArrivals(settings.arrival or DEFAULT_ARRIVAL, rate, settings.burstiness)
+    return Open(arrivals, limit, think)
 
 
 def duration_of(settings: PerfSettings, load: Load) -> float | None:
@@ -53,14 +53,15 @@ def duration_of(settings: PerfSettings, load: Load) -> float | None:
 
     Stages always end, with or without a count; a ramp that was given a count goes on at its last rate.
     """
-    if settings.duration is not None or load.profile is None:
+    rate = rate_of(load)
+    if settings.duration is not None or rate is None:
         return settings.duration
     counted = any(
         count is not None
         for count in (settings.requests, settings.sessions, settings.passes, settings.repeats)
     )
-    if isinstance(load.profile, Stages) or not counted:
-        return load.profile.end_s if load.profile.end_s < float("inf") else None
+    if isinstance(rate, Stages) or not counted:
+        return rate.end_s if rate.end_s < float("inf") else None
     return None
 
 
@@ -112,9 +113,16 @@ def counts_of(
 
 def with_its_dataset(load: Load, dataset: Dataset) -> Load:
     """The same load with what a dataset makes of it: a trace's highest rate, the turns of conversations."""
-    if dataset.offsets_ns is not None:
-        load = replace(load, trace_peak=busiest_rate(dataset.offsets_ns, load.trace_speed or 1.0))
-    return replace(load, turns=_mean_turns(dataset)) if has_conversations(dataset) else load
+    match load:
+        case Open(arrivals=arrivals):
+            if isinstance(arrivals, TraceArrivals) and dataset.offsets_ns is not None:
+                arrivals = replace(arrivals, peak=busiest_rate(dataset.offsets_ns, arrivals.speed))
+            turns = _mean_turns(dataset) if has_conversations(dataset) else 1.0
+            return replace(load, arrivals=arrivals, turns=turns)
+        case Closed() | Offline():
+            return load
+        case _:
+            assert_never(load)
 
 
 def _mean_turns(dataset: Dataset) -> float:
@@ -154,7 +162,7 @@ def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:
             raise UsageError(f"{option} {count}: the trace {name} has {rows}, and is replayed once")
 
 
-def _profile(settings: LoadSettings) -> Profile | None:
+def _rate(settings: LoadSettings) -> Profile | None:
     """The rate of an open loop; None for a closed one."""
     if settings.stages is not None:
         from loadgen.driver.arrivals.stages_file import StagesError, read_stages

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import own_health
-from loadgen.driver.plan import LoadKind
+from loadgen.driver.load import in_flight, limit_of
 from loadgen.driver.probe import Prober
 from loadgen.driver.session import Session
 from loadgen.driver.shard import Shard
@@ -180,11 +180,10 @@ def _require_descriptors(prepared: Prepared) -> None:
         SetupError: It may not.
     """
     limit, plan, workers = allow_many_files(), prepared.plan, prepared.workers
-    load = plan.load
-    in_flight = plan.count if load.kind is LoadKind.OFFLINE else load.concurrency
-    if load.max_concurrency is not None:
-        in_flight = min(in_flight or load.max_concurrency, load.max_concurrency)
-    connections = max((in_flight or 0) * len(prepared.targets), prepared.given.connect_ahead)
+    streams, bound = in_flight(plan.load, plan.count), limit_of(plan.load)
+    if bound is not None:
+        streams = min(streams or bound, bound)
+    connections = max((streams or 0) * len(prepared.targets), prepared.given.connect_ahead)
     wanted = Shard(0, workers).of(connections) + SPARE_FILES
     if wanted > limit:
         more = "give more --workers, " if limit > SPARE_FILES else ""

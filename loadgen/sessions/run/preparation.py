@@ -12,7 +12,9 @@ from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.plan import Load, Plan
+from loadgen.driver.load import Closed, limit_of, speed_of
+from loadgen.driver.load_record import kind_of
+from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.workers.parts import DESCRIBED, codec_of
 from loadgen.driver.workers.sizing import usable_cpus, workers_for
@@ -39,6 +41,7 @@ from workloads.cache import use_cache
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from loadgen.driver.load import Load
     from loadgen.sessions.settings.endpoint import EndpointSettings
     from loadgen.sessions.settings.perf import PerfSettings
     from rulesets.ruleset import Ruleset
@@ -165,8 +168,8 @@ def prepare(settings: PerfSettings) -> Prepared:
         settings.ruleset,
         scenario=settings.scenario,
         model=settings.model,
-        load=plan.load.kind.value,
-        concurrency=plan.load.concurrency,
+        load=kind_of(plan.load),
+        concurrency=plan.load.concurrency if isinstance(plan.load, Closed) else None,
     )
     rules = with_definitions(rules, chosen_in(settings))
     if settings.prompts is not None:
@@ -184,7 +187,7 @@ def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:
         load: How it is put on.
         requests: How many there are to be, as far as that is known; see `Plan.count`.
     """
-    workers, most = settings.workers, load.max_concurrency
+    workers, most = settings.workers, limit_of(load)
     if workers is None:
         workers = workers_for(load, requests, usable_cpus())
         return workers if most is None else max(1, min(workers, most))
@@ -221,7 +224,7 @@ def _around_trace(
     if offsets_ns is None:
         return warmup, warmup_s, None
     if warmup_s is not None:
-        until_ns = offsets_ns[0] + warmup_s * 1e9 * (load.trace_speed or 1.0)
+        until_ns = offsets_ns[0] + warmup_s * 1e9 * speed_of(load)
         warmup = bisect_left(offsets_ns, until_ns)
     if warmup >= len(offsets_ns):
         raise UsageError(

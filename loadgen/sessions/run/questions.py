@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from loadgen.driver.load import expected_arrivals
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.benchmark_questions import benchmark_questions
 from loadgen.sessions.run.loads import DEFAULT_REQUESTS, duration_of, warmup_of
@@ -13,7 +14,7 @@ from loadgen.sessions.run.made_to_length import is_said, made_to_length
 from loadgen.sessions.run.replay import replayed
 
 if TYPE_CHECKING:
-    from loadgen.driver.plan import Load
+    from loadgen.driver.load import Load
     from loadgen.sessions.settings.perf import PerfSettings
     from workloads.dataset import Dataset
 
@@ -67,7 +68,7 @@ def _only(dataset: Dataset, number: int) -> Dataset:
 
 def _expected(load: Load, duration_s: float) -> int:
     """How many requests may come within a time: now and then more than expected."""
-    expected = load.expected(duration_s)
+    expected = expected_arrivals(load, duration_s)
     return MOST_PROMPTS if expected is None else round(min(MOST_PROMPTS, expected * 1.2 + 50))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from loadgen.driver.load import later
 from loadgen.driver.requests.order import order_of
 from loadgen.driver.requests.remaining import remaining
 from loadgen.sessions.errors import UsageError
@@ -222,7 +223,7 @@ def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
         return replace(prepared, left=(), after_seq=run.last_seq, told=run.questions)
     rest = replace(
         plan,
-        load=plan.load.later(run.measured_s),
+        load=later(plan.load, run.measured_s),
         requests=None if plan.requests is None else len(left),
         sessions=None if plan.sessions is None else len(left),
         duration_s=duration_s,

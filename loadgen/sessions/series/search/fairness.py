@@ -9,13 +9,10 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from loadgen.driver.arrivals import spread
-from loadgen.driver.plan import LoadKind
+from loadgen.driver.load import Open, ProcessArrivals, expected_arrivals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from loadgen.driver.plan import Load
+    from loadgen.driver.load import Load
 
 CANDIDATES: Final = 32
 MANY: Final = 100_000
@@ -30,21 +27,14 @@ def fair_seed(load: Load, seconds: float, first: int) -> int:
         seconds: For how long.
         first: The first candidate; the others follow it.
     """
-    expected = (load.rate or 0.0) * seconds
-    if load.kind is LoadKind.CONSTANT or not 0 < expected < MANY:
+    expected = expected_arrivals(load, seconds) or 0.0
+    if not (isinstance(load, Open) and isinstance(load.arrivals, ProcessArrivals)) or not 0 < expected < MANY:
+        return first
+    arrivals = load.arrivals
+    if not arrivals.variance:
         return first
 
     def off(seed: int) -> float:
-        return abs(sum(1 for _ in takewhile(expected.__gt__, _positions(load, seed))) - expected)
+        return abs(sum(1 for _ in takewhile(expected.__gt__, arrivals.positions(seed))) - expected)
 
     return min(range(first, first + CANDIDATES), key=off)
-
-
-def _positions(load: Load, seed: int) -> Iterator[float]:
-    match load.kind:
-        case LoadKind.GAMMA:
-            return spread.gamma(seed, load.burstiness or 1.0)
-        case LoadKind.UNIFORM:
-            return spread.uniform(seed)
-        case _:
-            return spread.poisson(seed)
