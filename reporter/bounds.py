@@ -12,6 +12,8 @@ from reporter.distribution import summaries, weighted_summary
 from reporter.groups import summaries_by_group
 from reporter.quantile import PERCENTILES
 from reporter.report import MetricBounds
+from rulesets.metric_table import BY_NAME
+from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,21 +23,12 @@ if TYPE_CHECKING:
 
     from reporter.report import Summary
     from rulesets.definitions import PercentileMethod
+    from rulesets.metric_definition import ValueEnd
 
-LOWS: Final = (
-    *("ttft", "ttfo", "ttfv", "ttfb", "last_token", "latency"),
-    *(f"{name}_from_schedule" for name in ("ttft", "ttfo", "ttfv", "ttfb", "last_token", "latency")),
-    *("tpot", "decode", "generation_tps"),
-)
-"""Metrics of which `samples` has the least that a value can be: `ttft_low_ms`."""
+METRICS: Final = tuple(metric.name for metric in REQUEST_METRICS if metric.ends)
+"""Metrics whose values can be smaller or greater than reported."""
 
-HIGHS: Final = ("tpot", "decode", "generation_tps", "prompt_tps")
-"""Metrics whose values can also be greater than reported; those of all others cannot."""
-
-SPEEDS: Final = frozenset({"generation_tps", "prompt_tps"})
-"""Metrics that are tokens a second of one request, as their columns are called."""
-
-METRICS: Final = tuple(dict.fromkeys((*LOWS, *HIGHS)))
+ENDS: Final[tuple[ValueEnd, ...]] = ("low", "high")
 
 _IN_DOUBT: Final = """
     SELECT count(*) FROM requests
@@ -58,19 +51,13 @@ COMPLETED: Final = "SELECT * FROM samples WHERE measured AND status = 'completed
 _COUNTED: Final = "SELECT *, 0 AS span FROM counted WHERE measured AND status = 'completed'"
 
 
-def column(metric: str, end: str = "") -> str:
-    """The column of `samples` with a metric's values, or with an end of what they can be.
-
-    Args:
-        metric: A latency or a speed.
-        end: `low` or `high`; empty for the values themselves.
-    """
-    unit = "" if metric in SPEEDS else "_ms"
-    known = {"low": LOWS, "high": HIGHS}.get(end, ())
-    return f"{metric}_{end}{unit}" if metric in known else f"{metric}{unit}"
+def column(metric: str, end: ValueEnd | None = None) -> str:
+    """The column of `samples` with a metric's values, or with an end of what they can be."""
+    definition = BY_NAME[metric]
+    return definition.end_column(end) if end else definition.column
 
 
-def gaps(end: str, requests: str) -> str:
+def gaps(end: ValueEnd, requests: str) -> str:
     """SQL for one end of the times between chunks, `value` in ms, and its `weight`: how often each occurs.
 
     Args:
@@ -105,20 +92,19 @@ def bounds(
     """
     if not are_in_doubt(connection):
         return {}
-    columns = [*(column(name, "low") for name in LOWS), *(column(name, "high") for name in HIGHS)]
+    columns = [metric.end_column(end) for metric in REQUEST_METRICS for end in metric.ends]
     ends = {**reported, **summaries(connection, COMPLETED, columns, method, chosen)}
     late = _late(connection)
-    for end in ("low", "high"):
+    for end in ENDS:
         if weighted:
             by_token = f"SELECT {column('tpot', end)} AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
             ends[column("tpot", end)] = weighted_summary(connection, by_token, method, chosen)
     found = {
-        column(name): _bounds(late[name], *(ends[column(name, end)] for end in ("low", "high")))
-        for name in METRICS
+        column(name): _bounds(late[name], *(ends[column(name, end)] for end in ENDS)) for name in METRICS
     }
     found[column("itl")] = _bounds(
         None,
-        *(weighted_summary(connection, gaps(end, _COUNTED), method, chosen) for end in ("low", "high")),
+        *(weighted_summary(connection, gaps(end, _COUNTED), method, chosen) for end in ENDS),
     )
     return {name: one for name, one in found.items() if one is not None}
 
@@ -138,7 +124,7 @@ def bounds_by_part(
         return {}
     found: dict[Any, dict[str, MetricBounds]] = {}
     for metric in metrics:
-        low, high = (column(metric, end) for end in ("low", "high"))
+        low, high = (column(metric, end) for end in ENDS)
         ends = [
             summaries_by_group(connection, f"SELECT part, {end} AS value FROM ({values})", method)  # noqa: S608 (ours)
             for end in (low, high)

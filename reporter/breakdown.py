@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.bounds import bounds_by_part, column
+from reporter.bounds import ENDS, bounds_by_part, column
 from reporter.groups import summaries_by_group
 from reporter.log.condition import quoted, value_of_tag
 from reporter.report import PartReport
 from reporter.windows.spans import happenings
 from reporter.windows.stages import stage_spans, stages_of
+from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ MOST_VALUES: Final = 50
 TAKEN: Final = ("phase", "endpoint", "turn", "stage", "time")
 """What is told apart without a tag. A tag of such a name is called `tag:phase`."""
 
-METRICS: Final = ("ttft", "tpot", "latency", "latency_from_schedule")
+METRICS: Final = tuple(metric.name for metric in REQUEST_METRICS if metric.in_parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> 
     last = MOST_VALUES - 1
     if len(values) > MOST_VALUES:
         connection.execute("UPDATE labels SET part = $last WHERE part > $last", {"last": last})
-    columns = dict.fromkeys(column(metric, end) for metric in METRICS for end in ("", "low", "high"))
+    columns = dict.fromkeys(column(metric, end) for metric in METRICS for end in (None, *ENDS))
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE labelled AS SELECT part, status, {', '.join(columns)} "  # noqa: S608 (likewise)
         f"FROM samples JOIN labels ON {by.value} IS NOT DISTINCT FROM labels.value WHERE {by.where}",

@@ -26,6 +26,7 @@ from reporter.undefined import undefined
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import own_window, redefine, uncounted
 from reporter.windows.window import issuing_s
+from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,32 +39,7 @@ if TYPE_CHECKING:
     from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
 
-COLUMNS: Final = (
-    "ttft_ms",
-    "ttfo_ms",
-    "ttfv_ms",
-    "ttfb_ms",
-    "latency_ms",
-    "latency_from_schedule_ms",
-    "ttft_from_schedule_ms",
-    "ttfo_from_schedule_ms",
-    "ttfv_from_schedule_ms",
-    "ttfb_from_schedule_ms",
-    "last_token_ms",
-    "last_token_from_schedule_ms",
-    "decode_ms",
-    "generation_tps",
-    "prompt_tps",
-    "held_ms",
-    "issue_lag_ms",
-    "send_lag_ms",
-    "connect_ms",
-    "tls_ms",
-    "dns_ms",
-    "own_ms",
-    "input_tokens",
-    "output_tokens",
-)
+COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per == "request")
 """The metrics that are a column of `samples`, summarised over the measured requests that completed."""
 
 
@@ -180,7 +156,7 @@ def _summaries(
     chosen: Mapping[str, Fraction],
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
-    columns = (*COLUMNS, "tpot_ms", *DELAYS)
+    columns = (*COLUMNS, *DELAYS)
     found: dict[str, Any] = summaries(connection, _with_own(DELAYS), columns, method, chosen)
     if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED:
         by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)

@@ -226,11 +226,9 @@ class PartReport:
         duration_s: What the rates are counted over: the window, or the part's own time.
         qps: Of them that completed, a second.
         output_tps: Of their tokens that arrived, a second.
-        ttft_ms: Of those that completed, as are the rest.
-        tpot_ms: …
-        latency_ms: …
-        latency_from_schedule_ms: …
         bounds: As those of the Report, of these requests.
+
+    The metrics are of those that completed.
     """
 
     value: str | None
@@ -243,10 +241,12 @@ class PartReport:
     duration_s: float | None
     qps: float | None
     output_tps: float | None
+    # metrics of parts
     ttft_ms: Summary | None
     tpot_ms: Summary | None
     latency_ms: Summary | None
     latency_from_schedule_ms: Summary | None
+    # end of metrics of parts
     bounds: dict[str, MetricBounds] = field(default_factory=dict)
 
 
@@ -306,6 +306,7 @@ class Report:
     counts: RequestCounts
     window: Window
     throughput: ThroughputFigures
+    # metrics
     ttft_ms: Summary | None
     ttfo_ms: Summary | None
     ttfv_ms: Summary | None = field(default=None, kw_only=True)
@@ -332,6 +333,7 @@ class Report:
     own_ms: Summary | None
     input_tokens: Summary | None = field(default=None, kw_only=True)
     output_tokens: Summary | None = field(default=None, kw_only=True)
+    # end of metrics
     bounds: dict[str, MetricBounds] = field(default_factory=dict, kw_only=True)
     own_ttft_share: float | None = field(default=None, kw_only=True)
     own_ttft_share_low: float | None = field(default=None, kw_only=True)

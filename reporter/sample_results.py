@@ -12,6 +12,7 @@ from reporter.accuracy.definitions import defined
 from reporter.errors import OptionError
 from reporter.kinds import document, members
 from reporter.log.condition import quoted
+from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,10 +89,7 @@ _RESULTS: Final = """
         samples.output_tokens,
         samples.reasoning_tokens,
         samples.cached_tokens,
-        samples.ttft_ms,
-        samples.tpot_ms,
-        samples.latency_ms,
-        samples.latency_from_schedule_ms,
+        {metrics},
         samples.output_tokens / (nullif(samples.latency_ms, 0) / 1e3) AS output_tps,
         (samples.output_tokens - 1)
             / (nullif(samples.last_token_ns - samples.first_token_ns, 0) / 1e9) AS generation_tps
@@ -101,6 +99,8 @@ _RESULTS: Final = """
     LEFT JOIN judged USING (sample_uuid)
     {joins}
     WHERE samples.measured"""
+
+_METRICS: Final = ", ".join(f"samples.{metric.column}" for metric in REQUEST_METRICS if metric.in_parts)
 
 _PRICED: Final = "SELECT *, {cost} AS cost_usd FROM ({rows}) ORDER BY issued_at_utc, sample_uuid"
 
@@ -164,7 +164,11 @@ def write_results(connection: DuckDBPyConnection, path: Path, options: ResultOpt
     written_as = require_format(path)
     settings = _settings(connection)
     _choose_passes(connection, settings, options.scoring_pass)
-    rows = _RESULTS.format(texts=_TEXTS if options.texts else "", joins=_JOINS if options.texts else "")
+    rows = _RESULTS.format(
+        texts=_TEXTS if options.texts else "",
+        metrics=_METRICS,
+        joins=_JOINS if options.texts else "",
+    )
     query = _PRICED.format(rows=rows, cost=_cost(options.prices, settings))
     if path.suffix.lower() == ".csv":
         query = _flat(connection, query, raw=options.raw)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, SCORES
 
 if TYPE_CHECKING:
@@ -44,13 +45,7 @@ class AffectedFigure(NamedTuple):
         return "qps" if self.metric == "rate" else f"{self.metric}_ms"
 
 
-_FIRSTS: Final = ("ttft", "ttfo", "ttfv", "ttfb")
-_LASTS: Final = ("latency", "last_token")
-_METRICS: Final[Mapping[str, str]] = {
-    **{f"{name}{end}": "ttft" for name in _FIRSTS for end in ("", "_from_schedule")},
-    **{f"{name}{end}": "latency" for name in _LASTS for end in ("", "_from_schedule")},
-    **dict.fromkeys(("qps", "output_tps", "total_tps", "tps_per_gpu"), "rate"),
-}
+_METRICS: Final = {metric.name: metric.overhead for metric in TABLE if metric.overhead is not None}
 """The metrics of targets that begin before a request is sent, or count requests by time. Times between
 tokens, lengths, counts and scores have none of the client's delay."""
 

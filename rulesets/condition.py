@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from rulesets.errors import TargetError
+from rulesets.metric_table import METRICS, TABLE
 from rulesets.nearest import listing, suggestion
-from rulesets.quantity import DECIMAL, METRIC_ALIASES, METRICS, exact
+from rulesets.quantity import DECIMAL, METRIC_ALIASES, exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,9 @@ _WRITTEN: Final = re.compile(
     re.ASCII,
 )
 _OF_A_REQUEST: Final = [
-    name for name, quantity in METRICS.items() if quantity.kind == "latency" and name != "itl"
+    metric.name
+    for metric in TABLE
+    if metric.in_rules and metric.quantity.kind == "latency" and metric.per == "request"
 ]
 """Gaps between tokens are many a request: tpot is their mean."""
 

@@ -11,8 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from rulesets.errors import TargetError
+from rulesets.metric_table import quantity_of
 from rulesets.nearest import listing, suggestion
-from rulesets.quantity import PERCENTILE, exact, quantity_of, spell
+from rulesets.quantity import PERCENTILE, exact, spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

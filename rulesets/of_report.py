@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.definitions import Definitions
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Good, Rate
+from rulesets.metric_table import BY_NAME
 from rulesets.quantity import COMPARE
 from rulesets.scores import score
 
@@ -74,8 +75,7 @@ class OfReport:
 
     def sample(self, metric: str, where: Where) -> Summarised:
         """The summary of a latency or a length."""
-        part = self._of(where)
-        return Summarised(metric, _part(part, f"{metric}_ms") or _part(part, metric))
+        return Summarised(metric, _part(self._of(where), BY_NAME[metric].column))
 
     def rate(self, metric: str, where: Where) -> Rate:
         """A throughput, without the blocks that a limit would take."""

@@ -1,4 +1,4 @@
-"""The table of what can be demanded: metrics, their statistics, units and operators.
+"""What can be demanded of a metric: kinds of figures, their statistics, units and operators.
 
 Targets are one-sided. A metric that has a better side takes only the operators that bound the worse one, so
 that no target can fail a server for being faster. Lengths and scores can be bounded from either side; counts
@@ -113,44 +113,6 @@ GOOD: Final = Quantity(
 COUNT: Final = Quantity("count", ("count",), NUMBER, tuple(COMPARE))
 ACCURACY: Final = Quantity("accuracy", ("value",), SCORE, (*_BELOW, *_ABOVE))
 
-METRICS: Final[dict[str, Quantity]] = {
-    "ttft": LATENCY,
-    "ttfo": LATENCY,
-    "ttfv": LATENCY,
-    "ttfb": LATENCY,
-    "tpot": LATENCY,
-    "itl": LATENCY,
-    "latency": LATENCY,
-    "latency_from_schedule": LATENCY,
-    "ttft_from_schedule": LATENCY,
-    "ttfo_from_schedule": LATENCY,
-    "ttfv_from_schedule": LATENCY,
-    "ttfb_from_schedule": LATENCY,
-    "last_token": LATENCY,
-    "last_token_from_schedule": LATENCY,
-    "decode": LATENCY,
-    "held": LATENCY,
-    "issue_lag": LATENCY,
-    "send_lag": LATENCY,
-    "connect": LATENCY,
-    "output_tokens": LENGTH,
-    "input_tokens": LENGTH,
-    "generation_tps": SPEED,
-    "prompt_tps": SPEED,
-    "tps_per_user": INTERACTIVITY,
-    "qps": REQUEST_RATE,
-    "output_tps": TOKEN_RATE,
-    "total_tps": TOKEN_RATE,
-    "tps_per_gpu": TOKEN_RATE,
-    "error": ERROR_RATE,
-    "good": GOOD,
-    "issued": COUNT,
-    "completed": COUNT,
-    "failed": COUNT,
-    "cancelled": COUNT,
-}
-"""Every metric that a target can name, but the scores: `accuracy.` and a name."""
-
 EVERYTHING: Final[Mapping[Kind, tuple[Op, float]]] = {
     "latency": ("<=", 86_400_000.0),
     "length": ("<=", 1e12),
@@ -176,15 +138,6 @@ PERCENTILE: Final = re.compile(r"p\s*(?:\(\s*(\d+(?:\.\d+)?)\s*\)|(\d+(?:\.\d+)?
 DECIMAL: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 """A number as the short form writes it."""
 SCORE_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+")
-
-
-def quantity_of(metric: str) -> Quantity:
-    """Say what kind of figure a metric is.
-
-    Raises:
-        KeyError: The metric does not exist.
-    """
-    return ACCURACY if metric.startswith(SCORES) else METRICS[metric]
 
 
 def spell(stat: str) -> str:

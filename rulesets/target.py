@@ -13,13 +13,13 @@ from rulesets import condition
 from rulesets.condition import Condition
 from rulesets.confidence import Confidence, resolve
 from rulesets.errors import TargetError
+from rulesets.metric_table import METRICS, quantity_of
 from rulesets.nearest import listing, suggestion
 from rulesets.quantity import (
     CHANGE,
     COMPARE,
     EVERYTHING,
     METRIC_ALIASES,
-    METRICS,
     PERCENTILE,
     SCORE_NAME,
     SCORES,
@@ -28,7 +28,6 @@ from rulesets.quantity import (
     Quantity,
     Scale,
     exact,
-    quantity_of,
     spell,
 )
 

@@ -44,12 +44,15 @@ def loads() -> Mapping[str, str]:
 
 def metrics() -> Mapping[str, str]:
     """Metrics that a target can name: what they are, their units, their other names."""
-    from rulesets.meanings import MEANINGS, SCORE
-    from rulesets.quantity import ACCURACY, METRIC_ALIASES, METRICS, SCORES
+    from rulesets.metric_table import BY_NAME, METRICS
+    from rulesets.quantity import ACCURACY, METRIC_ALIASES, SCORES
 
     score = f"{SCORES}NAME"
-    every, meanings = METRICS | {score: ACCURACY}, {**MEANINGS, score: SCORE}
-    aliases = {metric: [one for one, name in METRIC_ALIASES.items() if name == metric] for metric in every}
+    every = {**METRICS, score: ACCURACY}
+    meanings = {name: BY_NAME[name].meaning for name in METRICS} | {score: "score of a benchmark"}
+    aliases = {
+        metric: [alias for alias, name in METRIC_ALIASES.items() if name == metric] for metric in every
+    }
     return {
         name: "; ".join(
             filter(

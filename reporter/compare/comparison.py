@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from reporter.compare.comparable import Unlike
-    from reporter.compare.metric import Better
+    from rulesets.metric_definition import Better
 
 Status = Literal["PASS", "FAIL", "INVALID", "INCONCLUSIVE"]
 Finding = Literal[

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from reporter.compare.comparison import Finding, Rules
     from reporter.compare.difference import FigureDifference
     from reporter.compare.figure import ComparedFigure
-    from reporter.compare.metric import Better, ComparedMetric
+    from reporter.compare.metric import ComparedMetric
     from reporter.compare.side import End, Side
+    from rulesets.metric_definition import Better
 
 
 @dataclass(frozen=True, slots=True)

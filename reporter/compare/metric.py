@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Final, Literal
 from reporter.errors import OptionError
 from rulesets.errors import ExpressionError
 from rulesets.expression import parse, unparse
-from rulesets.quantity import quantity_of, spell
+from rulesets.metric_table import BY_NAME, TABLE, quantity_of
+from rulesets.quantity import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulesets.evidence import Where
+    from rulesets.metric_definition import Better, MetricDefinition
     from rulesets.target import Condition, Target
 
 Kind = Literal["rate", "mean", "percentile", "error", "good", "accuracy"]
-Better = Literal["higher", "lower", "neither"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +58,33 @@ DECIDING: Final = ("output_tps", "ttft:mean", "ttft:p(99)", "tpot:mean", "latenc
 six so that five runs a side can tell: the smallest p that five and five can have is 1/126, and six times that
 is below 0.05."""
 
-FURTHER: Final = (
-    *("ttft:p(50)", "ttft:p(90)", "ttft:p(95)"),
-    *("latency:mean", "latency:p(50)", "latency:p(90)", "latency:p(95)"),
-    *("generation_tps:mean", "prompt_tps:mean", "qps"),
-    *("tpot:p(50)", "tpot:p(90)", "tpot:p(99)"),
-    *("itl:mean", "itl:p(50)", "itl:p(90)", "itl:p(99)"),
-    *("input_tokens:mean", "output_tokens:mean"),
+_FIRST: Final = (
+    *("ttft", "latency", "generation_tps", "prompt_tps", "qps", "tpot", "itl"),
+    *("input_tokens", "output_tokens"),
+)
+"""The order of the further metrics; others of the table follow."""
+
+
+def _written(metric: MetricDefinition, stat: str) -> str:
+    """A figure as `--metric` takes it: without a statistic that is the only one."""
+    return metric.name if metric.quantity.stats == (stat,) else f"{metric.name}:{stat}"
+
+
+FURTHER: Final = tuple(
+    _written(BY_NAME[name], stat)
+    for name in dict.fromkeys((*_FIRST, *BY_NAME))
+    for stat in BY_NAME[name].compared
 )
 """What is shown as well and decides nothing."""
 
-BRIEF: Final = frozenset(
-    {
-        *("ttft:p(50)", "ttft:p(95)", "latency:mean", "latency:p(95)"),
-        *("generation_tps:mean", "qps", "output_tokens:mean"),
-    }
-)
+BRIEF: Final = frozenset(_written(metric, stat) for metric in TABLE for stat in metric.compared_briefly)
 """Of the further metrics, those on the console without `--verbose`."""
 
 _HOW: Final = "a metric is written as in a rule, without the bound: 'ttft:p(99)', 'output_tps', 'error'"
 _IN_BRACKETS: Final = re.compile(r"\([^)]*\)|\{[^}]*\}")
 _BOUND: Final = re.compile(r"[<>=!@]")
 _SIMPLE: Final[Mapping[str, Kind]] = {"throughput": "rate", "error": "error", "accuracy": "accuracy"}
-_UNITS: Final = {"latency": "ms", "length": "tokens", "speed": "tok/s"}
+_DISTRIBUTIONS: Final = frozenset({"latency", "length", "speed"})
 
 
 def metric(text: str) -> ComparedMetric:
@@ -96,7 +101,7 @@ def metric(text: str) -> ComparedMetric:
         kind=kind,
         of=target.metric.removeprefix("accuracy.") if kind == "accuracy" else target.metric,
         better=_better(target, kind),
-        unit=_UNITS.get(quantity.kind, quantity.scale.default or ""),
+        unit="" if kind == "accuracy" else BY_NAME[target.metric].unit,
         p=Fraction(target.stat[1:]) / 100 if kind == "percentile" else None,
         conditions=target.conditions,
         where=target.where,
@@ -122,7 +127,7 @@ def _kind(text: str, target: Target, kind: str) -> Kind:
         return _SIMPLE[kind]
     if kind == "good" and target.stat == "fraction":
         return "good"
-    if kind in _UNITS and target.stat not in {"min", "max"}:
+    if kind in _DISTRIBUTIONS and target.stat not in {"min", "max"}:
         return "mean" if target.stat == "mean" else "percentile"
     why = {
         "interactivity": "it is 1000 / tpot: compare tpot",
@@ -140,7 +145,4 @@ def _name(target: Target) -> str:
 def _better(target: Target, kind: Kind) -> Better:
     if kind == "accuracy":
         return "higher"
-    ops = set(quantity_of(target.metric).ops)
-    if ops >= {"<", ">"}:
-        return "neither"
-    return "lower" if "<" in ops else "higher"
+    return BY_NAME[target.metric].better

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.findings.remedies import relief
 from reporter.report import Finding
+from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from reporter.evidence import Check, CheckInputs
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 NOTEWORTHY: Final = 0.01
 """The share of a figure by which it must be in doubt to be worth a word."""
 
-_LABELS: Final = {"ttft_ms": "TTFT", "tpot_ms": "TPOT", "latency_ms": "latency"}
+_LABELS: Final = {
+    metric.column: metric.label if metric.label.isupper() else metric.label.lower()
+    for metric in REQUEST_METRICS
+    if metric.console is not None and metric.console.headline
+}
 _PERCENTILES: Final = ("p50", "p99")
 
 

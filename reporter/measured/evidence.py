@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.accuracy.questions import by_question
-from reporter.bounds import column
+from reporter.bounds import ENDS, column
 from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST, group_size, grouped
 from reporter.measured.rates import rates
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from rulesets.condition import Condition
     from rulesets.definitions import Definitions
     from rulesets.evidence import Accuracy, Where
+    from rulesets.metric_definition import ValueEnd
 
 _PER_GPU: Final = "tps_per_gpu"
 
-_COUNTED: Final = ("issued", "completed", "failed", "cancelled")
+COUNTED: Final = ("issued", "completed", "failed", "cancelled")
 _COUNTS: Final = """
     SELECT
         count(*),
@@ -55,7 +56,7 @@ class LogEvidence:
         connection: An opened log that a report was computed from by the definitions.
         report: That report.
         definitions: They.
-        end: With `low` or `high`, each value is the least or the most that it can be (`reporter.bounds`).
+        end: With it, each value is the least or the most that it can be (`reporter.bounds`).
 
     Attributes:
         connection: The log.
@@ -65,7 +66,12 @@ class LogEvidence:
     """
 
     def __init__(
-        self, connection: DuckDBPyConnection, report: Report, definitions: Definitions, *, end: str = ""
+        self,
+        connection: DuckDBPyConnection,
+        report: Report,
+        definitions: Definitions,
+        *,
+        end: ValueEnd | None = None,
     ) -> None:
         self.definitions = definitions
         self.scores: Mapping[str, Accuracy] = {}
@@ -92,9 +98,7 @@ class LogEvidence:
         """The run with all values at the least and at the most that they can be; none if all are exact."""
         if not self._report.bounds:
             return ()
-        return tuple(
-            LogEvidence(self.connection, self._report, self.definitions, end=end) for end in ("low", "high")
-        )
+        return tuple(LogEvidence(self.connection, self._report, self.definitions, end=end) for end in ENDS)
 
     def sample(self, metric: str, where: Where) -> LogSample:
         """The values of a latency or a length."""
@@ -114,7 +118,7 @@ class LogEvidence:
         """Requests by what became of them: issued, completed, failed, cancelled."""
         if where not in self._counts:
             row = self.connection.execute(_COUNTS.format(where=condition(where))).fetchall()[0]
-            self._counts[where] = dict(zip(_COUNTED, row, strict=True))
+            self._counts[where] = dict(zip(COUNTED, row, strict=True))
         return self._counts[where]
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:

@@ -8,12 +8,14 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from reporter.bounds import SPEEDS, column, gaps
+from reporter.bounds import column, gaps
 from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST
 from reporter.measured.ranked import Ranked
 from reporter.measured.sample import LogSample, Span
 from reporter.measured.timeline import issued_in
+from rulesets.metric_table import BY_NAME
+from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,16 +24,15 @@ if TYPE_CHECKING:
 
     from rulesets.definitions import PercentileMethod
     from rulesets.evidence import Where
-
-LENGTHS: Final = frozenset({"input_tokens", "output_tokens"})
-"""Metrics that are lengths in tokens, as their columns are called."""
+    from rulesets.metric_definition import ValueEnd
 
 _GAPS: Final = "itl"
 """The metric of which a request has many values."""
 
-_REPEATED: Final = LENGTHS | {_GAPS}
+_REPEATED: Final = frozenset(
+    metric.name for metric in REQUEST_METRICS if metric.quantity.kind == "length" or metric.per == "gap"
+)
 """Metrics of few different values: how often each occurs is all that is kept of them."""
-
 
 ONE_BY_ONE: Final = 2048
 """The most requests that are taken one by one where their order matters."""
@@ -52,19 +53,20 @@ class Values:
         method: How percentiles are taken.
         violations: How many requests of a part failed, or were given up, where each of them is an infinite
             value; None where they are none.
-        end: With `low` or `high`, each value is the least or the most that it can be (`reporter.bounds`).
+        end: With it, each value is the least or the most that it can be (`reporter.bounds`).
     """
 
     connection: DuckDBPyConnection
     method: PercentileMethod
     violations: Callable[[Where], int] | None = None
-    end: str = ""
+    end: ValueEnd | None = None
 
     def of(self, metric: str, where: Where) -> LogSample:
         """The values of a metric over a part of the requests that completed."""
         table = self._table(f"FROM ({_rows(metric, condition(where), '0', self.end)})", metric)
         # A request that failed generated nothing: an infinite latency, but no infinite speed.
-        infinite = self.violations(where) if self.violations and metric not in SPEEDS else 0
+        is_speed = BY_NAME[metric].quantity.kind == "speed"
+        infinite = self.violations(where) if self.violations and not is_speed else 0
         ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
         return LogSample(
             ranked,
@@ -157,7 +159,7 @@ class Values:
         return [counts.get(number, 0) for number in range(FINEST)]
 
 
-def _rows(metric: str, where: str, span: str, end: str) -> str:
+def _rows(metric: str, where: str, span: str, end: ValueEnd | None) -> str:
     """SQL for the values, with the span that each belongs to, and how often it is there."""
     if metric == _GAPS and end:
         requests = (
@@ -171,7 +173,7 @@ def _rows(metric: str, where: str, span: str, end: str) -> str:
             f"FROM (SELECT ({span})::BIGINT AS span, unnest(chunk_gaps_us[2:]) AS gap_us FROM counted "
             f"WHERE measured AND status = 'completed' AND {where}) GROUP BY span, gap_us"
         )
-    values = metric if metric in LENGTHS else column(metric, end)
+    values = column(metric, end)
     return (
         f"SELECT ({span})::BIGINT AS span, {values}::DOUBLE AS value, 1 AS weight FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
         f"WHERE measured AND status = 'completed' AND value IS NOT NULL AND {where}"

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from reporter.render.figures import decimals, fixed, whole
 from reporter.render.page import LABEL_WIDTH, Column, grid
+from rulesets.metric_table import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from reporter.report import Report, Summary
+    from rulesets.metric_definition import ConsoleRow, MetricDefinition
 
 _PERCENTILES: Final = ("p50", "p90", "p95", "p99", "p999")
 _COMPARED: Final = ("mean", *_PERCENTILES, "max")
@@ -33,53 +35,41 @@ class LatencyRow:
     Attributes:
         label: What stands in the margin.
         metric: The Report's field.
-        twin: The field of a row above that has nearly the same figures in many runs.
-        always: Whether it is shown even where no two figures of the twins are 1 % apart.
-        open_loop: Whether it is for open loops alone, where requests may wait to be sent.
-        detail: Whether it is shown only where all metrics are.
+        twin: The Report's field of the metric whose figures are nearly the same in many runs.
+        shown: When it is shown.
     """
 
     label: str
     metric: str
-    twin: str | None = None
-    always: bool = False
-    open_loop: bool = False
-    detail: bool = False
+    twin: str | None
+    shown: ConsoleRow
 
 
-SERVER: Final = (
-    LatencyRow("TTFT", "ttft_ms"),
-    LatencyRow("TTFT, incl. queueing", "ttft_from_schedule_ms", twin="ttft_ms", open_loop=True),
-    LatencyRow("TTFO", "ttfo_ms", twin="ttft_ms"),
-    LatencyRow("TTFV", "ttfv_ms", twin="ttfo_ms"),
-    LatencyRow("TPOT", "tpot_ms"),
-    LatencyRow("ITL", "itl_ms"),
-    LatencyRow("Latency", "latency_ms"),
-    LatencyRow(
-        "Latency, incl. queueing", "latency_from_schedule_ms", twin="latency_ms", always=True, open_loop=True
-    ),
-    LatencyRow("Time to last token", "last_token_ms", twin="latency_ms", detail=True),
-    LatencyRow("TTFB", "ttfb_ms", detail=True),
+def _row_of(metric: MetricDefinition, shown: ConsoleRow) -> LatencyRow:
+    return LatencyRow(metric.label, metric.column, BY_NAME[shown.twin].column if shown.twin else None, shown)
+
+
+_FIRST: Final = (
+    *("ttft", "ttft_from_schedule", "ttfo", "ttfv", "tpot", "itl", "latency", "latency_from_schedule"),
+    *("last_token", "ttfb", "held", "issue_lag", "send_lag", "dns", "connect", "tls"),
 )
-"""What the server is measured by, first what is asked for most."""
+"""The order of the rows, first what is asked for most; others of the table follow."""
 
-SHORT: Final = (
-    LatencyRow("TTFT", "ttft_ms"),
-    LatencyRow("TPOT", "tpot_ms"),
-    LatencyRow("Latency", "latency_ms"),
+_ROWS: Final = tuple(
+    _row_of(BY_NAME[name], shown)
+    for name in dict.fromkeys((*_FIRST, *BY_NAME))
+    if (shown := BY_NAME[name].console) is not None
 )
+SERVER: Final = tuple(row for row in _ROWS if row.shown.group == "server")
+"""What the server is measured by."""
+
+SHORT: Final = tuple(row for row in _ROWS if row.shown.headline)
 """The rows of a summary."""
 
-HELD: Final = (LatencyRow("Held back", "held_ms"),)
+HELD: Final = tuple(row for row in _ROWS if row.shown.group == "held")
 """How long requests waited for a place."""
 
-CLIENT: Final = (
-    LatencyRow("Dispatch delay", "issue_lag_ms"),
-    LatencyRow("Send delay", "send_lag_ms"),
-    LatencyRow("DNS", "dns_ms"),
-    LatencyRow("Connect", "connect_ms"),
-    LatencyRow("TLS", "tls_ms"),
-)
+CLIENT: Final = tuple(row for row in _ROWS if row.shown.group == "client")
 """What the client itself took."""
 
 
@@ -92,7 +82,9 @@ def groups(report: Report, *, verbose: bool, client: bool) -> Sequence[Sequence[
         client: Whether to show what the client itself took.
     """
     is_open = (report.run.get("load") or {}).get("kind") not in {"closed", None}
-    server = [line for line in SERVER if verbose or (not line.detail and (is_open or not line.open_loop))]
+    server = [
+        row for row in SERVER if verbose or (not row.shown.detail and (is_open or not row.shown.open_loop))
+    ]
     return [server, [*HELD, *(CLIENT if client else ())]]
 
 
@@ -135,7 +127,7 @@ def _summary(report: Report, line: LatencyRow) -> Summary | None:
     """The figures of a row, None when there are none or when the row above tells the same."""
     summary: Summary | None = getattr(report, line.metric)
     twin: Summary | None = getattr(report, line.twin) if line.twin else None
-    if summary and twin and not line.always and _alike(summary, twin):
+    if summary and twin and not line.shown.always and _alike(summary, twin):
         return None
     return summary
 

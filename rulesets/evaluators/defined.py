@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rulesets.errors import Unanswerable
+from rulesets.metric_table import BY_NAME
+from rulesets.request_metrics import TOKEN_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -13,17 +15,15 @@ if TYPE_CHECKING:
     from rulesets.quantity import Kind
     from rulesets.target import Target
 
-_TPOT: Final = ("tpot_denominator", "tpot_end", "tpot_n1")
-_TOKENS: Final = ("token_source", "tokenizer", "token_categories")
 _OF_A_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
     "latency": ("latency_origin", "failed_requests"),
-    "length": _TOKENS,
-    "speed": _TOKENS,
-    "interactivity": (*_TPOT, *_TOKENS, "failed_requests"),
+    "length": TOKEN_COUNTS,
+    "speed": TOKEN_COUNTS,
+    "interactivity": (*BY_NAME["tpot"].depends_on, "failed_requests"),
     "throughput": ("throughput_window",),
     "good": ("latency_origin",),
 }
-"""The definitions that a kind of figure depends on."""
+"""The definitions that a kind of figure depends on; the table of metrics has those of a single one."""
 
 
 def require(target: Target, wanted: Definitions, used: Definitions) -> None:
@@ -46,14 +46,8 @@ def _that_matter(target: Target) -> Iterator[str]:
     yield from _OF_A_KIND.get(target.quantity.kind, ())
     if target.percentile is not None:
         yield "percentile_method"
-    if target.metric in {"tpot", "generation_tps"}:
-        yield from dict.fromkeys((*_TPOT, *_TOKENS))
-    if target.metric == "decode":
-        yield from ("tpot_end", "token_categories")
-    if target.metric == "prompt_tps":
-        yield "latency_origin"
-    if target.metric in {"output_tps", "total_tps", "tps_per_gpu"}:
-        yield from _TOKENS
+    if target.metric in BY_NAME:
+        yield from BY_NAME[target.metric].depends_on
 
 
 def _said(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets.evaluators import facts, limit
 from rulesets.evaluators.limit import ConfidenceLimit
+from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES, spell
 
 if TYPE_CHECKING:
@@ -175,13 +176,11 @@ def _accuracy(target: Target, run: Evidence) -> Figure:
 
 
 def _from(metric: str, origin: str | None) -> str:
-    if origin is None or metric in _NO_ORIGIN or metric.endswith("_from_schedule"):
+    """Words for the origin that the definitions choose, of a latency that it changes."""
+    if origin is None or BY_NAME[metric].origin in {None, "scheduled"}:
         return ""
     return f", from the {origin} time"
 
-
-_NO_ORIGIN: Final = frozenset({"tpot", "itl", "held", "issue_lag", "send_lag", "connect", "decode"})
-"""Latencies that are no time since a request was due or issued."""
 
 _METHODS: Final = {
     "linear": "linear interpolation",

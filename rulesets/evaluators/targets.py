@@ -11,6 +11,7 @@ from rulesets.evaluators import defined, facts, figure, tags, unscored
 from rulesets.evaluators.rule import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
 from rulesets.expression import described
 from rulesets.metric import meets
+from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rulesets.evaluators.row import Group, Status
     from rulesets.evaluators.rule import Case
     from rulesets.evidence import Evidence
+    from rulesets.metric_definition import Need
     from rulesets.ruleset import Ruleset
     from rulesets.target import OnMissing, Target
 
@@ -217,10 +219,17 @@ def _why_unsure(target: Target, found: RuleOutcome, sure: ConfidenceLimit) -> st
         at = f" at {100 * target.confidence.level:g} % confidence" if target.confidence else ""
         if sure.remedy:
             return f"{name} cannot be confirmed{at}: {sure.words}"
-        samples = _SAMPLES.get(target.metric, "answers" if target.quantity.kind == "accuracy" else "requests")
+        samples = _samples(target)
         return f"not enough {samples} to confirm {name}{at} ({found.n:,}; {sure.words})"
     at = figure_in_words(_in_unit(target, sure.value), target.unit)
     return f"{name} meets {target.op} {asked}, but this is not confirmed: its {sure.words} is {at}"
+
+
+def _samples(target: Target) -> str:
+    """What the samples of a figure are."""
+    if target.quantity.kind == "accuracy":
+        return "answers"
+    return "gaps between tokens" if BY_NAME[target.metric].per == "gap" else "requests"
 
 
 def enough(samples: int | None) -> str:
@@ -243,7 +252,7 @@ def _in_unit(target: Target, value: float) -> float:
 def _takes_a_stream(target: Target, report: Mapping[str, Any]) -> bool:
     """Whether a condition of a goodput is of a stream, and the run asked for none: so nothing was good."""
     return facts.run(report).get("stream") is False and any(
-        _MEASURE.get(one.metric, "").startswith(_STREAM) for one in target.conditions
+        "stream" in BY_NAME[condition.metric].needs for condition in target.conditions
     )
 
 
@@ -252,21 +261,15 @@ def _how_to_measure(target: Target, report: Mapping[str, Any]) -> str:
         return tags.remedy(target.where, report)
     if target.quantity.kind == "accuracy":
         return "run its benchmark (loadgen accuracy), or give a run that was scored with --accuracy"
-    return _MEASURE.get(target.metric, "issue requests that complete")
+    needs = BY_NAME[target.metric].needs
+    return ", and ".join(_REMEDIES[need] for need in needs) or "issue requests that complete"
 
 
-_SAMPLES: Final = {"itl": "gaps between tokens"}
-"""What the samples of a metric are, where they are not requests."""
-_TOKENS: Final = "have tokens counted: by the server's usage, or with --tokenizer"
-_STREAM: Final = "ask for a stream"
-_LEAVE_OUT: Final = f"{_STREAM} (leave --no-stream out)"
-_STREAMED: Final = ("ttft", "ttfo", "ttfv", "last_token")
-_MEASURE: Final = {
-    **dict.fromkeys((*_STREAMED, *(f"{one}_from_schedule" for one in _STREAMED), "itl"), _LEAVE_OUT),
-    **dict.fromkeys(("tpot", "tps_per_user", "generation_tps", "prompt_tps"), f"{_LEAVE_OUT}, and {_TOKENS}"),
-    "decode": _LEAVE_OUT,
-    **dict.fromkeys(("output_tps", "total_tps", "output_tokens", "input_tokens"), _TOKENS),
-    "tps_per_gpu": "measure with the number of GPUs that serve the model: --gpus N",
-    "connect": "leave --connect-ahead out, so that requests open connections",
+_LEAVE_OUT: Final = "ask for a stream (leave --no-stream out)"
+_REMEDIES: Final[Mapping[Need, str]] = {
+    "stream": _LEAVE_OUT,
+    "tokens": "have tokens counted: by the server's usage, or with --tokenizer",
+    "gpus": "measure with the number of GPUs that serve the model: --gpus N",
+    "connections": "leave --connect-ahead out, so that requests open connections",
 }
-"""What to do where a metric has no samples."""
+"""What to do where a metric has no samples, by what it needs."""

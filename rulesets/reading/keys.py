@@ -16,7 +16,8 @@ from rulesets.definitions import (
     WindowKind,
 )
 from rulesets.demands import CHECKS, DEMANDED, Pattern
-from rulesets.quantity import METRIC_ALIASES, METRICS, PERCENTILE, STAT_ALIASES
+from rulesets.metric_table import METRICS
+from rulesets.quantity import METRIC_ALIASES, PERCENTILE, STAT_ALIASES
 from rulesets.reading.shape import (
     CHANCE,
     COUNT,

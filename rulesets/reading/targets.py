@@ -10,9 +10,10 @@ from rulesets.confidence import Form, Method, Side
 from rulesets.errors import ExpressionError, TargetError
 from rulesets.evaluators.row import Group
 from rulesets.expression import described, parse
+from rulesets.metric_table import METRICS
 from rulesets.nearest import suggestion
 from rulesets.quantity import ACCURACY as SCORE
-from rulesets.quantity import COMPARE, EVERYTHING, METRIC_ALIASES, METRICS, SCORE_NAME, SCORES, exact
+from rulesets.quantity import COMPARE, EVERYTHING, METRIC_ALIASES, SCORE_NAME, SCORES, exact
 from rulesets.reading.rules import Rules, RuleShape
 from rulesets.reading.shape import (
     ANY_NUMBER,

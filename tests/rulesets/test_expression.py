@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rulesets import METRICS, ExpressionError, RulesetError, Target, parse, unparse
 from rulesets.condition import Condition
 from rulesets.confidence import methods
-from rulesets.quantity import CHANGE, quantity_of
+from rulesets.metric_table import quantity_of
+from rulesets.quantity import CHANGE
 
 WORDS = st.text(min_size=1, max_size=8)
 LEVELS = st.floats(min_value=0.5, max_value=1, exclude_max=True)

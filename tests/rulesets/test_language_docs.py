@@ -10,7 +10,8 @@ import pytest
 
 from rulesets import METRICS, ExpressionError, parse
 from rulesets.confidence import Method, methods
-from rulesets.quantity import METRIC_ALIASES, STAT_ALIASES, quantity_of
+from rulesets.metric_table import quantity_of
+from rulesets.quantity import METRIC_ALIASES, STAT_ALIASES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "rulesets.md").read_text(encoding="utf-8")
 PROOFS, METRICS_TABLE = PAGE.split("### Confidence")[1].split("## Metrics, statistics and units")

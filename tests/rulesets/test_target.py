@@ -12,15 +12,18 @@ from reporter.report import Report, RequestCounts, ThroughputFigures
 from rulesets import METRICS, Target, TargetError, parse, unparse
 from rulesets.condition import Condition
 from rulesets.expression import described
-from rulesets.quantity import EVERYTHING, quantity_of, spell
+from rulesets.metric_table import quantity_of
+from rulesets.quantity import EVERYTHING, spell
+from rulesets.request_metrics import REQUEST_METRICS
 
 
 def test_every_metric_has_a_place_in_the_report() -> None:
     """A target can name nothing that a report does not hold, but what is computed of what it holds."""
+    summaries = {metric.name for metric in REQUEST_METRICS} & {
+        field.name.removesuffix("_ms") for field in fields(Report)
+    }
     held = {
-        "latency": {field.name.removesuffix("_ms") for field in fields(Report) if field.name.endswith("_ms")},
-        "length": {"output_tokens", "input_tokens"},
-        "speed": {"generation_tps", "prompt_tps"},
+        **dict.fromkeys(("latency", "length", "speed"), summaries),
         "interactivity": {"tps_per_user"},
         "throughput": {*(field.name for field in fields(ThroughputFigures)), "tps_per_gpu"},
         "count": {field.name for field in fields(RequestCounts)},

@@ -1,0 +1,114 @@
+"""What is known of a metric: the columns of the one table of them, `rulesets.metric_table`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from rulesets.quantity import Quantity
+
+Per = Literal["request", "gap", "run"]
+Origin = Literal["scheduled", "issued", "sent"]
+Need = Literal["stream", "tokens", "gpus", "connections"]
+ValueEnd = Literal["low", "high"]
+Overhead = Literal["ttft", "latency", "rate"]
+Better = Literal["higher", "lower", "neither"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleRow:
+    """How the latency table of the console shows a metric.
+
+    Attributes:
+        group: `server`, what the server is measured by; `held`, how long requests waited for a place;
+            `client`, what the client itself took, which `--verbose` adds.
+        twin: The metric of an earlier row whose figures are nearly the same in many runs: with all of them
+            within 1 %, this row is left out.
+        always: Whether it is shown even then.
+        open_loop: Whether it is for open loops alone, where requests may wait to be sent.
+        detail: Whether only `--verbose` shows it.
+        headline: Whether it is also in what shows few metrics: the summary, findings.
+    """
+
+    group: Literal["server", "held", "client"] = "server"
+    twin: str = ""
+    always: bool = False
+    open_loop: bool = False
+    detail: bool = False
+    headline: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricDefinition:
+    """A metric.
+
+    Attributes:
+        name: What rules and `--metric` call it: `ttft`.
+        quantity: Its kind, statistics, units and operators.
+        meaning: What it is, in a phrase.
+        definition: How it is computed from the moments of a request (docs/metrics.md); empty of a run's.
+        use: What it tells, for the same page.
+        per: What has a value: a request (a column of the view `samples`), a gap between chunks, or the run.
+        in_rules: Whether a rule, and `--metric` of a comparison, can name it.
+        origin: The moment of a request that it counts from; None where that is a moment of the response, or
+            there is none. The definition `latency_origin` takes the place of `issued` and `sent`.
+        needs: What a run must have for it to have values.
+        depends_on: The definitions (`rulesets.definitions`) that change it, in addition to those of its kind.
+        ends: The ends of its values that `samples` has for stamps in doubt; where one is missing, the value
+            is that end.
+        overhead: The figure whose client overhead it shares; None where it has none.
+        label: What tables of people call it; empty where none shows it.
+        console: Where the console shows it; None where it does not. Only latencies, in ms, can be there.
+        in_parts: Whether the parts of a run and the results per sample have it as well.
+        compared: The statistics that a comparison shows, in addition to the figures that decide.
+        compared_briefly: Those of them that the console shows without `--verbose`.
+    """
+
+    name: str
+    quantity: Quantity
+    meaning: str
+    definition: str = ""
+    use: str = ""
+    per: Per = "request"
+    in_rules: bool = True
+    origin: Origin | None = None
+    needs: tuple[Need, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    ends: tuple[ValueEnd, ...] = ()
+    overhead: Overhead | None = None
+    label: str = ""
+    console: ConsoleRow | None = None
+    in_parts: bool = False
+    compared: tuple[str, ...] = ()
+    compared_briefly: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The unit of its figures; empty for shares and counts."""
+        units = {"latency": "ms", "length": "tokens", "speed": "tok/s"}
+        return units.get(self.quantity.kind, self.quantity.scale.default or "")
+
+    @property
+    def is_distribution(self) -> bool:
+        """Whether a report has a summary of its values."""
+        return self.quantity.kind in {"latency", "length", "speed"}
+
+    @property
+    def column(self) -> str:
+        """The key of its summary in a report, and where a request has one value, the column of `samples`."""
+        return f"{self.name}_ms" if self.unit == "ms" else self.name
+
+    def end_column(self, end: ValueEnd) -> str:
+        """The column of `samples` with one end of its values; `column` where its values are that end."""
+        if end not in self.ends:
+            return self.column
+        return f"{self.name}_{end}_ms" if self.unit == "ms" else f"{self.name}_{end}"
+
+    @property
+    def better(self) -> Better:
+        """Which side of it is better, which is the one that rules do not bound."""
+        below, above = "<" in self.quantity.ops, ">" in self.quantity.ops
+        if below and above:
+            return "neither"
+        return "lower" if below else "higher"

@@ -1,0 +1,110 @@
+"""The one table of metrics: those of requests, and the rates, counts and shares of a run.
+
+Other names of metrics are in `rulesets.quantity.METRIC_ALIASES`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rulesets.metric_definition import MetricDefinition
+from rulesets.quantity import (
+    ACCURACY,
+    COUNT,
+    ERROR_RATE,
+    GOOD,
+    INTERACTIVITY,
+    REQUEST_RATE,
+    SCORES,
+    TOKEN_RATE,
+    Quantity,
+)
+from rulesets.request_metrics import REQUEST_METRICS, TOKEN_COUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RUN_METRICS: Final = (
+    MetricDefinition(
+        name="tps_per_user",
+        quantity=INTERACTIVITY,
+        meaning="interactivity: output tokens per second that one user sees, 1 / TPOT",
+        per="run",
+        needs=("stream", "tokens"),
+    ),
+    MetricDefinition(
+        name="qps",
+        quantity=REQUEST_RATE,
+        meaning="completed requests per second",
+        per="run",
+        overhead="rate",
+        compared=("value",),
+        compared_briefly=("value",),
+    ),
+    MetricDefinition(
+        name="output_tps",
+        quantity=TOKEN_RATE,
+        meaning="output tokens per second",
+        per="run",
+        needs=("tokens",),
+        depends_on=TOKEN_COUNTS,
+        overhead="rate",
+    ),
+    MetricDefinition(
+        name="total_tps",
+        quantity=TOKEN_RATE,
+        meaning="input and output tokens per second",
+        per="run",
+        needs=("tokens",),
+        depends_on=TOKEN_COUNTS,
+        overhead="rate",
+    ),
+    MetricDefinition(
+        name="tps_per_gpu",
+        quantity=TOKEN_RATE,
+        meaning="input and output tokens per second and GPU (--gpus)",
+        per="run",
+        needs=("gpus",),
+        depends_on=TOKEN_COUNTS,
+        overhead="rate",
+    ),
+    MetricDefinition(
+        name="error",
+        quantity=ERROR_RATE,
+        meaning="share of requests that failed, of those that ended",
+        per="run",
+    ),
+    MetricDefinition(
+        name="good",
+        quantity=GOOD,
+        meaning="goodput: requests that met all conditions in parentheses",
+        per="run",
+    ),
+    *(
+        MetricDefinition(name=name, quantity=COUNT, meaning=f"number of requests that {what}", per="run")
+        for name, what in (
+            ("issued", "were issued"),
+            ("completed", "completed"),
+            ("failed", "failed"),
+            ("cancelled", "the client cancelled"),
+        )
+    ),
+)
+"""Figures that a run has one of."""
+
+TABLE: Final = (*REQUEST_METRICS, *RUN_METRICS)
+"""Every metric, in the order in which rules list them."""
+
+BY_NAME: Final[Mapping[str, MetricDefinition]] = {metric.name: metric for metric in TABLE}
+
+METRICS: Final[Mapping[str, Quantity]] = {metric.name: metric.quantity for metric in TABLE if metric.in_rules}
+"""Every metric that a target can name, but the scores: `accuracy.` and a name."""
+
+
+def quantity_of(metric: str) -> Quantity:
+    """The kind of figure that a metric is.
+
+    Raises:
+        KeyError: The metric does not exist.
+    """
+    return ACCURACY if metric.startswith(SCORES) else METRICS[metric]

@@ -1,0 +1,169 @@
+"""What is made of the table of metrics: fields of reports, tables of the docs, schemas.
+
+`python -m tests.metric_files` writes them, and so does `make golden`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rulesets.metric_table import TABLE
+from rulesets.quantity import COMPARE, METRIC_ALIASES, TIME
+from rulesets.request_metrics import REQUEST_METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from rulesets.metric_definition import MetricDefinition
+    from rulesets.quantity import Quantity, Scale
+
+ROOT: Final = Path(__file__).parents[1]
+_ADDED: Final = "Summary | None = field(default=None, kw_only=True)"
+ENDS: Final = {"low": "lower", "high": "upper"}
+
+
+def report(text: str) -> str:
+    """reporter/report.py, with a field for each metric: those of report.json as they are, new ones last."""
+    text = _with_fields(text, "metrics", [metric.column for metric in REQUEST_METRICS])
+    in_parts = [metric.column for metric in REQUEST_METRICS if metric.in_parts]
+    return _with_fields(text, "metrics of parts", in_parts)
+
+
+def metrics_page(text: str) -> str:
+    """docs/metrics.md, with the metrics of requests, their definitions and what each is for."""
+    rows = (
+        (f"`{metric.column}`", _signs(metric.definition), metric.use.replace("(metrics.md#", "(#"))
+        for metric in REQUEST_METRICS
+    )
+    return _with_table(text, ("key", "definition", "use"), rows)
+
+
+def sql_page(text: str) -> str:
+    """docs/sql.md, with the columns of `samples` that are metrics; the table before it has all others."""
+    rows = []
+    for metric in REQUEST_METRICS:
+        if metric.per != "request":
+            continue
+        rows.append((f"`{metric.column}`", f"{_phrase(metric)} ({_signs(metric.definition)})"))
+        rows += [
+            (
+                f"`{metric.end_column(end)}`",
+                f"{ENDS[end]} bound of `{metric.column}` where stamps are in doubt",
+            )
+            for end in metric.ends
+        ]
+    before, heading, section = text.partition("### samples\n")
+    own, _, after = section.partition("<!-- metrics -->")
+    for column, _ in rows:
+        own = re.sub(rf"^\| {column} \|.*\n", "", own, flags=re.MULTILINE)
+    return _with_table(f"{before}{heading}{own}<!-- metrics -->{after}", ("column", "meaning"), rows)
+
+
+def rules_page(text: str) -> str:
+    """docs/rulesets.md, with what a target can name."""
+    rows = [
+        (_names(metric), _phrase(metric), _statistics(metric.quantity), _units(metric.quantity), _ops(metric))
+        for metric in TABLE
+        if metric.in_rules
+    ]
+    score = ("`accuracy.NAME`", "a [score](#scores) of the run", "`value`", "none", "`<` `<=` `>` `>=`")
+    head = ("metric", "what it is", "statistics", "units", "operators")
+    return _with_table(text, head, (*rows, score))
+
+
+def results_page(text: str) -> str:
+    """docs/accuracy.md, with the metrics that the results per sample have."""
+    columns = ", ".join(f"`{metric.column}`" for metric in REQUEST_METRICS if metric.in_parts)
+    meaning = "as in [metrics.md](metrics.md)"
+    return re.sub(
+        rf"^\| .* \| {re.escape(meaning)} \|$", f"| {columns} | {meaning} |", text, flags=re.MULTILINE
+    )
+
+
+MADE: Final[Mapping[str, Callable[[str], str]]] = {
+    "reporter/report.py": report,
+    "docs/metrics.md": metrics_page,
+    "docs/sql.md": sql_page,
+    "docs/rulesets.md": rules_page,
+    "docs/accuracy.md": results_page,
+}
+"""The files with parts that are made of the table, and how each is with them."""
+
+
+def _with_fields(text: str, name: str, columns: Sequence[str]) -> str:
+    before, start, rest = text.partition(f"    # {name}\n")
+    block, end, after = rest.partition(f"    # end of {name}\n")
+    declared = dict(re.findall(r"^    (\w+): (.*)$", block, re.MULTILINE))
+    fields = (
+        f"    {column}: {declared.get(column, _ADDED)}\n"
+        for column in dict.fromkeys((*declared, *columns))
+        if column in columns
+    )
+    return "".join((before, start, *fields, end, after))
+
+
+def _with_table(text: str, head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
+    table = "\n".join((next(lines), "|---" * len(head) + "|", *lines))
+    made = f"<!-- metrics -->\n\n{table}\n\n<!-- /metrics -->"
+    return re.sub(r"<!-- metrics -->.*?<!-- /metrics -->", lambda _: made, text, flags=re.DOTALL)
+
+
+def _phrase(metric: MetricDefinition) -> str:
+    """Its meaning, with options as code."""
+    return re.sub(r"--[a-z-]+", r"`\g<0>`", metric.meaning)
+
+
+def _signs(definition: str) -> str:
+    return definition.replace(" - ", " − ")  # noqa: RUF001 (the sign of a difference)
+
+
+def _names(metric: MetricDefinition) -> str:
+    name = f"`{metric.name}(…)`" if metric.quantity.kind == "good" else f"`{metric.name}`"
+    aliases = [f"`{alias}`" for alias, meant in METRIC_ALIASES.items() if meant == metric.name]
+    return f"{name} ({', '.join(aliases)})" if aliases else name
+
+
+def _statistics(quantity: Quantity) -> str:
+    return "distribution" if quantity.percentiles else ", ".join(f"`{stat}`" for stat in quantity.stats)
+
+
+def _units(quantity: Quantity) -> str:
+    own = [f"{_unit(scale)} for `{stat}`" for stat, scale in quantity.scales.items()]
+    return "; ".join((_unit(quantity.scale), *own))
+
+
+def _unit(scale: Scale) -> str:
+    if scale is TIME:
+        return "time"
+    named = [f"`{unit}`" for unit in scale.units if unit]
+    if "" in scale.units:
+        return f"{', '.join(named)}, or none for a fraction" if named else "none"
+    return f"{', '.join(named)} (default)"
+
+
+def _ops(metric: MetricDefinition) -> str:
+    ops = metric.quantity.ops
+    return "all six" if len(ops) == len(COMPARE) else " ".join(f"`{op}`" for op in ops)
+
+
+def main() -> None:
+    """Write the files."""
+    import orjson
+
+    for path, made in MADE.items():
+        file = ROOT / path
+        file.write_text(made(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+    from reporter.schema import report_schema
+    from rulesets.reading.schema import schema
+
+    for name, made_schema in (("report", report_schema()), ("ruleset", schema())):
+        text = orjson.dumps(made_schema, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        (ROOT / "docs" / f"{name}.schema.json").write_bytes(text)
+
+
+if __name__ == "__main__":
+    main()
