@@ -65,8 +65,10 @@ def dataset(
     differ = temperature is None and len(set(map(sampled_at, tasks))) > 1
     for task in tasks:
         loaded = load(task, data, offset=offset, count=samples, seed=seed)
-        at = sampled_at(task) if temperature is None else temperature
-        facts.append({**_facts(loaded), "first": len(questions), "offset": offset, "sampled_at": at})
+        task_temperature = sampled_at(task) if temperature is None else temperature
+        facts.append(
+            {**_facts(loaded), "first": len(questions), "offset": offset, "sampled_at": task_temperature}
+        )
         own = sampled_at(task) if differ else None
         if system_prompt is not None:
             loaded = _after(loaded, system_prompt)
@@ -137,10 +139,13 @@ def _asked(
         yield replace(question, sample=_limited(tagged, max_tokens, workload.max_tokens))
 
 
-def _limited(sample: Sample, given: int | None, usual: int | None) -> Sample:
+def _limited(sample: Sample, limit: int | None, usual: int | None) -> Sample:
     """The sample with the most output tokens: as given, else its own limit, else its benchmark's."""
-    later = tuple(replace(one, max_tokens=_first(given, one.max_tokens, usual)) for one in sample.follow_ups)
-    return replace(sample, max_tokens=_first(given, sample.max_tokens, usual), follow_ups=later)
+    later = tuple(
+        replace(follow_up, max_tokens=_first(limit, follow_up.max_tokens, usual))
+        for follow_up in sample.follow_ups
+    )
+    return replace(sample, max_tokens=_first(limit, sample.max_tokens, usual), follow_ups=later)
 
 
 def _first(*limits: int | None) -> int | None:
@@ -153,6 +158,6 @@ def _checksum(questions: Iterable[Question]) -> str:
     for question in questions:
         sample = question.sample
         asked = [sample.messages(), sample.token_ids, sample.tools, sample.follow_ups]
-        said = [question.id, sample.tags, asked, question.reference]
-        digest.update(orjson.dumps(said, str, orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
+        fields = [question.id, sample.tags, asked, question.reference]
+        digest.update(orjson.dumps(fields, str, orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
     return digest.hexdigest()

@@ -62,15 +62,15 @@ def use_cache(folder: str) -> None:
     os.environ[VARIABLE] = str(Path(folder).expanduser().absolute())
 
 
-def kept(folder: Path) -> Kept | None:
+def stored(folder: Path) -> Kept | None:
     """What a folder has; None where it is not there.
 
     Raises:
         SourceError: It has no manifest that can be read.
     """
     try:
-        said = orjson.loads((folder / _MANIFEST).read_bytes())
-        return Kept(folder, dict(said["files"]), said["revision"])
+        manifest = orjson.loads((folder / _MANIFEST).read_bytes())
+        return Kept(folder, dict(manifest["files"]), manifest["revision"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         if not folder.exists():
             return None
@@ -101,7 +101,7 @@ def keep(folder: Path, fetch: Callable[[Path], str | None]) -> Kept:
         try:
             made.rename(folder)
         except OSError:
-            if (other := kept(folder)) is not None:  # another process was quicker
+            if (other := stored(folder)) is not None:  # another process was quicker
                 return other
             raise
     return Kept(folder, files, revision)
@@ -109,9 +109,9 @@ def keep(folder: Path, fetch: Callable[[Path], str | None]) -> Kept:
 
 def _files(folder: Path) -> list[Path]:
     """All files of a folder but hidden ones, which are those of a downloader."""
-    found = (path for path in folder.rglob("*") if path.is_file())
+    paths = (path for path in folder.rglob("*") if path.is_file())
     return sorted(
-        path for path in found if not any(p.startswith(".") for p in path.relative_to(folder).parts)
+        path for path in paths if not any(p.startswith(".") for p in path.relative_to(folder).parts)
     )
 
 

@@ -67,7 +67,7 @@ def task_name(name: str) -> str | None:
     if name in TASKS:
         return name
     return _names().get(_letters(name)) or next(
-        (one for one in plugins("benchmarks") if _letters(one) == _letters(name)), None
+        (plugin for plugin in plugins("benchmarks") if _letters(plugin) == _letters(name)), None
     )
 
 
@@ -102,27 +102,27 @@ def workload(name: str) -> Workload:
         TaskError: There is none of this name.
         PluginError: It is a plug-in's, and cannot be used.
     """
-    known = task_name(name)
-    if known is None:
+    canonical = task_name(name)
+    if canonical is None:
         raise TaskError(
             f"{name}: no task of this name{did_you_mean(name, names())}; `loadgen list tasks` has them all"
         )
-    if known not in TASKS:
-        return with_added_scorers(_of_plugin(known))
-    module, _, attribute = TASKS[known].partition(":")
-    found: Workload = getattr(import_module(module), attribute)
-    return with_added_scorers(found)
+    if canonical not in TASKS:
+        return with_added_scorers(_of_plugin(canonical))
+    module, _, attribute = TASKS[canonical].partition(":")
+    loaded_workload: Workload = getattr(import_module(module), attribute)
+    return with_added_scorers(loaded_workload)
 
 
 def _of_plugin(name: str) -> Workload:
     from workloads.workload import Workload
 
-    found: Workload = loaded("benchmarks", name, Workload)
-    if found.name != name or not found.scorers:
+    plugin: Workload = loaded("benchmarks", name, Workload)
+    if plugin.name != name or not plugin.scorers:
         package = origin(plugins("benchmarks")[name])
-        what = f"it calls itself {found.name!r}" if found.name != name else "it has no scorer"
+        what = f"it calls itself {plugin.name!r}" if plugin.name != name else "it has no scorer"
         raise PluginError(f"{name}: the benchmark of {package} cannot be used: {what}")
-    return found
+    return plugin
 
 
 def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
@@ -132,7 +132,7 @@ def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
         workload: The benchmark.
         name: What plug-ins call it; None for its own name.
     """
-    added = [one for one in _added(name or workload.name) if isinstance(one, Scorer)]
+    added = [entry for entry in _added(name or workload.name) if isinstance(entry, Scorer)]
     taken = {scorer.name for scorer in workload.scorers}
     further = tuple(scorer for scorer in added if scorer.name not in taken)
     return replace(workload, scorers=(*workload.scorers, *further)) if further else workload
@@ -146,35 +146,35 @@ def package_of(name: str) -> str:
 
 def problems() -> list[PluginError]:
     """What is wrong with plug-ins, all of which are loaded for it."""
-    found: list[PluginError] = []
+    errors: list[PluginError] = []
     for name in plugins("benchmarks"):
         if name in TASKS:
             package = origin(plugins("benchmarks")[name])
-            found.append(PluginError(f"{name}: the benchmark of {package} is not used: the name is taken"))
+            errors.append(PluginError(f"{name}: the benchmark of {package} is not used: the name is taken"))
             continue
         try:
             _of_plugin(name)
         except PluginError as error:
-            found.append(error)
+            errors.append(error)
     tasks = {name.partition(".")[0] for name in plugins("scorers")}
-    found += [one for task in sorted(tasks) for one in _added(task) if isinstance(one, PluginError)]
-    return found
+    errors += [added for task in sorted(tasks) for added in _added(task) if isinstance(added, PluginError)]
+    return errors
 
 
 @cache
 def _added(name: str) -> tuple[Scorer | PluginError, ...]:
     """The scorers that plug-ins add to a benchmark, and what is wrong with those that cannot be used."""
-    return tuple(_scorer(one, name) for one in plugins("scorers") if one.partition(".")[0] == name)
+    return tuple(_scorer(plugin, name) for plugin in plugins("scorers") if plugin.partition(".")[0] == name)
 
 
 def _scorer(plugin: str, task: str) -> Scorer | PluginError:
     try:
-        found: Scorer = loaded("scorers", plugin, Scorer)
+        scorer: Scorer = loaded("scorers", plugin, Scorer)
     except PluginError as error:
         return error
-    if f"{task}.{found.name}" != plugin:
+    if f"{task}.{scorer.name}" != plugin:
         package = origin(plugins("scorers")[plugin])
         return PluginError(
-            f"{plugin}: the scorer of {package} cannot be used: it calls itself {found.name!r}"
+            f"{plugin}: the scorer of {package} cannot be used: it calls itself {scorer.name!r}"
         )
-    return found
+    return scorer

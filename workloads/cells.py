@@ -27,17 +27,19 @@ def text(row: FileRow, column: str) -> str:
     return value
 
 
-def texts(row: FileRow, column: str, *, least: int = 1, most: int | None = None) -> Sequence[str]:
+def texts(row: FileRow, column: str, *, least: int = 1, limit: int | None = None) -> Sequence[str]:
     """A list of texts.
 
     Raises:
         ColumnError: There is none in that column, or it has fewer than `least` or more than `most`.
     """
     value = row[column]
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise _odd(row, column, value, "a list of texts")
-    if len(value) < least or (most is not None and len(value) > most):
-        wanted = str(least) if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+    if len(value) < least or (limit is not None and len(value) > limit):
+        wanted = (
+            str(least) if least == limit else f"{least} or more" if limit is None else f"{least} to {limit}"
+        )
         raise ColumnError(f"{row.place}, column {column!r}: {len(value)} texts, where {wanted} should be")
     return value
 

@@ -32,9 +32,9 @@ def role_of(place: str, message: Mapping[str, Any]) -> str:
     """
     role = message.get("role")
     if role not in ROLES:
-        said = "no role" if role is None else f"the role {role!r}"
+        shown = "no role" if role is None else f"the role {role!r}"
         near = did_you_mean(role, ROLES) if isinstance(role, str) else ""
-        raise PromptError(f"{place}: {said}, where one of {', '.join(ROLES)} should be{near}")
+        raise PromptError(f"{place}: {shown}, where one of {', '.join(ROLES)} should be{near}")
     return str(role)
 
 
@@ -44,23 +44,23 @@ def read_message(place: str, message: Mapping[str, Any]) -> Message:
     Raises:
         PromptError: It is empty, or not what a message of its role is.
     """
-    said: dict[str, Any] = without_nulls(message)
-    role, content = said.get("role"), said.get("content")
-    calls = said.get("tool_calls")
+    fields: dict[str, Any] = without_nulls(message)
+    role, content = fields.get("role"), fields.get("content")
+    calls = fields.get("tool_calls")
     if calls:
         if role != "assistant":
             raise PromptError(f"{place}: `tool_calls` in a message of {role}; only the assistant calls tools")
         _check_calls(place, calls)
-    if role == "tool" and not isinstance(said.get("tool_call_id"), str):
+    if role == "tool" and not isinstance(fields.get("tool_call_id"), str):
         raise PromptError(f"{place}: the result of a tool without the `tool_call_id` that it answers")
     if isinstance(content, list):
         for number, part in enumerate(content, start=1):
             _check_part(f"{place}, part {number}", part)
     elif not isinstance(content, str | None):
         raise PromptError(f"{place}: `content` is {kind(content)}, where a text or a list of parts should be")
-    if not (calls or said.get("refusal") or role == "tool" or _says(content)):
+    if not (calls or fields.get("refusal") or role == "tool" or _says(content)):
         raise PromptError(f"{place}: the content is empty; fill it in or drop the row")
-    return {**said, "content": content or ""} if role == "tool" else said
+    return {**fields, "content": content or ""} if role == "tool" else fields
 
 
 def read_tools(place: str, value: object) -> tuple[Mapping[str, Any], ...]:

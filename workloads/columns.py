@@ -69,13 +69,13 @@ def usual_column(row: FileRow, *, chats_first: bool) -> str | None:
         else (*PROMPT_COLUMNS, *CHAT_COLUMNS, *TOKEN_COLUMNS)
     )
     by_name = {name.lower(): name for name in row.value}
-    found = next((by_name[name] for name in usual if name in by_name), None)
-    if found is None:
+    column = next((by_name[name] for name in usual if name in by_name), None)
+    if column is None:
         raise ColumnError(
             f"{row.place}: no column has a usual name for a prompt; {_columns(row)}; "
             "name the right one with --prompt-column"
         )
-    return found
+    return column
 
 
 def usual_system_column(row: FileRow) -> str | None:

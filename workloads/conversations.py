@@ -132,7 +132,9 @@ def _in_turns(place: str, messages: Sequence[Message]) -> Conversation:
             turns[-1].append(message)
             asks = asks or message["role"] in _ASKING
     opening, *later = map(tuple, turns)
-    follow_ups = (FollowUp(said, recorded) for said, recorded in zip(later, answers, strict=True))
+    follow_ups = (
+        FollowUp(later_messages, recorded) for later_messages, recorded in zip(later, answers, strict=True)
+    )
     return Conversation(opening, tuple(follow_ups))
 
 

@@ -140,8 +140,8 @@ def _count(text: str) -> float:
 
 
 def _pair(parameters: str, separator: str) -> tuple[str, str]:
-    first, found, second = parameters.partition(separator)
-    if not found:
+    first, separated, second = parameters.partition(separator)
+    if not separated:
         raise ValueError(f"{parameters!r} is not two parameters with {separator!r} between them")
     return first, second
 

@@ -83,7 +83,7 @@ def _module(text: str, name: str, folder: Path) -> ModuleType:
         module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise EvalError(
-            f"--eval {text}: the module {name} cannot be imported: {_told(error, folder)}"
+            f"--eval {text}: the module {name} cannot be imported: {_described(error, folder)}"
         ) from error
     first = folder / name.partition(".")[0]
     theirs = Path(getattr(module, "__file__", None) or "").resolve()
@@ -155,7 +155,7 @@ def _grade(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 (it is the user's: it may raise anything, and ends its row only)
-        problem = f"raised {_told(error, folder)}"
+        problem = f"raised {_described(error, folder)}"
     return failed(f"{row}{text} {problem}")
 
 
@@ -163,8 +163,8 @@ def _judge(
     function: Callable[..., Any], names: Sequence[str], reference: Reference, answer: Answer
 ) -> object:
     """Call a function with copies, which it may do with as it likes."""
-    given = _arguments(reference, answer)
-    value: object = function(**deepcopy({name: given[name] for name in names}))
+    arguments = _arguments(reference, answer)
+    value: object = function(**deepcopy({name: arguments[name] for name in names}))
     if not inspect.isawaitable(value):
         return value
     import asyncio
@@ -180,8 +180,10 @@ def _arguments(reference: Reference, answer: Answer) -> Mapping[str, Any]:
     """Everything that a function may be given, by name."""
     truth = reference.get(_TRUTH, reference.get("answer", reference))
     row = {
-        "user_prompt": last_text([one for one in answer.messages if one.get("role") == "user"]),
-        "system_prompt": last_text([one for one in answer.messages if one.get("role") == "system"]),
+        "user_prompt": last_text([message for message in answer.messages if message.get("role") == "user"]),
+        "system_prompt": last_text(
+            [message for message in answer.messages if message.get("role") == "system"]
+        ),
         _TRUTH: truth,
         **reference.get("more", reference),
     }
@@ -200,7 +202,7 @@ def _message(answer: Answer) -> dict[str, Any]:
     return {**message, "tool_calls": list(answer.tool_calls)} if answer.tool_calls else message
 
 
-def _told(error: BaseException, folder: Path) -> str:
+def _described(error: BaseException, folder: Path) -> str:
     """What went wrong, and on which line of the user's."""
     place, trace = "", error.__traceback__
     while trace is not None:

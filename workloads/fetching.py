@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from workloads.cache import folder_of, keep, kept
+from workloads.cache import folder_of, keep, stored
 from workloads.errors import SourceError
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def fetched(name: str, source: Source) -> Kept:
         raise SourceError(f"{name}: its data cannot be fetched from anywhere; {_instead(source)}")
     try:
         folder = folder_of(_key(source))
-        return kept(folder) or keep(folder, partial(_fetch, name, source))
+        return stored(folder) or keep(folder, partial(_fetch, name, source))
     except (OSError, RuntimeError) as error:
-        said = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(
-            f"{name}: what is fetched cannot be kept in the user's cache ({said}); name a folder that "
+            f"{name}: what is fetched cannot be kept in the user's cache ({reason}); name a folder that "
             f"can be written with --cache-dir or LOADGEN_CACHE, or {_instead(source)}"
         ) from error
 
@@ -80,7 +80,7 @@ def _key(source: Source) -> str:
     if source.repository:
         part = f"files-{_digest(source.repository)}"
     named = (source.hub.replace("/", "--"), source.revision or "newest", part)
-    return "/".join(re.sub(r"[^\w.-]", "_", one) for one in named)
+    return "/".join(re.sub(r"[^\w.-]", "_", name) for name in named)
 
 
 def _digest(texts: Iterable[str]) -> str:
@@ -109,28 +109,30 @@ def _repository(name: str, source: Source, hub: str, folder: Path) -> str | None
 
     if not sys.stderr.isatty():
         disable_progress_bars()
-    api, said = HfApi(endpoint=constants.ENDPOINT), f"{name}: {hub}"
+    api, prefix = HfApi(endpoint=constants.ENDPOINT), f"{name}: {hub}"
     try:
         about = api.dataset_info(hub, revision=source.revision, timeout=_PATIENCE_S)
         names = [file.rfilename for file in about.siblings or ()]
-        wanted = [one for one in names if any(fnmatch(one, pattern) for pattern in source.repository)]
-        for one in wanted:
-            api.hf_hub_download(hub, one, repo_type="dataset", revision=about.sha, local_dir=folder)
+        wanted = [
+            filename for filename in names if any(fnmatch(filename, pattern) for pattern in source.repository)
+        ]
+        for filename in wanted:
+            api.hf_hub_download(hub, filename, repo_type="dataset", revision=about.sha, local_dir=folder)
         shutil.rmtree(folder / ".cache", ignore_errors=True)  # the notes of the hub's client
     except errors.RepositoryNotFoundError as error:
         raise SourceError(
-            f"{said}: the dataset does not exist on the hub, or is not public; accept its terms "
+            f"{prefix}: the dataset does not exist on the hub, or is not public; accept its terms "
             f"on its page and log in with `hf auth login`, or {_instead(source)}"
         ) from error
     except Exception as error:
         if isinstance(error, ConnectionError) or type(error).__name__ in _UNREACHABLE:
             raise SourceError(
-                f"{said}: the hub of Hugging Face cannot be reached; where there is a network, "
+                f"{prefix}: the hub of Hugging Face cannot be reached; where there is a network, "
                 f"{_instead(source)}"
             ) from error
-        raise SourceError(f"{said}: cannot be fetched ({_one_line(error)}); {_instead(source)}") from error
+        raise SourceError(f"{prefix}: cannot be fetched ({_one_line(error)}); {_instead(source)}") from error
     if not wanted:
-        raise SourceError(f"{said}: no {' or '.join(source.repository)} in it; {_instead(source)}")
+        raise SourceError(f"{prefix}: no {' or '.join(source.repository)} in it; {_instead(source)}")
     sha: str | None = about.sha
     return sha
 

@@ -52,10 +52,10 @@ def _bin(row: FileRow) -> tuple[int, int]:
     if columns == _VALUES:
         return _length(row, "value"), _length(row, "value")
     if columns != _RANGES:
-        said = ", ".join(map(repr, row.value)) if columns else "none"
+        shown = ", ".join(map(repr, row.value)) if columns else "none"
         raise ColumnError(
             f"{row.place}: the columns of a histogram are value and weight, or low, high and weight; "
-            f"here: {said}"
+            f"here: {shown}"
         )
     low, high = _length(row, "low"), _length(row, "high")
     if low > high:

@@ -88,15 +88,15 @@ def load_hub(text: str, columns: Columns = Columns(), take: Take | None = None) 
         ColumnError, PromptError: See `workloads.prompts.load_prompts`.
     """
     reference = parse(text)
-    found, split = _one_split(reference, _load(reference))
+    dataset, split = _one_split(reference, _load(reference))
     digest = sha256()
-    rows = _rows(reference, found, digest)
-    if not len(found):
+    rows = _rows(reference, dataset, digest)
+    if not len(dataset):
         raise SourceError(f"{text}: there are no rows in the split {split}")
     local = Path(reference.name).is_dir()
     name = f"{PREFIX}{Path(reference.name).name if local else reference.name}"
     read = read_questions(name, rows, columns, take, digest.hexdigest)
-    return replace(read, facts={"config": reference.config, "split": split, "revision": _revision(found)})
+    return replace(read, facts={"config": reference.config, "split": split, "revision": _revision(dataset)})
 
 
 def save(reference: Reference, path: Path) -> str | None:
@@ -110,15 +110,15 @@ def save(reference: Reference, path: Path) -> str | None:
     """
     from pyarrow import parquet
 
-    found, split = _one_split(reference, _load(reference))
-    if not len(found):
+    dataset, split = _one_split(reference, _load(reference))
+    if not len(dataset):
         raise SourceError(f"{reference.text}: there are no rows in the split {split}")
-    tables = found.with_format("arrow").iter(_BATCH_ROWS)
+    tables = dataset.with_format("arrow").iter(_BATCH_ROWS)
     first = next(tables)
     with parquet.ParquetWriter(path, first.schema) as file:
         for table in chain([first], tables):
             file.write_table(table)
-    return reference.revision or _revision(found)
+    return reference.revision or _revision(dataset)
 
 
 def _load(reference: Reference) -> Any:
@@ -149,8 +149,8 @@ def _load(reference: Reference) -> Any:
             f"and log in with `hf auth login` if it needs that; or {reference.instead}"
         ) from error
     except Exception as error:
-        said = " ".join(str(error.__cause__ or error).split())[:_LONGEST] or type(error).__name__
-        raise SourceError(f"{reference.text}: cannot be loaded ({said}); {reference.instead}") from error
+        reason = " ".join(str(error.__cause__ or error).split())[:_LONGEST] or type(error).__name__
+        raise SourceError(f"{reference.text}: cannot be loaded ({reason}); {reference.instead}") from error
 
 
 def _quieten(datasets: Any) -> None:
@@ -176,10 +176,10 @@ def _one_split(reference: Reference, loaded: Any) -> tuple[Any, str]:
     return loaded[split], split
 
 
-def _rows(reference: Reference, found: Any, digest: Any) -> Iterator[FileRow]:
+def _rows(reference: Reference, dataset: Any, digest: Any) -> Iterator[FileRow]:
     """The rows as they are stored: images and sounds as bytes, which nobody decodes."""
     number = size = 0
-    for table in found.with_format("arrow").iter(_BATCH_ROWS):
+    for table in dataset.with_format("arrow").iter(_BATCH_ROWS):
         if (size := size + table.nbytes) > MOST_BYTES:
             raise SourceError(f"{reference.text}: more than {MOST_BYTES} bytes; name a smaller split of it")
         for value in table.to_pylist():
@@ -193,8 +193,8 @@ def _as_json(value: object) -> str:
     return sha256(value).hexdigest() if isinstance(value, bytes) else str(value)
 
 
-def _revision(found: Any) -> str | None:
+def _revision(dataset: Any) -> str | None:
     """The commit that the files of a dataset are of, where the hub has told."""
-    downloaded = found.info.download_checksums or {}
+    downloaded = dataset.info.download_checksums or {}
     commits = (_REVISION.search(str(url)) for url in downloaded)
     return next((commit[1] for commit in commits if commit), None)

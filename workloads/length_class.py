@@ -11,5 +11,5 @@ def length_class(count: int, unit: str, least: int = 1) -> str:
         unit: What was counted.
         least: The lower end of the first class, to which anything shorter belongs as well; a power of two.
     """
-    most = 1 << (max(count, least + 1) - 1).bit_length()
-    return f"{most // 2}-{most} {unit}"
+    limit = 1 << (max(count, least + 1) - 1).bit_length()
+    return f"{limit // 2}-{limit} {unit}"

@@ -31,30 +31,30 @@ class Lengths:
     Attributes:
         spec: As it was written.
         shape: What draws.
-        most: No draw is longer.
+        limit: No draw is longer.
     """
 
     spec: str
     shape: LengthDistribution
-    most: int
+    limit: int
 
     @property
     def mean(self) -> float:
         """Of what is drawn, before it is rounded."""
-        return self.shape.mean_within(1, self.most)
+        return self.shape.mean_within(1, self.limit)
 
     def drawn(self, rng: Random) -> int:
-        """Draw a length, from 1 to `most`."""
-        return min(max(1, round(self.shape(rng))), self.most)
+        """Draw a length, from 1 to `limit`."""
+        return min(max(1, round(self.shape(rng))), self.limit)
 
 
-def lengths(option: str, spec: str, most: int = MOST) -> Lengths:
+def lengths(option: str, spec: str, limit: int = MOST) -> Lengths:
     """Read a distribution of lengths that can give its mean.
 
     Args:
         option: Who asks, for messages.
         spec: See `workloads.distribution`.
-        most: No length is to be longer.
+        limit: No length is to be longer.
 
     Raises:
         WorkloadError: It is not one, its histogram cannot be read, or it cannot give its mean.
@@ -63,12 +63,12 @@ def lengths(option: str, spec: str, most: int = MOST) -> Lengths:
         shape = length_shape(spec)
     except DistributionError as error:
         raise DistributionError(f"{option} {error}") from error
-    said, given = shape.mean, shape.mean_within(1, most)
-    if abs(given / said - 1) > MOST_OFF:  # also where the mean is infinite
+    wanted_mean, bounded_mean = shape.mean, shape.mean_within(1, limit)
+    if abs(bounded_mean / wanted_mean - 1) > MOST_OFF:  # also where the mean is infinite
         raise DistributionError(
-            f"{option} {spec!r}: cannot give its mean, which is {said:g}, but {given:.4g} once lengths are "
-            f"bounded to 1..{most}; choose a narrower distribution, or another mean"
+            f"{option} {spec!r}: cannot give its mean, which is {wanted_mean:g}, but {bounded_mean:.4g} "
+            f"once lengths are bounded to 1..{limit}; choose a narrower distribution, or another mean"
         )
-    if isinstance(shape, Constant) and shape.value > most:
-        raise DistributionError(f"{option} {spec!r}: must be from 1 to {most}")
-    return Lengths(spec, shape, most)
+    if isinstance(shape, Constant) and shape.value > limit:
+        raise DistributionError(f"{option} {spec!r}: must be from 1 to {limit}")
+    return Lengths(spec, shape, limit)

@@ -88,12 +88,12 @@ def load(
         ColumnError, MalformedError: It is not what it should be, and where.
     """
     source, further = task.source, task.workload.further
-    found = _find(task, source, data)
+    files_of_source = _find(task, source, data)
     files: dict[str, str] = {}
     facts: dict[str, Any] = {
         "files": files,
-        "source": found.source,
-        "revision": found.revision,
+        "source": files_of_source.source,
+        "revision": files_of_source.revision,
         "rows": None,
         "published": source.rows,
         "notes": [],
@@ -101,7 +101,7 @@ def load(
 
     def rows() -> Iterator[FileRow]:
         read = 0
-        for row in _rows(found, source.columns, files):
+        for row in _rows(files_of_source, source.columns, files):
             read += 1
             yield row
         facts["rows"] = read
@@ -143,13 +143,13 @@ def _require_unique(task: Task, questions: Iterable[Question]) -> None:
         seen[question.id] = number
 
 
-def _rows(found: _SourceFiles, columns: Sequence[str], files: dict[str, str]) -> Iterator[FileRow]:
+def _rows(source_files: _SourceFiles, columns: Sequence[str], files: dict[str, str]) -> Iterator[FileRow]:
     """The rows of a source, each with all columns that it must have; notes the checksums of what is read."""
-    most_bytes = MOST_BYTES if found.source == _OWN else _MOST_BYTES
-    for name, path in found.files.items():
+    most_bytes = MOST_BYTES if source_files.source == _OWN else _MOST_BYTES
+    for name, path in source_files.files.items():
         stored = read_stored(path, most_bytes)
         files[name] = sha256(stored).hexdigest()
-        if found.checksums.get(name, files[name]) != files[name]:
+        if source_files.checksums.get(name, files[name]) != files[name]:
             raise SourceError(
                 f"{path}: not what was fetched, for its checksum is another; delete the folder "
                 f"{path.parent}, and it is fetched again"
@@ -171,15 +171,15 @@ def _find(task: Task, source: Source, data: Path | None) -> _SourceFiles:
         return _SourceFiles("data", _in_folder(task, source, data), {})
     from workloads.fetching import ROWS, fetched
 
-    kept = fetched(task.text, source)
+    cached = fetched(task.text, source)
     listed = source.repository or source.urls
-    paths = _matching(source, kept.folder, "**/") if listed else [kept.folder / ROWS]
+    paths = _matching(source, cached.folder, "**/") if listed else [cached.folder / ROWS]
     if not paths:
         raise SourceError(
-            f"{task.text}: no {' or '.join(source.files)} among what was fetched: {kept.folder}"
+            f"{task.text}: no {' or '.join(source.files)} among what was fetched: {cached.folder}"
         )
-    files = {str(path.relative_to(kept.folder)): path for path in paths}
-    return _SourceFiles(source.hub or "urls", files, kept.files, kept.revision)
+    files = {str(path.relative_to(cached.folder)): path for path in paths}
+    return _SourceFiles(source.hub or "urls", files, cached.files, cached.revision)
 
 
 def is_in(name: str, source: Source, data: Path | None) -> bool:
@@ -191,7 +191,7 @@ def _in_folder(task: Task, source: Source, data: Path) -> Mapping[str, Path]:
     """The files of a source in a folder of data."""
     if not data.is_dir():
         near = (
-            did_you_mean(data.name, (one.name for one in data.parent.iterdir()))
+            did_you_mean(data.name, (entry.name for entry in data.parent.iterdir()))
             if data.parent.is_dir()
             else ""
         )

@@ -53,17 +53,17 @@ def needs(workload: Workload, data: Path | None = None) -> list[Need]:
         data: A folder of data to look in (`--data`); None looks in the cache.
     """
     scorer = workload.scorers[0]
-    found = [*_data(workload, data)]
+    missing = [*_data(workload, data)]
     if workload.extra:
-        found.append(_extra(workload.extra, "to score its answers"))
+        missing.append(_extra(workload.extra, "to score its answers"))
     if workload.extra == "ifeval":
-        found.append(_punkt())
+        missing.append(_punkt())
     if scorer.ask is not None:
         key = f"{JUDGE_KEY} is {'set' if os.environ.get(JUDGE_KEY) else 'not set'}"
-        found.append(Need("judge", None, f"a judge: --judge-url and --judge-model of the run; {key}"))
+        missing.append(Need("judge", None, f"a judge: --judge-url and --judge-model of the run; {key}"))
     if scorer.runs_code:
-        found.append(Need("code", None, "to run the code of its answers: --allow-code-execution"))
-    return found
+        missing.append(Need("code", None, "to run the code of its answers: --allow-code-execution"))
+    return missing
 
 
 def estimated_s(workload: Workload, questions: int | None = None) -> float | None:
@@ -89,18 +89,21 @@ def _data(workload: Workload, data: Path | None) -> Iterator[Need]:
     from workloads.fetching import is_kept
     from workloads.loading import is_in
 
-    sources = [workload.source, *(one for one in workload.further.values() if one.hub or one.urls)]
+    sources = [
+        workload.source,
+        *(source for source in workload.further.values() if source.hub or source.urls),
+    ]
     if workload.source.packaged:
         yield Need("data", met=True, about="its data comes with the package")
         return
-    if data is not None and all(is_in(workload.name, one, data) for one in sources):
+    if data is not None and all(is_in(workload.name, source, data) for source in sources):
         yield Need("data", met=True, about=f"its data is in {data}")
         return
     if all(map(is_kept, sources)):
         yield Need("data", met=True, about="its data is in the cache")
         return
     yield Need("data", met=False, about=_how_to_fetch(workload.source))
-    if any(one.hub and not one.repository for one in sources):
+    if any(source.hub and not source.repository for source in sources):
         yield _extra("hf", "to fetch its data")
 
 

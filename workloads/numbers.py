@@ -30,7 +30,7 @@ def most_tokens(row: FileRow, column: str | None) -> int | None:
         return None
     number = _number(value)
     if number is None or number != int(number) or not 1 <= number <= _MOST_TOKENS:
-        raise ColumnError(f"{place}: {_said(value)}, where a whole number of tokens, from 1 on, should be")
+        raise ColumnError(f"{place}: {_shown(value)}, where a whole number of tokens, from 1 on, should be")
     return int(number)
 
 
@@ -43,7 +43,7 @@ def weight(row: FileRow, column: str) -> float:
     value, place = cell(row, column)
     number = _number(value)
     if number is None or number < 0:
-        raise ColumnError(f"{place}: {_said(value)}, where a weight should be: a number from 0 on")
+        raise ColumnError(f"{place}: {_shown(value)}, where a weight should be: a number from 0 on")
     return number
 
 
@@ -59,7 +59,7 @@ def require_some(weights: Sequence[float], name: str, column: str) -> None:
         )
 
 
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     return repr(value) if type(value) in (int, float, str) else kind(value)
 
 

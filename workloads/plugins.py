@@ -27,10 +27,10 @@ _GROUP: Final = "llm_loadgen"
 @cache
 def plugins(kind: Kind) -> Mapping[str, EntryPoint]:
     """The entry points of a kind by their names, none of them loaded; of several with one name, the first."""
-    found: dict[str, EntryPoint] = {}
-    for one in entry_points(group=f"{_GROUP}.{kind}"):
-        found.setdefault(one.name, one)
-    return found
+    by_name: dict[str, EntryPoint] = {}
+    for entry_point in entry_points(group=f"{_GROUP}.{kind}"):
+        by_name.setdefault(entry_point.name, entry_point)
+    return by_name
 
 
 def origin(plugin: EntryPoint) -> str:
@@ -54,7 +54,7 @@ def loaded(kind: Kind, name: str, expected: type | None = None) -> Any:
     try:
         value = plugin.load()
     except (Exception, SystemExit) as error:
-        raise _unusable(kind, name, f"{plugin.value} cannot be imported: {_told(error)}") from error
+        raise _unusable(kind, name, f"{plugin.value} cannot be imported: {_described(error)}") from error
     if expected is not None and not isinstance(value, expected):
         raise _unusable(
             kind, name, f"{plugin.value} is {type(value).__name__}, where a {expected.__name__} must be"
@@ -70,6 +70,6 @@ def _unusable(kind: Kind, name: str, why: str) -> PluginError:
     )
 
 
-def _told(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+def _described(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

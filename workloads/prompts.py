@@ -85,16 +85,16 @@ def sample(index: int, row: FileRow, column: str | None, columns: Columns, take:
     """
     value, place = cell(row, column)
     system, tags = _system(row, columns.system), read_tags(row, columns.tags)
-    most = most_tokens(row, columns.output)
+    max_tokens = most_tokens(row, columns.output)
     if not isinstance(value, list):
-        return Sample(index, _prompt(value, place, take), system, max_tokens=most, tags=tags)
+        return Sample(index, _prompt(value, place, take), system, max_tokens=max_tokens, tags=tags)
     if are_token_ids(value):
         _require_alone(place, system, take)
-        return Sample(index, token_ids=read_token_ids(place, value), max_tokens=most, tags=tags)
+        return Sample(index, token_ids=read_token_ids(place, value), max_tokens=max_tokens, tags=tags)
     conversation = with_system(place, read_conversation(place, value, take or "last"), system)
     asked = question(index, conversation, _tools(row))
-    later = tuple(replace(one, max_tokens=most) for one in asked.follow_ups)
-    return replace(asked, max_tokens=most, tags=tags, follow_ups=later)
+    later = tuple(replace(follow_up, max_tokens=max_tokens) for follow_up in asked.follow_ups)
+    return replace(asked, max_tokens=max_tokens, tags=tags, follow_ups=later)
 
 
 def _prompt(value: object, place: str, take: Take | None) -> str:

@@ -56,14 +56,14 @@ class Sample:
     tags: Mapping[str, str] = field(default_factory=dict)
     follow_ups: tuple[FollowUp, ...] = ()
     turn: int = 0
-    told: int = 0
+    logged: int = 0
 
     def messages(self) -> list[Message]:
         """The question as chat messages."""
         if self.chat is not None:
             return list(self.chat)
-        said = [] if self.system is None else [{"role": "system", "content": self.system}]
-        return [*said, {"role": "user", "content": self.prompt}]
+        before = [] if self.system is None else [{"role": "system", "content": self.system}]
+        return [*before, {"role": "user", "content": self.prompt}]
 
     def with_system(self, text: str) -> Sample:
         """The same question after a system prompt; its own, if it has one, follows after a blank line."""
@@ -76,7 +76,7 @@ class Sample:
 
     def new_messages(self) -> list[Message]:
         """Those of its messages that no earlier turn has told: what the log is to keep."""
-        return self.messages()[self.told :]
+        return self.messages()[self.logged :]
 
     def after(self, answer: Message) -> Sample:
         """The next turn of the conversation: everything that was said so far, the answer, and what follows.
@@ -85,20 +85,20 @@ class Sample:
             answer: The assistant's message.
         """
         following, *later = self.follow_ups
-        said, before = following.messages, (*self.messages(), answer)
+        messages, before = following.messages, (*self.messages(), answer)
         return replace(
             self,
-            prompt=last_text(said),
+            prompt=last_text(messages),
             system=None,
-            chat=(*before, *said),
+            chat=(*before, *messages),
             max_tokens=following.max_tokens,
             follow_ups=tuple(later),
             turn=self.turn + 1,
-            told=len(before),
+            logged=len(before),
         )
 
 
 def last_text(messages: Sequence[Message]) -> str:
     """The last text among messages; empty where there is none."""
-    texts = (one["content"] for one in reversed(messages) if isinstance(one.get("content"), str))
+    texts = (message["content"] for message in reversed(messages) if isinstance(message.get("content"), str))
     return next(texts, "")

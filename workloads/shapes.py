@@ -205,7 +205,7 @@ class Histogram:
 
     def mean_within(self, low: float, high: float) -> float:
         """See `LengthDistribution`."""
-        return self._weighted(UniformWhole(*one).mean_within(low, high) for one in self.bins)
+        return self._weighted(UniformWhole(*span).mean_within(low, high) for span in self.bins)
 
     def __call__(self, rng: Random) -> int:
         """Draw a number."""

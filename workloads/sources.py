@@ -124,8 +124,8 @@ def read_rows(
     """
     suffix = format_of(path)
     if suffix is None:
-        known = ", ".join(_FORMATS)
-        raise SourceError(f"{path}: unknown format; the name must end in one of {known} (.gz may follow)")
+        formats = ", ".join(_FORMATS)
+        raise SourceError(f"{path}: unknown format; the name must end in one of {formats} (.gz may follow)")
     content = _plain(path, stored, most_bytes)
     decode = _TEXTS.get(suffix)
     if decode is None:
@@ -167,15 +167,15 @@ def _nearest_file(path: Path) -> str:
 def _plain(path: Path, stored: bytes, most_bytes: int) -> bytes:
     if not stored.startswith(_GZIP_MAGIC):
         return stored
-    most = min(most_bytes, max(ALWAYS_BYTES, MOST_TIMES * len(stored)))
+    limit = min(most_bytes, max(ALWAYS_BYTES, MOST_TIMES * len(stored)))
     pieces, count = [], 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(stored)) as file:
             while piece := file.read(_AT_ONCE):
                 pieces.append(piece)
-                if (count := count + len(piece)) > most:
+                if (count := count + len(piece)) > limit:
                     raise MalformedError(
-                        f"{path}: the gzip data becomes more than {most} bytes; name a part of it"
+                        f"{path}: the gzip data becomes more than {limit} bytes; name a part of it"
                     )
         return b"".join(pieces)
     except EOFError as error:
@@ -256,9 +256,9 @@ def _only_list(path: Path, document: object) -> list[Any]:
         raise MalformedError(f"{path}: {kind(document)}, where a list of rows should be")
     lists = {name: value for name, value in document.items() if isinstance(value, list)}
     if len(lists) != 1:
-        found = ", ".join(map(repr, lists)) or "none"
+        names = ", ".join(map(repr, lists)) or "none"
         raise MalformedError(
-            f"{path}: an object, so exactly one of its members must be the list of rows; lists are: {found}"
+            f"{path}: an object, so exactly one of its members must be the list of rows; lists are: {names}"
         )
     return next(iter(lists.values()))
 

@@ -60,24 +60,24 @@ def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str
     if is_own(text):
         own = own_data(text, columns, tags)
         return Task(text, own, own.options)
-    name, _, said = text.partition(":")
-    found = workload(name)
-    options = dict(found.options)
-    for part in filter(None, said.split(",")):
+    name, _, options_text = text.partition(":")
+    task = workload(name)
+    options = dict(task.options)
+    for part in filter(None, options_text.split(",")):
         key, equals, value = part.partition("=")
         if not equals or key not in options:
-            known = ", ".join(f"{name}={default}" for name, default in found.options.items()) or "none"
+            there = ", ".join(f"{name}={default}" for name, default in task.options.items()) or "none"
             raise TaskError(
-                f"{text}: no option {part!r}{did_you_mean(key, options)}; the options of {name} are: {known}"
+                f"{text}: no option {part!r}{did_you_mean(key, options)}; the options of {name} are: {there}"
             )
         options[key] = _read(text, key, value, options[key])
-    subsets = found.subsets
+    subsets = task.subsets
     if subsets and options[SUBSET] not in subsets:
         raise TaskError(
             f"{text}: no subset {options[SUBSET]!r}{did_you_mean(options[SUBSET], subsets)}; "
             f"the subsets of {name} are: {', '.join(subsets)}"
         )
-    return Task(text, found, options)
+    return Task(text, task, options)
 
 
 def _read(text: str, key: str, value: str, default: Any) -> Any:

@@ -31,8 +31,8 @@ def read_token_ids(place: str, value: Sequence[object]) -> tuple[int, ...]:
             for number, token in enumerate(value, start=1)
             if not (type(token) is int and 0 <= token < _MOST)
         )
-        said = wrong if type(wrong) in (int, float) else kind(wrong)
+        shown = wrong if type(wrong) in (int, float) else kind(wrong)
         raise PromptError(
-            f"{place}, element {number}: {said}, where a token should be: a whole number from 0 on"
+            f"{place}, element {number}: {shown}, where a token should be: a whole number from 0 on"
         )
     return ids

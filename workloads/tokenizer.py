@@ -66,7 +66,7 @@ def load_tokenizer(name: str) -> Any:
     except Exception as error:  # noqa: BLE001 (whatever a library raises, the hub may still have it)
         local = error
     if Path(name).exists() or name.startswith((".", "/")):
-        raise SourceError(f"cannot be loaded ({_said(local)}); name a folder with a tokenizer") from local
+        raise SourceError(f"cannot be loaded ({_shown(local)}); name a folder with a tokenizer") from local
     if constants.HF_HUB_OFFLINE:
         raise SourceError("not in the local cache, and HF_HUB_OFFLINE is set: unset it, or name a folder")
     if not _is_reachable(constants.ENDPOINT):
@@ -82,7 +82,7 @@ def _from_hub(load: Callable[[], Any]) -> Any:
         return load()
     except Exception as error:
         raise SourceError(
-            f"cannot be loaded ({_said(error)}); name a tokenizer of the hub, or a folder with one"
+            f"cannot be loaded ({_shown(error)}); name a tokenizer of the hub, or a folder with one"
         ) from error
 
 
@@ -108,5 +108,5 @@ def _is_reachable(url: str) -> bool:
     return bool(accepted)
 
 
-def _said(error: Exception) -> str:
+def _shown(error: Exception) -> str:
     return " ".join(str(error).split())[:_LONGEST]

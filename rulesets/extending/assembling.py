@@ -71,12 +71,14 @@ def _sources(pages: Sequence[Page], rules: Rules) -> Iterator[str]:
     """The sources of the files, without those that only rules of other models and scenarios come from."""
     own = {rule.value.source for rule in rules.values() if isinstance(rule.value, Target)}
     models = [model for page in pages for model in page.models]
-    layers = [model.rules for model in models] + [its.rules for model in models for its in model.scenarios]
+    layers = [model.rules for model in models] + [
+        section.rules for model in models for section in model.scenarios
+    ]
     others = {
         rule.value.source for rules in layers for rule in rules.values() if isinstance(rule.value, Target)
     }
-    told = dict.fromkeys(source for page in reversed(pages) for source in page.source)
-    return (source for source in told if source in own or source not in others)
+    sources = dict.fromkeys(source for page in reversed(pages) for source in page.source)
+    return (source for source in sources if source in own or source not in others)
 
 
 def _group(target: Target) -> int:
@@ -89,20 +91,20 @@ def _validity(keys: dict[str, Any]) -> ValidityDemand:
 
 
 def _load(rules: Rules) -> LoadDemand | None:
-    told = values(rules, "load")
-    if not told:
+    load = values(rules, "load")
+    if not load:
         return None
-    if "pattern" not in told:
+    if "pattern" not in load:
         first = next(rule for (section, _), rule in rules.items() if section == "load")
         raise first.part.error("the key 'pattern' is missing beside it")
     own = {field.name for field in fields(LoadDemand)}
-    others = {name: value for name, value in told.items() if name not in own}
-    return LoadDemand(**{name: told[name] for name in own if name in told}, others=others)
+    others = {name: value for name, value in load.items() if name not in own}
+    return LoadDemand(**{name: load[name] for name in own if name in load}, others=others)
 
 
 def _baseline(rules: Rules) -> Baseline | None:
-    told, metrics = values(rules, "baseline"), values(rules, "baseline.metrics")
-    return Baseline(**told, metrics=metrics) if told or metrics else None
+    baseline, metrics = values(rules, "baseline"), values(rules, "baseline.metrics")
+    return Baseline(**baseline, metrics=metrics) if baseline or metrics else None
 
 
 def _sweep(rules: Rules) -> Sweep | None:
@@ -117,7 +119,7 @@ def _sweep(rules: Rules) -> Sweep | None:
         search=values(rules, "sweep.search"),
         checks=(
             *values(rules, "sweep.checks").items(),
-            *(("accuracy_runs", {"metric": metric, **told}) for metric, told in runs.items()),
+            *(("accuracy_runs", {"metric": metric, **fields}) for metric, fields in runs.items()),
         ),
     )
     return None if sweep == Sweep() else sweep

@@ -53,7 +53,7 @@ def read(path: Path) -> Sequence[Page]:
         if not path.exists():
             raise part.error(f"there is no file {path}")
         if _identity(path) in seen:
-            way = " → ".join([Path(one.file).name for one in reversed(chain)] + [path.name])
+            way = " → ".join([Path(ancestor.file).name for ancestor in reversed(chain)] + [path.name])
             raise part.error(f"goes round in a circle: {way}")
         if len(chain) == _LONGEST:
             raise part.error(f"makes a chain of more than {_LONGEST} files")
@@ -76,7 +76,10 @@ def entries(chain: Sequence[Page]) -> Sequence[ModelEntry]:
     """
     first, *others = chain
     there = [
-        ModelEntry(one.name, list(one.aliases), [its.name for its in one.scenarios]) for one in first.models
+        ModelEntry(
+            model_page.name, list(model_page.aliases), [scenario.name for scenario in model_page.scenarios]
+        )
+        for model_page in first.models
     ]
     _check_any(first)
     for number, page in enumerate(others, 1):
@@ -101,7 +104,7 @@ def _check_any(first: Page) -> None:
 
 def _extend(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> None:
     """Add what a file that extends others says of a model."""
-    named = [one for one in there if one.name.lower() == model.name.lower()]
+    named = [candidate for candidate in there if candidate.name.lower() == model.name.lower()]
     if model.name == ANY:
         named = there
     elif not named:
@@ -109,13 +112,15 @@ def _extend(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> N
     for entry in named:
         entry.aliases += [alias for alias in model.aliases if alias not in entry.aliases]
     for scenario in model.scenarios:
-        if scenario.name == ANY or any(scenario.name in one.scenarios for one in named):
+        if scenario.name == ANY or any(scenario.name in candidate.scenarios for candidate in named):
             continue
-        known = list(dict.fromkeys(its for one in named for its in one.scenarios))
+        names = list(
+            dict.fromkeys(scenario_name for candidate in named for scenario_name in candidate.scenarios)
+        )
         if locked is not None:
             raise scenario.part.error(
                 f"{locked.name} {locked.version} is locked and has no scenario {scenario.name!r} here; "
-                f"{suggestion(scenario.name, known)}"
+                f"{suggestion(scenario.name, names)}"
             )
         for entry in named:
             entry.scenarios.append(scenario.name)
@@ -123,11 +128,11 @@ def _extend(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> N
 
 def _new(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> ModelEntry:
     """A model that is not there yet: one of those that `*` is for, or, where nothing is locked, one more."""
-    anyone = next((one for one in there if one.name == ANY), None)
+    anyone = next((candidate for candidate in there if candidate.name == ANY), None)
     if anyone is None and locked is not None:
         raise model.part.error(
             f"{locked.name} {locked.version} is locked and has no model {model.name!r}; "
-            f"{suggestion(model.name, [one.name for one in there])}"
+            f"{suggestion(model.name, [candidate.name for candidate in there])}"
         )
     entry = ModelEntry(model.name, [], list(anyone.scenarios) if anyone else [])
     there.append(entry)

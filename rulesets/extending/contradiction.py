@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from rulesets import bounds
-from rulesets.reading.rules import Rules, spelled, told
+from rulesets.reading.rules import Rules, shown, spelled
 from rulesets.target import Target
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ def check(rules: Rules) -> None:
     Raises:
         RulesetFileError: Two rules contradict each other.
     """
-    for (key, (one, rule)), (other_key, (other, other_rule)) in combinations(_demands(rules), 2):
-        if bounds.subject(one) == bounds.subject(other) and not bounds.of(one).meets(bounds.of(other)):
+    for (key, (target, rule)), (other_key, (other, other_rule)) in combinations(_demands(rules), 2):
+        if bounds.subject(target) == bounds.subject(other) and not bounds.of(target).meets(bounds.of(other)):
             raise other_rule.part.error(
                 f"can never pass beside {spelled(key)!r} (line {rule.part.line}): "
-                f"{told(other)} and {told(one)} contradict each other"
+                f"{shown(other)} and {shown(target)} contradict each other"
                 if other_key[0] == "targets"
                 else f"contradicts {spelled(key)!r} (line {rule.part.line})"
             )

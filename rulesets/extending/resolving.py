@@ -10,7 +10,7 @@ from rulesets.extending import contradiction
 from rulesets.extending.tighter import loosened
 from rulesets.nearest import suggestion
 from rulesets.reading.page import ANY
-from rulesets.reading.rules import Rules, spelled, told
+from rulesets.reading.rules import Rules, shown, spelled
 from rulesets.target import Target
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def resolve(pages: Sequence[Page], model: str, scenario: str) -> Resolved:
         before, layer = rules, _RuleLayer.of(page, model, scenario, root=number == 0)
         rules = _over(before, layer.rules)
         dropped = _drop(rules, layer.drop)
-        for locked, its in locks:
-            _check_lock(locked, its, rules, dropped, page.part)
+        for locked, lock in locks:
+            _check_lock(locked, lock, rules, dropped, page.part)
         if number and not pages[number - 1].locked:
             overrides += _changes(before, layer.rules, rules)
         if page.locked:
@@ -79,19 +79,19 @@ class _RuleLayer:
     @classmethod
     def of(cls, page: Page, model: str, scenario: str, *, root: bool) -> _RuleLayer:
         models = list(_models(page, model, root=root))
-        scenarios = [its for one in models for its in _scenarios(page, one, scenario)]
+        scenarios = [section for entry in models for section in _scenarios(page, entry, scenario)]
         parts: Sequence[ModelPage | ScenarioPage] = (*models, *scenarios)
         rules = dict(page.shared)
         for part in parts:
             rules |= part.rules
         notes = [*page.notes, *(note for part in parts for note in part.notes)]
-        return cls(rules, tuple(notes), tuple(drop for one in scenarios for drop in one.drop))
+        return cls(rules, tuple(notes), tuple(drop for section in scenarios for drop in section.drop))
 
 
 def _models(page: Page, model: str, *, root: bool) -> Iterator[ModelPage]:
     """What concerns a model: its entry, else `*`; in a file that extends another `*`, then its entry."""
-    named = [one for one in page.models if one.name != ANY and one.name.lower() == model.lower()]
-    anyone = [one for one in page.models if one.name == ANY]
+    named = [entry for entry in page.models if entry.name != ANY and entry.name.lower() == model.lower()]
+    anyone = [entry for entry in page.models if entry.name == ANY]
     yield from (named or anyone) if root else (*anyone, *named)
 
 
@@ -99,8 +99,8 @@ def _scenarios(page: Page, model: ModelPage, scenario: str) -> Iterator[Scenario
     if page.flat:
         yield from model.scenarios
         return
-    yield from (one for one in model.scenarios if one.name == ANY)
-    yield from (one for one in model.scenarios if one.name == scenario)
+    yield from (section for section in model.scenarios if section.name == ANY)
+    yield from (section for section in model.scenarios if section.name == scenario)
 
 
 def _over(before: Rules, layer: Rules) -> Rules:
@@ -128,8 +128,8 @@ def _check_lock(
     locked: Page, before: Rules, after: Rules, dropped: dict[str, DocumentPart], whole: DocumentPart
 ) -> None:
     """See that nothing is loosened; of several rules one is named that the file speaks of."""
-    found = sorted(loosened(before, after), key=lambda one: one[0] not in after)
-    for key, why in found[:1]:
+    loosened_keys = sorted(loosened(before, after), key=lambda entry: entry[0] not in after)
+    for key, why in loosened_keys[:1]:
         part = after[key].part if key in after else dropped.get(spelled(key), whole)
         raise part.error(
             f"loosens {spelled(key)!r} of {locked.name} {locked.version}, which is locked: {why}; "
@@ -141,12 +141,12 @@ def _changes(before: Rules, layer: Rules, after: Rules) -> Iterator[str]:
     """What a file changed in the rules that it extends, in words."""
     for key, rule in before.items():
         if key not in after:
-            yield f"{spelled(key)}: dropped ({told(rule.value)})"
+            yield f"{spelled(key)}: dropped ({shown(rule.value)})"
         elif _meant(rule.value) != _meant(after[key].value):
-            yield f"{spelled(key)}: {told(after[key].value)} instead of {told(rule.value)}"
+            yield f"{spelled(key)}: {shown(after[key].value)} instead of {shown(rule.value)}"
     for key, rule in layer.items():
         if key[0] == "definitions" and key not in before and rule.value != getattr(Definitions(), key[1]):
-            yield f"{spelled(key)}: {told(rule.value)} instead of {told(getattr(Definitions(), key[1]))}"
+            yield f"{spelled(key)}: {shown(rule.value)} instead of {shown(getattr(Definitions(), key[1]))}"
 
 
 def _meant(value: Any) -> Any:
@@ -157,5 +157,5 @@ def _meant(value: Any) -> Any:
 def _where(page: Page, model: str, scenario: str) -> DocumentPart:
     """Where a file says most of a model and a scenario."""
     models = list(_models(page, model, root=False))
-    scenarios = [its.part for one in models for its in _scenarios(page, one, scenario)]
-    return [page.part, *(one.part for one in models), *scenarios][-1]
+    scenarios = [section.part for entry in models for section in _scenarios(page, entry, scenario)]
+    return [page.part, *(entry.part for entry in models), *scenarios][-1]

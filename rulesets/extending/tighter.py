@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets import bounds
 from rulesets.definitions import Definitions
 from rulesets.demands import Baseline
-from rulesets.reading.rules import told
+from rulesets.reading.rules import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,37 +62,37 @@ def _new(key: Key, rule: RuleShape, before: Rules) -> Looser:
     section, name = key
     if section == "definitions":
         default = getattr(Definitions(), name)
-        said = "left open" if default is None else told(default)
-        return None if rule.value == default else f"its {name} is {said}"
+        wording = "left open" if default is None else shown(default)
+        return None if rule.value == default else f"its {name} is {wording}"
     if section == "baseline" and any(there == "baseline" for there, _ in before):
         return _looser(key, getattr(Baseline(), name), rule.value)
     if section == "sweep.search" and any(there == section for there, _ in before):
         return f"its {name} is left at the default"
     if key == ("validity", "warn") and rule.value:
-        return f"it only warns of {told(rule.value)}"
+        return f"it only warns of {shown(rule.value)}"
     if key == ("sweep.points", "regions") and ("sweep.points", "min") in before:
         return "it counts points without regions, where none may stand for Offline"
     return None
 
 
 def _other(before: Any, after: Any) -> Looser:
-    return f"it is {told(before)}, not {told(after)}"
+    return f"it is {shown(before)}, not {shown(after)}"
 
 
 def _less(before: Any, after: Any) -> Looser:
-    return f"it is at least {told(before)}" if after < before else None
+    return f"it is at least {shown(before)}" if after < before else None
 
 
 def _more(before: Any, after: Any) -> Looser:
-    return f"it is at most {told(before)}" if after > before else None
+    return f"it is at most {shown(before)}" if after > before else None
 
 
 def _not_any_more(before: Any, after: Any) -> Looser:
-    return f"it is {told(before)}" if before in {True, "required"} and after != before else None
+    return f"it is {shown(before)}" if before in {True, "required"} and after != before else None
 
 
 def _no_further(before: Sequence[str], after: Sequence[str]) -> Looser:
-    return f"it is {told(before)}" if set(after) - set(before) else None
+    return f"it is {shown(before)}" if set(after) - set(before) else None
 
 
 def _ref(before: Any, after: Any) -> Looser:
@@ -105,7 +105,7 @@ def _range(before: Mapping[str, int], after: Mapping[str, int]) -> Looser:
         return _other(dict(before), dict(after))
     low = after.get("min", 0) >= before.get("min", 0)
     high = "max" not in before or after.get("max", before["max"] + 1) <= before["max"]
-    return None if low and high else f"it is {told(before)}"
+    return None if low and high else f"it is {shown(before)}"
 
 
 def _runs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Looser:
@@ -117,7 +117,7 @@ def _runs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Looser:
 def _audit(before: AuditDemand, after: AuditDemand) -> Looser:
     for name, value in before.told.items():
         if name not in after.told:
-            return f"its {name} is {told(value)}"
+            return f"its {name} is {shown(value)}"
         why = _PARAMETERS.get(name, _other)(value, after.told[name])
         if after.told[name] != value and why is not None:
             return f"its {name}: {why}"
@@ -144,7 +144,7 @@ def _target(before: Target, after: Target) -> Looser:
     if not alike or not _conditions(before, after):
         return "it is about another figure"
     if not bounds.of(after).inside(bounds.of(before)):
-        return f"it is {told(before)} there, and {told(after)} is looser"
+        return f"it is {shown(before)} there, and {shown(after)} is looser"
     if _SEVERITIES.index(after.severity) < _SEVERITIES.index(before.severity):
         return f"its severity is {before.severity}"
     if _ON_MISSING.index(after.on_missing) < _ON_MISSING.index(before.on_missing):

@@ -162,7 +162,9 @@ _BASELINE: Final = keys(
     }
 )
 
-_RATES: Final = tuple(name for name, one in METRICS.items() if one.kind in {"throughput", "interactivity"})
+_RATES: Final = tuple(
+    name for name, metric in METRICS.items() if metric.kind in {"throughput", "interactivity"}
+)
 _AXIS_METRIC: Final = choice(
     (*_RATES, *(alias for alias, meant in METRIC_ALIASES.items() if meant in _RATES))
 )

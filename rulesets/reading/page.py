@@ -103,8 +103,8 @@ def read(path: Path) -> Page:
     whole = document.read(path)
     _check_schema(whole)
     top = WHOLE.read(whole)
-    said: Mapping[str, Located] = top.value
-    head = said["ruleset"].value
+    fields: Mapping[str, Located] = top.value
+    head = fields["ruleset"].value
     return Page(
         file=whole.file,
         part=whole,
@@ -114,9 +114,9 @@ def read(path: Path) -> Page:
         locked=head["locked"].value if "locked" in head else False,
         source=_texts(head, "source"),
         notes=_texts(head, "notes"),
-        shared=shared(said),
-        models=_models(said, whole),
-        flat="models" not in said,
+        shared=shared(fields),
+        models=_models(fields, whole),
+        flat="models" not in fields,
     )
 
 
@@ -129,37 +129,37 @@ def _check_schema(whole: DocumentPart) -> None:
         raise there.error(f"is {there.text()!r}, and this version reads {SCHEMA!r}")
 
 
-def _texts(said: Mapping[str, Located], name: str) -> tuple[str, ...]:
-    return tuple(said[name].plain()) if name in said else ()
+def _texts(fields: Mapping[str, Located], name: str) -> tuple[str, ...]:
+    return tuple(fields[name].plain()) if name in fields else ()
 
 
-def _models(said: Mapping[str, Located], whole: DocumentPart) -> tuple[ModelPage, ...]:
-    if "models" not in said:
-        rules, drop = scenario_rules(said), _drop(said)
+def _models(fields: Mapping[str, Located], whole: DocumentPart) -> tuple[ModelPage, ...]:
+    if "models" not in fields:
+        rules, drop = scenario_rules(fields), _drop(fields)
         return (ModelPage(ANY, whole, {}, (ScenarioPage(DEFAULT, whole, rules, (), drop),)),)
-    misplaced = next((name for name in FLAT if name in said), None)
+    misplaced = next((name for name in FLAT if name in fields), None)
     if misplaced is not None:
-        raise said[misplaced].part.error("stands beside models, and belongs into one of their scenarios")
-    return tuple(_model(name, model) for name, model in said["models"].value.items())
+        raise fields[misplaced].part.error("stands beside models, and belongs into one of their scenarios")
+    return tuple(_model(name, model) for name, model in fields["models"].value.items())
 
 
-def _model(name: str, said: Located) -> ModelPage:
-    told: Mapping[str, Located] = said.value
-    scenarios = told["scenarios"].value if "scenarios" in told else {}
+def _model(name: str, located: Located) -> ModelPage:
+    fields: Mapping[str, Located] = located.value
+    scenarios = fields["scenarios"].value if "scenarios" in fields else {}
     return ModelPage(
         name=name,
-        part=said.part,
-        rules=demands(told),
-        scenarios=tuple(_scenario(scenario, its) for scenario, its in scenarios.items()),
-        aliases=_texts(told, "aliases"),
-        notes=_texts(told, "notes"),
+        part=located.part,
+        rules=demands(fields),
+        scenarios=tuple(_scenario(scenario, section) for scenario, section in scenarios.items()),
+        aliases=_texts(fields, "aliases"),
+        notes=_texts(fields, "notes"),
     )
 
 
-def _scenario(name: str, said: Located) -> ScenarioPage:
-    rules, drop = scenario_rules(said.value), _drop(said.value)
-    return ScenarioPage(name, said.part, rules, _texts(said.value, "notes"), drop)
+def _scenario(name: str, located: Located) -> ScenarioPage:
+    rules, drop = scenario_rules(located.value), _drop(located.value)
+    return ScenarioPage(name, located.part, rules, _texts(located.value, "notes"), drop)
 
 
-def _drop(said: Mapping[str, Located]) -> tuple[tuple[str, DocumentPart], ...]:
-    return tuple((item.value, item.part) for item in said["drop"].value) if "drop" in said else ()
+def _drop(fields: Mapping[str, Located]) -> tuple[tuple[str, DocumentPart], ...]:
+    return tuple((item.value, item.part) for item in fields["drop"].value) if "drop" in fields else ()

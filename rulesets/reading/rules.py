@@ -34,9 +34,9 @@ class RuleShape:
 Rules = dict[Key, RuleShape]
 
 
-def section(name: str, said: Located) -> Rules:
+def section(name: str, located: Located) -> Rules:
     """The keys of a part of a document as the rules of one section."""
-    return {(name, key): RuleShape(value.plain(), value.part) for key, value in said.value.items()}
+    return {(name, key): RuleShape(value.plain(), value.part) for key, value in located.value.items()}
 
 
 def values(rules: Rules, name: str) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def spelled(key: Key) -> str:
     return key[1] if key[0] == "targets" else ".".join(key)
 
 
-def told(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value in words."""
     if isinstance(value, Target):
         return described(value)

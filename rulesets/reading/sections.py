@@ -21,85 +21,87 @@ _SHARED: Final = ("seeds", "steady_state", "power", "report")
 """Sections whose keys are rules as they stand."""
 
 
-def scenario_rules(said: Mapping[str, Located]) -> Rules:
+def scenario_rules(fields: Mapping[str, Located]) -> Rules:
     """What a scenario, or a flat file, says.
 
     Raises:
         RulesetFileError: What it says does not go together.
     """
-    rules = demands(said)
-    if "validity" in said:
-        rules |= section("validity", said["validity"])
-    if "load" in said:
-        rules |= section("load", said["load"])
-        _check_load(said["load"])
+    rules = demands(fields)
+    if "validity" in fields:
+        rules |= section("validity", fields["validity"])
+    if "load" in fields:
+        rules |= section("load", fields["load"])
+        _check_load(fields["load"])
         concurrency = rules.get(("load", "concurrency"))
         if concurrency is not None and isinstance(concurrency.value, int):
             exactly = {"min": concurrency.value, "max": concurrency.value}
             rules["load", "concurrency"] = RuleShape(exactly, concurrency.part)
-    return rules | (_audits(said["audit"]) if "audit" in said else {})
+    return rules | (_audits(fields["audit"]) if "audit" in fields else {})
 
 
-def _check_load(said: Located) -> None:
-    concurrency = said.value.get("concurrency")
+def _check_load(load: Located) -> None:
+    concurrency = load.value.get("concurrency")
     if concurrency is None or isinstance(concurrency.value, int):
         return
     there = set(concurrency.value)
     if not (there and there <= {"min", "max"}) and there != {"from", "to", "factor"}:
         raise concurrency.part.error("takes a number, min and max, or from, to and factor")
-    for least, most in (("min", "max"), ("from", "to")):
-        if {least, most} <= there and concurrency.value[least].value > concurrency.value[most].value:
-            raise concurrency.value[least].part.error(f"is above {most}")
+    for least, upper in (("min", "max"), ("from", "to")):
+        if {least, upper} <= there and concurrency.value[least].value > concurrency.value[upper].value:
+            raise concurrency.value[least].part.error(f"is above {upper}")
 
 
-def demands(said: Mapping[str, Located]) -> Rules:
+def demands(fields: Mapping[str, Located]) -> Rules:
     """What models and scenarios can both say.
 
     Raises:
         RulesetFileError: A target makes no sense, or two have one id.
     """
-    rules = all_targets(said)
-    if "accuracy" in said:
-        rules |= accuracy_runs(said["accuracy"])
-    if "dataset" in said:
-        rules |= section("dataset", said["dataset"])
-    if "generation" in said:
-        rules |= section("generation", said["generation"])
+    rules = all_targets(fields)
+    if "accuracy" in fields:
+        rules |= accuracy_runs(fields["accuracy"])
+    if "dataset" in fields:
+        rules |= section("dataset", fields["dataset"])
+    if "generation" in fields:
+        rules |= section("generation", fields["generation"])
         extra = rules.pop(("generation", "extra_body"), None)
         if extra is not None:
-            rules |= section("generation", said["generation"].value["extra_body"])
+            rules |= section("generation", fields["generation"].value["extra_body"])
     return rules
 
 
-def _audits(said: Located) -> Rules:
+def _audits(audits: Located) -> Rules:
     rules: Rules = {}
-    for item in said.value:
+    for item in audits.value:
         named = item.value if isinstance(item.value, dict) else {item.value: None}
         if len(named) != 1:
             raise item.part.error("must be one audit: a name, or one name with its parameters")
-        for name, told in named.items():
+        for name, fields in named.items():
             if ("audit", name) in rules:
                 raise item.part.error(f"the audit {name!r} stands twice")
-            rules["audit", name] = RuleShape(AuditDemand(name, _parameters(name, told, item.part)), item.part)
+            rules["audit", name] = RuleShape(
+                AuditDemand(name, _parameters(name, fields, item.part)), item.part
+            )
     return rules
 
 
-def _parameters(name: str, told: Located | None, part: DocumentPart) -> dict[str, Any]:
-    given: Any = {} if told is None else told.plain()
-    if isinstance(given, list):
-        if len(given) != 2:  # noqa: PLR2004 (a range has two ends)
+def _parameters(name: str, located: Located | None, part: DocumentPart) -> dict[str, Any]:
+    overrides: Any = {} if located is None else located.plain()
+    if isinstance(overrides, list):
+        if len(overrides) != 2:  # noqa: PLR2004 (a range has two ends)
             raise part.error("osl_range takes two numbers, the least and the greatest mean length")
-        given = dict(zip(("min", "max"), given, strict=True))
-    parameters: dict[str, Any] = {**TOLERANCES.get(name, {}), **given}
-    least, most = parameters.get("min"), parameters.get("max")
-    if name == "osl_range" and (least is None or most is None or least > most):
+        overrides = dict(zip(("min", "max"), overrides, strict=True))
+    parameters: dict[str, Any] = {**TOLERANCES.get(name, {}), **overrides}
+    least, upper = parameters.get("min"), parameters.get("max")
+    if name == "osl_range" and (least is None or upper is None or least > upper):
         raise part.error("osl_range needs its least and its greatest mean length: {osl_range: [1150, 1406]}")
     if name == "perf_mode_accuracy" and ("metric" in parameters) != ("min" in parameters):
         raise part.error("perf_mode_accuracy takes metric and min, or neither for the first gate of accuracy")
     return parameters
 
 
-def shared(said: Mapping[str, Located]) -> Rules:
+def shared(fields: Mapping[str, Located]) -> Rules:
     """What a file says of all its models and scenarios.
 
     Raises:
@@ -107,17 +109,17 @@ def shared(said: Mapping[str, Located]) -> Rules:
     """
     rules: Rules = {}
     for name in _SHARED:
-        if name in said:
-            rules |= section(name, said[name])
-    if "definitions" in said:
-        rules |= _definitions(said["definitions"])
-    if "baseline" in said:
-        rules |= _nested("baseline", said["baseline"], "metrics")
-        _check_metrics(said["baseline"].value.get("metrics"))
-    if "sweep" in said:
-        rules |= _sweep(said["sweep"])
-    if "audit" in said and "models" in said:
-        rules |= _audits(said["audit"])
+        if name in fields:
+            rules |= section(name, fields[name])
+    if "definitions" in fields:
+        rules |= _definitions(fields["definitions"])
+    if "baseline" in fields:
+        rules |= _nested("baseline", fields["baseline"], "metrics")
+        _check_metrics(fields["baseline"].value.get("metrics"))
+    if "sweep" in fields:
+        rules |= _sweep(fields["sweep"])
+    if "audit" in fields and "models" in fields:
+        rules |= _audits(fields["audit"])
     return rules
 
 
@@ -133,36 +135,36 @@ _SPELLED: Final[Mapping[tuple[str, str], str]] = {
 """The fields of `Definitions` that stand one level deeper in a file."""
 
 
-def _definitions(said: Located) -> Rules:
+def _definitions(located: Located) -> Rules:
     rules: Rules = {}
-    for name, its in said.value.items():
-        if not isinstance(its.value, dict):
-            rules["definitions", name] = RuleShape(its.value, its.part)
+    for name, located_definition in located.value.items():
+        if not isinstance(located_definition.value, dict):
+            rules["definitions", name] = RuleShape(located_definition.value, located_definition.part)
             continue
-        for key, value in its.value.items():
+        for key, value in located_definition.value.items():
             if key == "exclude_warmup":
                 if value.value is False:
                     raise value.part.error("must be true: a warm-up request is never measured")
                 continue
             plain = value.plain()
-            told = tuple(dict.fromkeys(plain)) if isinstance(plain, list) else plain
-            rules["definitions", _SPELLED[name, key]] = RuleShape(told, value.part)
+            definition = tuple(dict.fromkeys(plain)) if isinstance(plain, list) else plain
+            rules["definitions", _SPELLED[name, key]] = RuleShape(definition, value.part)
     return rules
 
 
-def _check_metrics(said: Located | None) -> None:
+def _check_metrics(metrics: Located | None) -> None:
     """See that each metric of a baseline exists, and can be better in the direction that is told."""
-    for name, better in () if said is None else said.value.items():
+    for name, better in () if metrics is None else metrics.value.items():
         try:
             baseline.target(name, better.value, Baseline())
         except TargetError as error:
             raise better.part.error(str(error)) from error
 
 
-def _nested(name: str, said: Located, *deeper: str) -> Rules:
+def _nested(name: str, located: Located, *deeper: str) -> Rules:
     """The keys of a section, where some have keys themselves that are rules of their own."""
     rules: Rules = {}
-    for key, value in said.value.items():
+    for key, value in located.value.items():
         if key in deeper:
             rules |= section(f"{name}.{key}", value)
         else:
@@ -170,28 +172,28 @@ def _nested(name: str, said: Located, *deeper: str) -> Rules:
     return rules
 
 
-def _sweep(said: Located) -> Rules:
+def _sweep(located: Located) -> Rules:
     rules = {
         key: rule
-        for key, rule in _nested("sweep", said, "points", "pareto", "search").items()
+        for key, rule in _nested("sweep", located, "points", "pareto", "search").items()
         if key[1] != "checks"
     }
     require = rules.pop(("sweep.points", "require"), None)
     if require is not None:
-        for region in said.value["points"].value["require"].value:
+        for region in located.value["points"].value["require"].value:
             name = region.value["region"].value
             if ("sweep.points.require", name) in rules:
                 raise region.part.error(f"the region {name!r} stands twice")
             rules["sweep.points.require", name] = RuleShape(region.value["min"].value, region.part)
-    for check in said.value["checks"].value if "checks" in said.value else ():
+    for check in located.value["checks"].value if "checks" in located.value else ():
         named = check.plain() if isinstance(check.value, dict) else {check.value: None}
         if len(named) != 1:
             raise check.part.error(f"must be one check, and not {listing(named, 'and')} at once")
-        for name, told in named.items():
+        for name, located_check in named.items():
             if ("sweep.checks", name) in rules:
                 raise check.part.error(f"the check {name!r} stands twice")
-            _check_parameters(name, told, check.part)
-            rules["sweep.checks", name] = RuleShape(told, check.part)
+            _check_parameters(name, located_check, check.part)
+            rules["sweep.checks", name] = RuleShape(located_check, check.part)
     return rules
 
 

@@ -35,9 +35,9 @@ class Located:
     def plain(self) -> Any:
         """The value alone, all the way down."""
         if isinstance(self.value, dict):
-            return {name: said.plain() for name, said in self.value.items()}
+            return {name: value.plain() for name, value in self.value.items()}
         if isinstance(self.value, list):
-            return [said.plain() for said in self.value]
+            return [value.plain() for value in self.value]
         return self.value
 
 
@@ -109,10 +109,10 @@ def written(pattern: str, what: str) -> Shape:
     """
 
     def read(part: DocumentPart) -> Located:
-        given = part.text()
-        if not re.fullmatch(pattern, given):
-            raise part.error(f"must be {what}, not {given!r}")
-        return Located(given, part)
+        text_of_part = part.text()
+        if not re.fullmatch(pattern, text_of_part):
+            raise part.error(f"must be {what}, not {text_of_part!r}")
+        return Located(text_of_part, part)
 
     return Shape(read, {"type": "string", "pattern": rf"^\s*({pattern})\s*$"})
 
@@ -124,8 +124,8 @@ def texts() -> Shape:
         lines = part.sequence() if part.is_sequence() else [part]
         return Located([Located(line.text(), line) for line in lines], part)
 
-    one = text().schema
-    return Shape(read, {"anyOf": [one, {"type": "array", "items": one}]})
+    text_schema = text().schema
+    return Shape(read, {"anyOf": [text_schema, {"type": "array", "items": text_schema}]})
 
 
 def truth() -> Shape:
@@ -247,12 +247,12 @@ def _free(part: DocumentPart, depth: int) -> Located:
     return Located(part.scalar(), part)
 
 
-def one_of(said: Located, names: Collection[str]) -> None:
+def one_of(located: Located, names: Collection[str]) -> None:
     """See that exactly one of these keys is there.
 
     Raises:
         RulesetFileError: None or several are.
     """
-    there = [name for name in names if name in said.value]
+    there = [name for name in names if name in located.value]
     if len(there) != 1:
-        raise said.part.error(f"needs one of {listing(names)}, not {'both' if there else 'neither'}")
+        raise located.part.error(f"needs one of {listing(names)}, not {'both' if there else 'neither'}")

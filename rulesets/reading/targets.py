@@ -151,7 +151,7 @@ _BOUNDS: Final = (("min", ">=", ""), ("max", "<=", ".max"))
 """Of an accuracy gate: the key, the operator, and what the id ends with."""
 
 
-def all_targets(said: Mapping[str, Located]) -> Rules:
+def all_targets(fields: Mapping[str, Located]) -> Rules:
     """The targets that a scenario, a model or a flat file makes, in the order of the file.
 
     Raises:
@@ -164,9 +164,9 @@ def all_targets(said: Mapping[str, Located]) -> Rules:
         "goodput": _goodput,
     }
     for name, reader in readers.items():
-        if name not in said:
+        if name not in fields:
             continue
-        for target, part in reader(said[name]):
+        for target, part in reader(fields[name]):
             _check_id(target.id, part)
             first = rules.get(("targets", target.id))
             if first is not None:
@@ -183,10 +183,10 @@ def _check_id(own: str, part: DocumentPart) -> None:
         raise part.error(f"the id {own!r} has signs that cannot be shown; choose another")
 
 
-def _targets(said: Located) -> Iterator[tuple[Target, DocumentPart]]:
-    if not said.value:
-        raise said.part.error("is empty, and a gate without a target would pass everything")
-    for item in said.value:
+def _targets(located: Located) -> Iterator[tuple[Target, DocumentPart]]:
+    if not located.value:
+        raise located.part.error("is empty, and a gate without a target would pass everything")
+    for item in located.value:
         yield (_long(item) if isinstance(item.value, dict) else _short(item)), item.part
 
 
@@ -199,62 +199,62 @@ def _short(item: Located) -> Target:
 
 def _long(item: Located) -> Target:
     """Read a target that is written out key by key."""
-    told = {name: said.plain() for name, said in item.value.items()}
-    parts = {name: said.part for name, said in item.value.items()}
-    own = told.pop("id", None)
-    if "where" in told:
-        told["where"] = [(tag, said.part.node.value) for tag, said in item.value["where"].value.items()]
-    if "op" not in told or "value" not in told:
-        told = _unbounded(told, item.part)
+    fields = {name: field.plain() for name, field in item.value.items()}
+    parts = {name: field.part for name, field in item.value.items()}
+    own = fields.pop("id", None)
+    if "where" in fields:
+        fields["where"] = [(tag, field.part.node.value) for tag, field in item.value["where"].value.items()]
+    if "op" not in fields or "value" not in fields:
+        fields = _unbounded(fields, item.part)
     if "conditions" in item.value:
-        told["conditions"] = [_condition(said) for said in item.value["conditions"].value]
-    target = _made(told, item.part, parts)
+        fields["conditions"] = [_condition(field) for field in item.value["conditions"].value]
+    target = _made(fields, item.part, parts)
     return replace(target, id=own or described(target))
 
 
-def _condition(said: Located) -> Condition:
+def _condition(located: Located) -> Condition:
     try:
-        return Condition.parse(said.value)
+        return Condition.parse(located.value)
     except TargetError as error:
-        raise said.part.error(str(error)) from error
+        raise located.part.error(str(error)) from error
 
 
-def _unbounded(told: Mapping[str, Any], part: DocumentPart) -> dict[str, Any]:
+def _unbounded(fields: Mapping[str, Any], part: DocumentPart) -> dict[str, Any]:
     """Give a figure that is only shown a bound that it meets."""
-    missing = next(name for name in ("op", "value") if name not in told)
-    if told.get("severity") != "info" or "op" in told or "value" in told:
+    missing = next(name for name in ("op", "value") if name not in fields)
+    if fields.get("severity") != "info" or "op" in fields or "value" in fields:
         raise part.error(f"the key {missing!r} is missing")
-    metric = METRIC_ALIASES.get(told["metric"], told["metric"])
-    found = METRICS.get(metric, SCORE)
-    if found.kind not in EVERYTHING or told.get("delta"):
-        raise part.error(f"the key {missing!r} is missing; {told['metric']} is not shown without a bound")
-    op, bound = EVERYTHING[found.kind]
-    unit = told.get("unit") or ("ms" if found.kind == "latency" else None)
-    each = found.scale.units.get(unit) if unit else None
-    return {**told, "op": op, "value": float(exact(bound) / each) if each else bound, "unit": unit}
+    metric = METRIC_ALIASES.get(fields["metric"], fields["metric"])
+    metric_kind = METRICS.get(metric, SCORE)
+    if metric_kind.kind not in EVERYTHING or fields.get("delta"):
+        raise part.error(f"the key {missing!r} is missing; {fields['metric']} is not shown without a bound")
+    op, bound = EVERYTHING[metric_kind.kind]
+    unit = fields.get("unit") or ("ms" if metric_kind.kind == "latency" else None)
+    each = metric_kind.scale.units.get(unit) if unit else None
+    return {**fields, "op": op, "value": float(exact(bound) / each) if each else bound, "unit": unit}
 
 
-def _made(told: Mapping[str, Any], part: DocumentPart, parts: Mapping[str, DocumentPart]) -> Target:
+def _made(fields: Mapping[str, Any], part: DocumentPart, parts: Mapping[str, DocumentPart]) -> Target:
     """Make a target of its keys; an error names the key that it is about."""
     try:
-        given = dict(told)
-        if "confidence" in given:
-            given["confidence"] = _confidence(given["confidence"])
-        return Target.of(**given)
+        arguments = dict(fields)
+        if "confidence" in arguments:
+            arguments["confidence"] = _confidence(arguments["confidence"])
+        return Target.of(**arguments)
     except TargetError as error:
         raise parts.get(error.part, part).error(str(error)) from error
 
 
-def _confidence(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    if told.get("method") != "none":
-        return told
-    if len(told) > 1:
+def _confidence(fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if fields.get("method") != "none":
+        return fields
+    if len(fields) > 1:
         raise TargetError("confidence", "has no level, form or side where its method is none")
     return None
 
 
-def _gates(said: Located) -> Iterator[tuple[Target, DocumentPart]]:
-    for item in said.value:
+def _gates(located: Located) -> Iterator[tuple[Target, DocumentPart]]:
+    for item in located.value:
         gate = item.value
         if "min" not in gate and "max" not in gate:
             raise item.part.error("needs a bound: min, max or both")
@@ -268,14 +268,16 @@ def _gates(said: Located) -> Iterator[tuple[Target, DocumentPart]]:
 def _gate(item: Located, key: str, op: str, ending: str) -> Target:
     gate = item.value
     metric = f"{SCORES}{gate['metric'].value}"
-    told: dict[str, Any] = {name: gate[name].value for name in _SAYINGS if name in gate}
-    told |= {"metric": metric, "op": op, "value": _limit(gate[key], gate.get("reference"))}
+    fields: dict[str, Any] = {name: gate[name].value for name in _SAYINGS if name in gate}
+    fields |= {"metric": metric, "op": op, "value": _limit(gate[key], gate.get("reference"))}
     if "ci" in gate:
-        told["confidence"] = {"method": _CI[gate["ci"].value]}
+        fields["confidence"] = {"method": _CI[gate["ci"].value]}
     parts = {
-        name: gate[given].part for name, given in (("value", key), ("confidence", "ci")) if given in gate
+        name: gate[key_in_gate].part
+        for name, key_in_gate in (("value", key), ("confidence", "ci"))
+        if key_in_gate in gate
     }
-    return replace(_made(told, item.part, parts), id=f"{metric}{ending}")
+    return replace(_made(fields, item.part, parts), id=f"{metric}{ending}")
 
 
 def _limit(limit: Located, reference: Located | None) -> float:
@@ -288,46 +290,48 @@ def _limit(limit: Located, reference: Located | None) -> float:
     return float(exact(limit.value["factor"].value) * exact(reference.value))
 
 
-def accuracy_runs(said: Located) -> Rules:
+def accuracy_runs(located: Located) -> Rules:
     """How many runs must show each score, and how they count together."""
     rules: Rules = {}
-    for item in said.value:
-        told = {name: item.value[name].value for name in ("runs", "combine") if name in item.value}
-        if told:
-            if "runs" not in told:
+    for item in located.value:
+        fields = {name: item.value[name].value for name in ("runs", "combine") if name in item.value}
+        if fields:
+            if "runs" not in fields:
                 raise item.part.error(
                     "says how runs are combined, and not how many: the key 'runs' is missing"
                 )
             metric = f"{SCORES}{item.value['metric'].value}"
-            rules["accuracy_runs", metric] = RuleShape({"combine": "each", **told}, item.part)
+            rules["accuracy_runs", metric] = RuleShape({"combine": "each", **fields}, item.part)
     return rules
 
 
-def _goodput(said: Located) -> Iterator[tuple[Target, DocumentPart]]:
-    told = said.value
-    conditions = [_slo(name, limit) for name, limit in told["slo"].value.items()]
-    bounds = [(key, stat) for key, stat in (("min_fraction", "fraction"), ("min_rps", "rate")) if key in told]
+def _goodput(located: Located) -> Iterator[tuple[Target, DocumentPart]]:
+    fields = located.value
+    conditions = [_slo(name, limit) for name, limit in fields["slo"].value.items()]
+    bounds = [
+        (key, stat) for key, stat in (("min_fraction", "fraction"), ("min_rps", "rate")) if key in fields
+    ]
     if not bounds:
-        raise said.part.error("needs a bound: min_fraction, min_rps or both")
+        raise located.part.error("needs a bound: min_fraction, min_rps or both")
     for key, stat in bounds:
-        rest = {name: told[name].value for name in _SAYINGS if name in told}
+        rest = {name: fields[name].value for name in _SAYINGS if name in fields}
         rest |= {
             "metric": "good",
             "stat": stat,
             "op": ">=",
-            "value": told[key].value,
+            "value": fields[key].value,
             "conditions": conditions,
         }
-        parts = {"value": told[key].part, "conditions": told["slo"].part}
-        yield replace(_made(rest, said.part, parts), id=f"goodput.{stat}"), told[key].part
+        parts = {"value": fields[key].part, "conditions": fields["slo"].part}
+        yield replace(_made(rest, located.part, parts), id=f"goodput.{stat}"), fields[key].part
 
 
 def _slo(name: str, limit: Located) -> Condition:
     """Read one latency of a goodput: what is at most so many ms is good."""
     metric = name.removesuffix("_ms")
-    known = [f"{known}_ms" for known in (*METRICS, *METRIC_ALIASES)]
-    if metric == name or f"{metric}_ms" not in known:
-        raise limit.part.error(f"there is no latency {name!r}; {suggestion(name, known)}")
+    names = [f"{metric_name}_ms" for metric_name in (*METRICS, *METRIC_ALIASES)]
+    if metric == name or f"{metric}_ms" not in names:
+        raise limit.part.error(f"there is no latency {name!r}; {suggestion(name, names)}")
     try:
         return Condition.of(metric=metric, op="<=", value=limit.value, unit="ms")
     except TargetError as error:

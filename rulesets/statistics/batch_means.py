@@ -77,10 +77,10 @@ def grouped(blocks: Sequence[float]) -> tuple[float, ...]:
 
     Never fewer than `FEWEST` are left of more; a last one without a neighbour is left out.
     """
-    found = tuple(blocks)
-    while len(found) >= 2 * FEWEST and autocorrelation(found) > RESEMBLANCE:
-        found = tuple((one + other) / 2 for one, other in zip(found[::2], found[1::2], strict=False))
-    return found
+    means = tuple(blocks)
+    while len(means) >= 2 * FEWEST and autocorrelation(means) > RESEMBLANCE:
+        means = tuple((first + other) / 2 for first, other in zip(means[::2], means[1::2], strict=False))
+    return means
 
 
 def autocorrelation(blocks: Sequence[float]) -> float:
@@ -90,5 +90,5 @@ def autocorrelation(blocks: Sequence[float]) -> float:
     """
     mean = fmean(blocks)
     apart = [block - mean for block in blocks]
-    squares = math.fsum(one * one for one in apart)
-    return math.fsum(one * other for one, other in pairwise(apart)) / squares if squares else 0.0
+    squares = math.fsum(deviation * deviation for deviation in apart)
+    return math.fsum(deviation * other for deviation, other in pairwise(apart)) / squares if squares else 0.0

@@ -45,8 +45,10 @@ def interval(
     sure = exactly(proper(level))
     if len(values) <= 1:
         return None
-    found = [statistic([values[at] for at in drawn]) for drawn in _drawn(len(values), seed, resamples)]
-    return _middle(found, sure)
+    statistics = [
+        statistic([values[index] for index in drawn]) for drawn in _drawn(len(values), seed, resamples)
+    ]
+    return _middle(statistics, sure)
 
 
 def two_sample_interval(
@@ -68,11 +70,11 @@ def two_sample_interval(
         resamples: How often it is.
     """
     random = Random(seed)  # noqa: S311 (a simulation, not a secret)
-    found = [
+    differences = [
         statistic(random.choices(first, k=len(first)), random.choices(second, k=len(second)))
         for _ in range(resamples)
     ]
-    return _middle(found, proper(level))
+    return _middle(differences, proper(level))
 
 
 def percentile_interval(
@@ -108,12 +110,12 @@ def percentile_interval(
     def percentile(drawn: Sequence[int]) -> float:
         times = Counter(drawn).items()
         rank = math.ceil(share * sum(blocks[block][-1] * often for block, often in times))
-        at = bisect_left(
+        position = bisect_left(
             range(len(edges)),
             rank,
             key=lambda edge: sum(blocks[block][edge] * often for block, often in times),
         )
-        return edges[at] if at < len(edges) else math.inf
+        return edges[position] if position < len(edges) else math.inf
 
     return _middle([percentile(drawn) for drawn in _drawn(len(blocks), seed, resamples)], sure)
 
@@ -125,8 +127,8 @@ def _drawn(count: int, seed: int, resamples: int) -> Iterator[list[int]]:
         yield random.choices(range(count), k=count)
 
 
-def _middle(found: list[float], level: Probability) -> tuple[float, float]:
+def _middle(statistics: list[float], level: Probability) -> tuple[float, float]:
     """What encloses the share `level` of all that was found, as much left out below as above."""
-    found.sort()
-    left_out = math.floor(len(found) * (1 - exactly(level)) / 2)
-    return found[left_out], found[-1 - left_out]
+    statistics.sort()
+    left_out = math.floor(len(statistics) * (1 - exactly(level)) / 2)
+    return statistics[left_out], statistics[-1 - left_out]

@@ -33,14 +33,14 @@ def standard_error(clusters: Sequence[Sequence[float]], variant: Variant = "sand
     Returns:
         None with fewer than two clusters: one says nothing of how they differ.
     """
-    kept = [cluster for cluster in clusters if cluster]
-    if len(kept) <= 1:
+    nonempty = [cluster for cluster in clusters if cluster]
+    if len(nonempty) <= 1:
         return None
-    scores = list(chain.from_iterable(kept))
+    scores = list(chain.from_iterable(nonempty))
     mean, count = fmean(scores), len(scores)
-    between = math.fsum(math.fsum(score - mean for score in cluster) ** 2 for cluster in kept)
+    between = math.fsum(math.fsum(score - mean for score in cluster) ** 2 for cluster in nonempty)
     if variant == "corrected":
-        between *= len(kept) / (len(kept) - 1)
+        between *= len(nonempty) / (len(nonempty) - 1)
     if variant == "miller":
         between += math.fsum((score - mean) ** 2 for score in scores) / (count - 1)
     return math.sqrt(between) / count

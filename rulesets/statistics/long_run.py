@@ -121,12 +121,12 @@ def _levinson(lags: Sequence[float]) -> Iterator[tuple[list[float], float]]:
     noise = lags[0]
     yield coefficients, noise
     for order in range(1, len(lags)):
-        known = math.fsum(map(mul, coefficients, reversed(lags[1:order])))
-        reflection = (lags[order] - known) / noise if noise > 0 else 0.0
+        explained = math.fsum(map(mul, coefficients, reversed(lags[1:order])))
+        reflection = (lags[order] - explained) / noise if noise > 0 else 0.0
         coefficients = [
             *(
-                one - reflection * other
-                for one, other in zip(coefficients, reversed(coefficients), strict=True)
+                coefficient - reflection * other
+                for coefficient, other in zip(coefficients, reversed(coefficients), strict=True)
             ),
             reflection,
         ]

@@ -93,15 +93,15 @@ def _orders(ties: Sequence[int]) -> list[int]:
 def _times(polynomial: list[int], power: int) -> list[int]:
     """Times 1 - x^power."""
     shifted = [0] * power + polynomial
-    return [one - other for one, other in zip(polynomial + [0] * power, shifted, strict=True)]
+    return [term - other for term, other in zip(polynomial + [0] * power, shifted, strict=True)]
 
 
 def _quotient(polynomial: list[int], power: int) -> list[int]:
     """By 1 - x^power, which divides it."""
-    found = list(polynomial)
-    for at in range(power, len(found)):
-        found[at] += found[at - power]
-    return found[: len(found) - power]
+    quotient = list(polynomial)
+    for power_index in range(power, len(quotient)):
+        quotient[power_index] += quotient[power_index - power]
+    return quotient[: len(quotient) - power]
 
 
 def _normal(s: int, ties: Sequence[int]) -> float:

@@ -94,7 +94,7 @@ def shift(first: Sequence[float], second: Sequence[float], level: Probability) -
         second: Likewise.
         level: The coverage to have at least.
     """
-    apart = sorted(other - one for one in first for other in second)
+    apart = sorted(other - first_value for first_value in first for other in second)
     left_out = _left_out(len(first), len(second), float((1 - proper(level)) / 2))
     if not left_out:
         return Shift(median(apart), -math.inf, math.inf)
@@ -108,8 +108,8 @@ def least_p(first: int, second: int) -> float:
 
 def fewest(alpha: Probability) -> int:
     """The fewest values a side with which the test can be significant at all."""
-    most = float(proper(alpha))
-    return cast("int", smallest(lambda values: least_p(values, values) <= most))
+    limit = float(proper(alpha))
+    return cast("int", smallest(lambda values: least_p(values, values) <= limit))
 
 
 def detectable(

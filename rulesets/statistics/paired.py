@@ -52,12 +52,12 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference | 
     Raises:
         ValueError: There are not as many of the one as of the other.
     """
-    apart = [one - other for one, other in zip(first, second, strict=True)]
-    error, one, other = plain(apart), plain(first), plain(second)
-    if error is None or one is None or other is None:
+    apart = [first_value - other for first_value, other in zip(first, second, strict=True)]
+    error, first_error, second_error = plain(apart), plain(first), plain(second)
+    if error is None or first_error is None or second_error is None:
         return None
-    alike = correlation(first, second) if one and other else None
-    return Difference(fmean(apart), error, math.hypot(one, other), alike)
+    alike = correlation(first, second) if first_error and second_error else None
+    return Difference(fmean(apart), error, math.hypot(first_error, second_error), alike)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -98,8 +98,8 @@ def newcombe(
     corrected = max(0.0, apart - of / 2) if apart > 0 else float(apart)
     alike = corrected / math.sqrt(margins) if margins else 0.0
     down, up = (
-        math.sqrt(max(0.0, one**2 - 2 * alike * one * other + other**2))
-        for one, other in ((first_low, second_high), (first_high, second_low))
+        math.sqrt(max(0.0, mine**2 - 2 * alike * mine * other + other**2))
+        for mine, other in ((first_low, second_high), (first_high, second_low))
     )
     by = (first - second) / of
     return by - down, by + up

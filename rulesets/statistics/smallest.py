@@ -12,20 +12,20 @@ MOST_SAMPLES: Final = 10**8
 """More are not worth a remedy: who asks how many samples are needed is told of no larger number."""
 
 
-def smallest(enough: Callable[[int], bool], start: int = 1, most: int | None = None) -> int | None:
+def smallest(enough: Callable[[int], bool], start: int = 1, limit: int | None = None) -> int | None:
     """The smallest whole number from `start` on that is enough: by doubling, then halving.
 
     Args:
         enough: False up to some number and True from it on.
         start: The first that may do, at least 1.
-        most: The last that is tried; None where some number is certain to do.
+        limit: The last that is tried; None where some number is certain to do.
 
     Returns:
-        None where not even `most` is enough.
+        None where not even `limit` is enough.
     """
     low, high = start, start
     while not enough(high):
-        if most is not None and high >= most:
+        if limit is not None and high >= limit:
             return None
-        low, high = high + 1, high * 2 if most is None else min(high * 2, most)
+        low, high = high + 1, high * 2 if limit is None else min(high * 2, limit)
     return low + bisect_left(range(low, high), x=True, key=enough)

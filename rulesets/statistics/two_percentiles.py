@@ -67,11 +67,11 @@ class Ratio:
     high: float | None
 
 
-def ordered(at: Callable[[int], float], size: int, n: int, p: Fraction) -> Ordered:
+def ordered(value_at: Callable[[int], float], size: int, n: int, p: Fraction) -> Ordered:
     """A sample as if it were one of n independent values with the same distribution.
 
     Args:
-        at: The value of a rank in ascending order, from 0.
+        value_at: The value of a rank in ascending order, from 0.
         size: How many values there are.
         n: How many independent ones they count for, from 1 to `size`.
         p: The percentile, as a share.
@@ -80,7 +80,7 @@ def ordered(at: Callable[[int], float], size: int, n: int, p: Fraction) -> Order
     if n > _ALL:
         centre, reach = float(p) * n, _DEVIATIONS * math.sqrt(n * float(p * (1 - p))) + 2
         first, last = max(1, math.floor(centre - reach)), min(n, math.ceil(centre + reach))
-    return Ordered(n, first, [at((2 * rank - 1) * size // (2 * n)) for rank in range(first, last + 1)])
+    return Ordered(n, first, [value_at((2 * rank - 1) * size // (2 * n)) for rank in range(first, last + 1)])
 
 
 def compare(first: Ordered, second: Ordered, p: Fraction, level: float) -> Ratio:
@@ -152,19 +152,19 @@ class _RankCounts:
 
         def towards(step: int) -> list[float]:
             """Probabilities from the mode on, relative to its own."""
-            found, count, chance = [], mode, 1.0
+            chances, count, chance = [], mode, 1.0
             while count != ends[step > 0] and chance > _NEGLIGIBLE:
                 m = count if step > 0 else count - 1
                 ratio = (lowest - m) * (second - m) / ((m + 1) * (total - lowest - second + m + 1))
                 chance *= ratio if step > 0 else 1 / ratio
                 count += step
-                found.append(chance)
-            return found
+                chances.append(chance)
+            return chances
 
         below, above = towards(-1), towards(1)
         chances = [*reversed(below), 1.0, *above]
         whole = math.fsum(chances)
-        upto = [min(1.0, one / whole) for one in accumulate(chances)]
+        upto = [min(1.0, chance / whole) for chance in accumulate(chances)]
         extremes = min(chances[0], chances[-1]) / whole
         return cls(lowest, lowest * second / total, mode - len(below), upto, min(1.0, 2 * extremes))
 
@@ -191,7 +191,7 @@ def _lowest(total: int, p: Fraction) -> int:
 
 def _observed(first: Ordered, second: Ordered, counts: _RankCounts) -> int:
     """How many of the lowest K are of the second sample; of values that tie, as many as are expected."""
-    least, most = (
+    least, upper = (
         _last(
             lambda count: (
                 second.at(count) < first.at(counts.lowest - count + 1)
@@ -203,7 +203,7 @@ def _observed(first: Ordered, second: Ordered, counts: _RankCounts) -> int:
         )
         for strict in (True, False)
     )
-    return min(max(round(counts.expected), least), most)
+    return min(max(round(counts.expected), least), upper)
 
 
 def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
@@ -220,10 +220,10 @@ def _ends(
     """The least and the largest ratio that are not rejected."""
     accepted = range(counts.start, counts.end + 1)
     least = next(count for count in accepted if counts.at_most(count) > doubt / 2)
-    most = next(count for count in reversed(accepted) if 1 - counts.at_most(count - 1) > doubt / 2)
+    upper = next(count for count in reversed(accepted) if 1 - counts.at_most(count - 1) > doubt / 2)
     return (
         _divided(second, least, first, counts.lowest - least + 1),
-        _divided(second, most + 1, first, counts.lowest - most),
+        _divided(second, upper + 1, first, counts.lowest - upper),
     )
 
 

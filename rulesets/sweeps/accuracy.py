@@ -79,8 +79,8 @@ def _accuracies(point: Point) -> Mapping[str, int]:
 
 
 def _is_right(point: Point) -> bool:
-    found = _accuracies(point)
-    return found.get("PASS", 0) > 0 and set(found) == {"PASS"}
+    accuracies = _accuracies(point)
+    return accuracies.get("PASS", 0) > 0 and set(accuracies) == {"PASS"}
 
 
 def in_runs(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve) -> VerdictRow:
@@ -126,7 +126,7 @@ def _rows_of(point: Point, metric: str) -> list[VerdictRow]:
 
 def _worst(having: Sequence[Sequence[VerdictRow]]) -> float | None:
     """The score nearest to its bound, or farthest beyond."""
-    rows = [row for its in having for row in its]
+    rows = [row for rows_of_point in having for row in rows_of_point]
     return min(rows, key=lambda row: 0.0 if row.margin is None else row.margin).observed
 
 

@@ -30,11 +30,11 @@ def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> Ver
         parameters: The relative difference that is allowed; nothing for 1 %.
         points: Those that stand.
     """
-    most = TOLERANCE if parameters is None else float(parameters)
+    tolerance = TOLERANCE if parameters is None else float(parameters)
     rule = SweepRule(
         "tps_per_user_consistency",
-        f"|tps_per_user / (1000 / tpot p(90)) - 1| <= {most:g}",
-        most,
+        f"|tps_per_user / (1000 / tpot p(90)) - 1| <= {tolerance:g}",
+        tolerance,
         method="the figure of each verdict beside its report's TPOT",
     )
     apart = {}
@@ -44,8 +44,8 @@ def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> Ver
             apart[str(point)] = abs(stated / computed - 1)
     if not apart:
         return rule.skipped(f"no verdict states {_STATED} beside a report with TPOT")
-    name, worst = max(apart.items(), key=lambda one: one[1])
-    if worst <= most:
+    name, worst = max(apart.items(), key=lambda entry: entry[1])
+    if worst <= tolerance:
         return rule.met(len(apart), worst)
     return rule.missed(
         len(apart),

@@ -56,7 +56,7 @@ def rows(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve) -
     if "min" in parameters:
         yield _fewest(parameters, stand, without)
     if "max" in parameters:
-        yield _most(parameters["max"], points)
+        yield _points_at_most(parameters["max"], points)
     if parameters.get("regions") == MLPERF or "require" in parameters:
         yield from _places(parameters, stand, curve, without)
 
@@ -77,11 +77,13 @@ def _fewest(parameters: Mapping[str, Any], stand: Sequence[Point], without: str)
     )
 
 
-def _most(most: int, points: Sequence[Point]) -> VerdictRow:
-    rule, n = SweepRule("points.max", f"points <= {most}", most), len(points)
-    if n <= most:
+def _points_at_most(limit: int, points: Sequence[Point]) -> VerdictRow:
+    rule, n = SweepRule("points.max", f"points <= {limit}", limit), len(points)
+    if n <= limit:
         return rule.met(n, n)
-    return rule.missed(n, f"there are {n} points, and at most {most} are allowed", f"leave out {n - most}", n)
+    return rule.missed(
+        n, f"there are {n} points, and at most {limit} are allowed", f"leave out {n - limit}", n
+    )
 
 
 def _places(
@@ -106,14 +108,14 @@ def _in_range(stand: Sequence[Point], cut: Regions | None) -> VerdictRow:
     rule = SweepRule("regions.in_range", f"concurrency <= {cut.margin}", cut.margin, severity="warn")
     online = [point for point in stand if not point.offline and point.concurrency is not None]
     beyond = [point for point in online if cut.place(point.concurrency or 0) is None]
-    most = max(_online(online), default=None)
+    highest = max(_online(online), default=None)
     if not beyond:
-        return rule.met(len(online), most)
+        return rule.met(len(online), highest)
     return rule.missed(
         len(online),
         f"beyond the margin of 10 % above C_max: {listed(beyond)}",
         "declare a greater C_max (--c-max), or leave them out",
-        most,
+        highest,
     )
 
 

@@ -80,8 +80,8 @@ def _checks(sweep: Sweep) -> Iterator[tuple[str, Any]]:
     exact = any(name == _PER_REGION and isinstance(parameters, Mapping) for name, parameters in sweep.checks)
     for name, parameters in sweep.checks:
         if exact and name == _PER_REGION:
-            scores = [one["metric"] for one in runs]
-            results = max((int(one["runs"]) for one in runs), default=None)
+            scores = [run["metric"] for run in runs]
+            results = max((int(run["runs"]) for run in runs), default=None)
             yield name, {**parameters, "scores": scores, "results": results}
         elif exact and name == _RUNS:
             yield name, {**parameters, "elected": parameters.get("combine") != "mean"}

@@ -78,10 +78,10 @@ def concurrency(parameters: Any, points: Sequence[Point], curve: Curve) -> Verdi
         return rule.skipped(_NO_OFFLINE)
     if c_max is None:
         return rule.skipped("no point has a concurrency, so that there is no C_max")
-    known = [point.concurrency for point in offline if point.concurrency is not None]
-    if len(known) < len(offline):
+    concurrencies = [point.concurrency for point in offline if point.concurrency is not None]
+    if len(concurrencies) < len(offline):
         return rule.skipped("how many requests the Offline run asked at once is not known")
-    least = min(known)
+    least = min(concurrencies)
     if least >= c_max:
         return rule.met(len(offline), least)
     return rule.missed(

@@ -26,30 +26,32 @@ _SHOWN = 6
 
 def front(spots: Sequence[Spot]) -> list[Spot]:
     """Those that no other beats in one and ties or beats in the other, by rising x."""
-    kept: list[Spot] = []
+    on_front: list[Spot] = []
     for spot in sorted(set(spots), reverse=True):
-        if not kept or spot[1] > kept[-1][1]:
-            kept.append(spot)
-    return kept[::-1]
+        if not on_front or spot[1] > on_front[-1][1]:
+            on_front.append(spot)
+    return on_front[::-1]
 
 
 def step(spots: Sequence[Spot], x: float) -> float | None:
     """The greatest y that was shown at no less than some x; None beyond the last."""
-    return max((y for at, y in spots if at >= x), default=None)
+    return max((y for spot_x, y in spots if spot_x >= x), default=None)
 
 
-def rows(told: Mapping[str, Any], points: Sequence[Point], baseline: Sequence[Point]) -> Iterator[VerdictRow]:
+def rows(
+    settings: Mapping[str, Any], points: Sequence[Point], baseline: Sequence[Point]
+) -> Iterator[VerdictRow]:
     """Judge whether there is a front, and whether it dominates the baseline's.
 
     Args:
-        told: `x`, `y`, and `must_dominate` where it must.
+        settings: `x`, `y`, and `must_dominate` where it must.
         points: All of them.
         baseline: Those of the other sweep.
     """
-    x, y = Axis.of(told["x"]), Axis.of(told["y"])
+    x, y = Axis.of(settings["x"]), Axis.of(settings["y"])
     ours = _spots(points, x, y)
-    yield _front_row(x, y, ours, points, severity_counts="must_dominate" in told)
-    if "must_dominate" in told:
+    yield _front_row(x, y, ours, points, severity_counts="must_dominate" in settings)
+    if "must_dominate" in settings:
         yield _dominates(f"{y} at each {x}", ours, front(_spots(baseline, x, y)), len(baseline))
 
 
@@ -63,13 +65,13 @@ def _front_row(
 ) -> VerdictRow:
     """A front is shown only; where there is none, what was asked for was not measured."""
     line = front(ours)
-    told = "; ".join(f"{across:.4g} at {up:.5g}" for across, up in line[:_SHOWN])
+    shown = "; ".join(f"{across:.4g} at {up:.5g}" for across, up in line[:_SHOWN])
     more = f" and {len(line) - _SHOWN} more" if len(line) > _SHOWN else ""
     rule = SweepRule(
         "pareto",
         f"front of {y} against {x}",
         severity="fail" if severity_counts or not line else "info",
-        method=f"step function, no interpolation; {x} at {y}: {told}{more}" if line else "step function",
+        method=f"step function, no interpolation; {x} at {y}: {shown}{more}" if line else "step function",
     )
     if line:
         return rule.met(len(ours), len(line))

@@ -70,9 +70,9 @@ class Axis:
     tokens: str = "input_plus_output"
 
     @classmethod
-    def of(cls, told: str | Mapping[str, Any]) -> Axis:
+    def of(cls, axis: str | Mapping[str, Any]) -> Axis:
         """Read an axis: the name of a metric, or `metric` with `stat` or `tokens`."""
-        keys = {"metric": told} if isinstance(told, str) else dict(told)
+        keys = {"metric": axis} if isinstance(axis, str) else dict(axis)
         stat = str(keys.get("stat", "p50"))
         percentile = PERCENTILE.fullmatch(stat)
         return cls(

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 TOLERANCE: Final = 0.05
 
 
-def row(told: Mapping[str, Any], points: Sequence[Point]) -> VerdictRow:
+def row(settings: Mapping[str, Any], points: Sequence[Point]) -> VerdictRow:
     """Judge whether the points have found it.
 
     Args:
-        told: `maximise`: `rate` (requests a second) or `concurrency`; `tolerance`, as a share.
+        settings: `maximise`: `rate` (requests a second) or `concurrency`; `tolerance`, as a share.
         points: All of them, each with its verdict.
     """
-    what, tolerance = str(told.get("maximise", "rate")), float(told.get("tolerance", TOLERANCE))
+    what, tolerance = str(settings.get("maximise", "rate")), float(settings.get("tolerance", TOLERANCE))
     rule = SweepRule(
         "search",
         f"greatest {what} that meets all targets, within {tolerance:.3g} of it",
@@ -35,14 +35,14 @@ def row(told: Mapping[str, Any], points: Sequence[Point]) -> VerdictRow:
     )
     by_load = sorted(
         ((load, point) for point in points if (load := _load(point, what)) is not None),
-        key=lambda one: one[0],
+        key=lambda load_and_point: load_and_point[0],
     )
     if not by_load:
         return rule.missed(0, f"no point has a {what}", "measure at several")
-    return _found(rule, tolerance, what, by_load)
+    return _verdict_of(rule, tolerance, what, by_load)
 
 
-def _found(
+def _verdict_of(
     rule: SweepRule, tolerance: float, what: str, by_load: Sequence[tuple[float, Point]]
 ) -> VerdictRow:
     n = len(by_load)
@@ -56,9 +56,9 @@ def _found(
     best = max(passing)
     below = [load for load in failing if load <= best]
     if below:
-        told = ", ".join(f"{load:g}" for load in below)
+        loads = ", ".join(f"{load:g}" for load in below)
         return rule.open(
-            n, f"{best:g} passes, and yet {told} fails", "repeat these points, with more requests", best
+            n, f"{best:g} passes, and yet {loads} fails", "repeat these points, with more requests", best
         )
     above = min((load for load in failing if load > best), default=None)
     if above is None:

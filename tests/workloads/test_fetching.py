@@ -249,7 +249,7 @@ def test_two_at_once(tmp_path: Path) -> None:
         return "mine"
 
     kept = cache.keep(tmp_path / "data", fetch)
-    assert kept == cache.kept(tmp_path / "data")
+    assert kept == cache.stored(tmp_path / "data")
     assert (kept.files, kept.revision) == ({"a": sha256(b"22").hexdigest()}, "2")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
 

@@ -30,5 +30,5 @@ def ask(question: str, options: Sequence[str]) -> str:
 
 def letter(text: str) -> str | None:
     """What follows the first `Answer:` that a letter follows, in the case that it was written in."""
-    found = _ANSWER.search(text)
-    return None if found is None else found[1]
+    match = _ANSWER.search(text)
+    return None if match is None else match[1]

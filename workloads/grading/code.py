@@ -26,8 +26,8 @@ def function_body(text: str) -> str:
     Of the first block marked `python`, else of the whole text, what stands behind the first `:` that an
     indented line follows; behind the first character where there is none.
     """
-    found = _PYTHON.search(text)
-    code = found[1] if found else text
+    match = _PYTHON.search(text)
+    code = match[1] if match else text
     return code[code.find(_BODY) + 2 :]
 
 

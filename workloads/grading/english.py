@@ -67,8 +67,8 @@ def model() -> punkt.PunktModel:
     Raises:
         SourceError: It is not there, or cannot be read.
     """
-    found = next((place / MODEL for place in _places() if (place / MODEL).is_dir()), None)
-    if found is None:
+    path = next((place / MODEL for place in _places() if (place / MODEL).is_dir()), None)
+    if path is None:
         raise SourceError(
             "telling English sentences takes a model, punkt_tab, that NLTK publishes: fetch it with "
             "`python -m nltk.downloader punkt_tab` (pip install 'llm-loadgen[ifeval]'); or name a folder "
@@ -76,9 +76,9 @@ def model() -> punkt.PunktModel:
             f"--data and call it {PUNKT_FOLDER}"
         )
     try:
-        return punkt.read(found)
+        return punkt.read(path)
     except (OSError, ValueError) as error:
-        raise SourceError(f"{found}: not punkt's English model ({error}); fetch it again") from error
+        raise SourceError(f"{path}: not punkt's English model ({error}); fetch it again") from error
 
 
 def _named() -> list[Path]:

@@ -97,11 +97,11 @@ class FiveVerdictsComparison:
 
     def figures(self) -> Mapping[str, float]:
         """What headlines are made of."""
-        said = (self.shown_first.preference, self.shown_second.preference)
+        preferences = (self.shown_first.preference, self.shown_second.preference)
         return {
             "preference": fmean(self.points),
             "consistent": float(self.consistent),
-            "first_place": fmean(one.for_a for one in said),
+            "first_place": fmean(preference.for_a for preference in preferences),
             **({} if self.rubric is None else {self.rubric: 1.0}),
         }
 

@@ -35,8 +35,8 @@ def calls_of_text(text: str) -> Calls | None:
     if calls is None:
         calls = _python_calls(text)
     if calls is None:
-        found = [read for block in blocks(text) if (read := _python_calls(block)) is not None]
-        calls = [call for read in found for call in read] if found else None
+        readings = [read for block in blocks(text) if (read := _python_calls(block)) is not None]
+        calls = [call for read in readings for call in read] if readings else None
     return calls
 
 
@@ -56,9 +56,9 @@ def normalised_value(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {str(name): normalised_value(one) for name, one in value.items()}
+        return {str(name): normalised_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [normalised_value(one) for one in value]
+        return [normalised_value(item) for item in value]
     return value
 
 

@@ -14,26 +14,26 @@ _MARKS: Final = str.maketrans("", "", string.punctuation)
 _SEPARATOR: Final = re.compile("[,;]")
 
 
-def is_right(said: str, wanted: str) -> bool:
+def is_right(answer: str, wanted: str) -> bool:
     """Whether an answer is the right one; what the right one is decides how both are read."""
     if _number(wanted) is not None:
-        return _same_number(said, wanted)
+        return _same_number(answer, wanted)
     if not _SEPARATOR.search(wanted):
-        return _plain(said).translate(_MARKS) == _plain(wanted).translate(_MARKS)
-    ours, theirs = _SEPARATOR.split(said), _SEPARATOR.split(wanted)
+        return _plain(answer).translate(_MARKS) == _plain(wanted).translate(_MARKS)
+    ours, theirs = _SEPARATOR.split(answer), _SEPARATOR.split(wanted)
     return len(ours) == len(theirs) and all(map(_same_part, ours, theirs))
 
 
-def _same_part(said: str, wanted: str) -> bool:
+def _same_part(answer: str, wanted: str) -> bool:
     """Of lists, in which punctuation counts."""
     if _number(wanted) is not None:
-        return _same_number(said, wanted)
-    return _plain(said) == _plain(wanted)
+        return _same_number(answer, wanted)
+    return _plain(answer) == _plain(wanted)
 
 
-def _same_number(said: str, wanted: str) -> bool:
+def _same_number(answer: str, wanted: str) -> bool:
     """What is no number is infinite officially, and so it is here."""
-    number = _number(said.translate(_UNITS))
+    number = _number(answer.translate(_UNITS))
     return (float("inf") if number is None else number) == float(wanted)
 
 

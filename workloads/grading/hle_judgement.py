@@ -57,28 +57,28 @@ class Judgement:
 
 def judgement_in(text: str) -> Judgement | None:
     """Read what a judge said; None where that is no judgement."""
-    told = _object_in(text)
-    return _from_lines(text) if told is None else _from_object(told)
+    fields = _object_in(text)
+    return _from_lines(text) if fields is None else _from_object(fields)
 
 
 def _object_in(text: str) -> dict[str, Any] | None:
     """The JSON object that a text is, or has in it from its first brace to its last."""
     for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):
         try:
-            told = orjson.loads(candidate)
+            value = orjson.loads(candidate)
         except orjson.JSONDecodeError:
             continue
-        if isinstance(told, dict):
-            return told
+        if isinstance(value, dict):
+            return value
     return None
 
 
-def _from_object(told: dict[str, Any]) -> Judgement | None:
-    correct, confidence = told.get("correct"), _percent(told.get("confidence", _CERTAIN))
+def _from_object(fields: dict[str, Any]) -> Judgement | None:
+    correct, confidence = fields.get("correct"), _percent(fields.get("confidence", _CERTAIN))
     if not isinstance(correct, str) or correct.strip().lower() not in {"yes", "no"} or confidence is None:
         return None
     return Judgement(
-        correct.strip().lower() == "yes", confidence, str(told.get("extracted_final_answer", ""))
+        correct.strip().lower() == "yes", confidence, str(fields.get("extracted_final_answer", ""))
     )
 
 
@@ -86,21 +86,21 @@ def _percent(value: Any) -> int | None:
     """A whole number of percent, as a number or as text; None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return int(value) if float(value).is_integer() else None
-    found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
-    return None if found is None else int(found[1])
+    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    return None if match is None else int(match[1])
 
 
 def _from_lines(text: str) -> Judgement | None:
     """A judgement of a line a member; of several of a name, the last."""
-    found = {name: line.findall(text) for name, line in _LINES.items()}
-    correct = _YES_OR_NO.match(found["correct"][-1]) if found["correct"] else None
+    matches = {name: line.findall(text) for name, line in _LINES.items()}
+    correct = _YES_OR_NO.match(matches["correct"][-1]) if matches["correct"] else None
     if correct is None:
         return None
     confidence: int | None = _CERTAIN
-    if found["confidence"]:
-        number = _NUMBER.match(found["confidence"][-1])
+    if matches["confidence"]:
+        number = _NUMBER.match(matches["confidence"][-1])
         confidence = None if number is None else int(number[1])
     if confidence is None:
         return None
-    extracted = found["extracted_final_answer"][-1] if found["extracted_final_answer"] else ""
+    extracted = matches["extracted_final_answer"][-1] if matches["extracted_final_answer"] else ""
     return Judgement(correct[1].lower() == "yes", confidence, extracted.strip("* \t\r"))

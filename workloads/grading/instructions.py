@@ -73,8 +73,8 @@ def follows(name: str, arguments: Mapping[str, Any], chance: Random | None = Non
     wanted = instruction.arguments
     for key in arguments:
         if key not in wanted:
-            known = ", ".join(wanted) or "none"
-            raise TaskError(f"{name}: no argument {key!r}; it takes {known}{did_you_mean(key, wanted)}")
+            names = ", ".join(wanted) or "none"
+            raise TaskError(f"{name}: no argument {key!r}; it takes {names}{did_you_mean(key, wanted)}")
     for key, kind in wanted.items():
         if not kind.fits(arguments.get(key)):
             raise TaskError(f"{name}: {key} is {arguments.get(key)!r}, where {kind.wanted} should be")
@@ -262,8 +262,8 @@ def _highlights(_: Random | None, *, num_highlights: float) -> Follows:
     def check(text: str) -> bool:
         single = re.findall(r"\*[^\n\*]*\*", text)
         double = re.findall(r"\*\*[^\n\*]*\*\*", text)
-        filled = [bool(one.strip("*").strip()) for one in single]
-        filled += [bool(one.removeprefix("**").removesuffix("**").strip()) for one in double]
+        filled = [bool(highlight.strip("*").strip()) for highlight in single]
+        filled += [bool(highlight.removeprefix("**").removesuffix("**").strip()) for highlight in double]
         return sum(filled) >= num_highlights
 
     return check

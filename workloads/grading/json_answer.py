@@ -31,7 +31,7 @@ def json_in(text: str, kind: type) -> Any:
 def _values(text: str) -> Iterator[Any]:
     yield from _decoded([text])
     yield from _decoded(reversed(_BLOCK.findall(text)))
-    starts = [one.start(1) for one in re.finditer(r"^[ \t]*([\[{])", text, re.MULTILINE)]
+    starts = [match.start(1) for match in re.finditer(r"^[ \t]*([\[{])", text, re.MULTILINE)]
     yield from _decoded(text[start:].rstrip().rstrip(".`") for start in starts[:_MOST_STARTS])
 
 
@@ -45,6 +45,6 @@ def _decoded(texts: Iterable[str]) -> Iterator[Any]:
 
 def plain(text: object) -> str:
     """A short answer without what does not matter: case, spaces, form of characters, quotes, a last stop."""
-    said = unicodedata.normalize("NFKC", str(text)).casefold()
-    said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    return " ".join(said.split()).strip(" \"'`").rstrip(".!").strip()
+    text_plain = unicodedata.normalize("NFKC", str(text)).casefold()
+    text_plain = text_plain.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return " ".join(text_plain.split()).strip(" \"'`").rstrip(".!").strip()

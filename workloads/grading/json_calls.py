@@ -26,8 +26,8 @@ def json_calls(text: str) -> Calls | None:
     whole = _read(text)
     if whole is not None:
         return whole
-    found = [calls for block in blocks(text) if (calls := _read(block)) is not None]
-    return [call for calls in found for call in calls] if found else None
+    read_calls = [calls for block in blocks(text) if (calls := _read(block)) is not None]
+    return [call for calls in read_calls for call in calls] if read_calls else None
 
 
 def blocks(text: str) -> list[str]:
@@ -38,9 +38,9 @@ def blocks(text: str) -> list[str]:
 def calls_of_json(value: Any) -> Calls | None:
     """The calls that a JSON value is: one, or a list of them; None where it is something else."""
     values = value if isinstance(value, list) else [value]
-    calls = [_call(one) for one in values]
-    known = [one for one in calls if one is not None]
-    return known if len(known) == len(values) else None
+    calls = [_call(call) for call in values]
+    read_calls = [call for call in calls if call is not None]
+    return read_calls if len(read_calls) == len(values) else None
 
 
 def calls_of_tools(tool_calls: Iterable[Mapping[str, Any]]) -> Calls | None:

@@ -34,10 +34,10 @@ def language(text: str, seed: float = 0) -> str | None:
     detector.seed = seed
     try:
         detector.append(text)
-        found: str = detector.detect()
+        code: str = detector.detect()
     except LangDetectException:
         return None
-    return found
+    return code
 
 
 @cache

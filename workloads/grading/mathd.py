@@ -33,8 +33,8 @@ class _OddError(Exception):
 def normalised(answer: str) -> str:
     """An answer in the form in which it is compared."""
     answer = answer.strip()
-    if found := _TEXT.search(answer):
-        answer = found["text"].strip()
+    if match := _TEXT.search(answer):
+        answer = match["text"].strip()
     try:
         return _stripped(answer)
     except _OddError:

@@ -25,8 +25,8 @@ def letter(text: str) -> str | None:
 
 def after_is(text: str) -> str | None:
     """The first letter after `answer is`."""
-    found = _IS.search(text)
-    return None if found is None else found[1]
+    match = _IS.search(text)
+    return None if match is None else match[1]
 
 
 def announced(text: str) -> str | None:
@@ -35,12 +35,12 @@ def announced(text: str) -> str | None:
     Of the first line in which such an answer begins, the last one that begins in it.
     """
     last, end = None, -1
-    for found in _ANNOUNCED.finditer(text):
+    for match in _ANNOUNCED.finditer(text):
         if last is None:
-            end = text.find("\n", found.start())
-        elif 0 <= end < found.start():
+            end = text.find("\n", match.start())
+        elif 0 <= end < match.start():
             break
-        last = found[1]
+        last = match[1]
     return last
 
 

@@ -103,5 +103,5 @@ def letter(text: str) -> str | None:
     It keeps its case: a small letter is read, and is none of the four.
     """
     plain = reduce(lambda rest, markup: rest.replace(markup, ""), _MARKUP, text)
-    found = next((found for pattern in _PATTERNS if (found := pattern.search(plain))), None)
-    return None if found is None else _LETTERS.get(found[1], found[1])
+    match = next((match for pattern in _PATTERNS if (match := pattern.search(plain))), None)
+    return None if match is None else _LETTERS.get(match[1], match[1])

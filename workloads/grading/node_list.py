@@ -33,38 +33,38 @@ def nodes(text: str) -> list[str] | None:
 def nodes_of_2025_04(text: str) -> list[str] | None:
     """As the card read them in April 2025: what stands before the bracket stays with the first node."""
     line = text.rpartition("\n")[2]
-    found, end = _OLD_LIST.search(line), line.rfind("]")
-    if found is None or end < found.end():
+    match, end = _OLD_LIST.search(line), line.rfind("]")
+    if match is None or end < match.end():
         return None
-    return _split(line[found.start() : end + 1].strip("[]"))
+    return _split(line[match.start() : end + 1].strip("[]"))
 
 
 def nodes_of_lm_eval(text: str) -> list[str] | None:
     """As lm_eval 0.4.13 reads them: line breaks at the end and quotes around nodes do not count."""
     line = text.rstrip("\n").rpartition("\n")[2]
-    found, end = _LIST.search(line), line.rfind("]")
-    if found is None or end < found.end():
+    match, end = _LIST.search(line), line.rfind("]")
+    if match is None or end < match.end():
         return None
-    return [node.strip("'\"") for node in _split(line[found.end() : end])]
+    return [node.strip("'\"") for node in _split(line[match.end() : end])]
 
 
 def nodes_of_openbench(text: str) -> list[str] | None:
     """As openbench reads them: in upper or lower case, and nothing may follow the list."""
     line = text.rpartition("\n")[2].rstrip()
-    found = _ANY_CASE.search(line)
-    said = "final answer:" in line.lower() and line.endswith("]")
-    if found is None or not said or len(line) - 1 < found.end():
+    match = _ANY_CASE.search(line)
+    is_announced = "final answer:" in line.lower() and line.endswith("]")
+    if match is None or not is_announced or len(line) - 1 < match.end():
         return None
-    return _split(line[found.end() : -1])
+    return _split(line[match.end() : -1])
 
 
 def _split(inner: str) -> list[str]:
     return [node.strip() for node in inner.split(",") if node.strip()]
 
 
-def precision_recall(found: Iterable[str], wanted: Iterable[str]) -> tuple[float, float]:
+def precision_recall(answered: Iterable[str], wanted: Iterable[str]) -> tuple[float, float]:
     """The shares of the found nodes that are wanted, and of the wanted ones that are found; each once."""
-    ours, theirs = set(found), set(wanted)
+    ours, theirs = set(answered), set(wanted)
     both = len(ours & theirs)
     return both / len(ours) if ours else 0.0, both / len(theirs) if theirs else 0.0
 

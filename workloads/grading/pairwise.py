@@ -69,10 +69,10 @@ class PairwiseComparison:
 
     def figures(self) -> Mapping[str, float]:
         """What headlines are made of."""
-        said = (self.shown_first, self.shown_second)
+        verdicts = (self.shown_first, self.shown_second)
         return {
             "consistent": float(self.consistent),
-            "first_place": fmean(_FOR_FIRST[verdict] for verdict in said),
+            "first_place": fmean(_FOR_FIRST[verdict] for verdict in verdicts),
         }
 
 
@@ -91,7 +91,7 @@ def verdict_in(text: str) -> PairwiseVerdict | None:
 def mean_of(comparisons: Iterable[PairwiseComparison]) -> Mapping[str, float]:
     """The figures of several comparisons about one answer, each on average."""
     figures = [comparison.figures() for comparison in comparisons]
-    return {name: fmean(one[name] for one in figures) for name in figures[0]}
+    return {name: fmean(row[name] for row in figures) for name in figures[0]}
 
 
 WIN_RATE: Final = Headline("win_rate")

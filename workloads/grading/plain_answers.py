@@ -23,8 +23,8 @@ def normalised(text: str) -> str:
     A minus sign and a decimal point are punctuation as well: `-3.5` becomes `35`.
     """
     lower = unicodedata.normalize("NFKD", text).lower()
-    kept = (letter for letter in lower if not unicodedata.category(letter).startswith(_PUNCTUATION))
-    return " ".join("".join(kept).split())
+    letters = (letter for letter in lower if not unicodedata.category(letter).startswith(_PUNCTUATION))
+    return " ".join("".join(letters).split())
 
 
 def stands_in(part: str, text: str) -> bool:
@@ -63,17 +63,17 @@ def choice(text: str, options: int) -> str | None:
         options: How many there are, from 2 to 26: the letters begin with A.
     """
     letters = string.ascii_uppercase[:options]
-    return next((found for rule in _CASCADE if (found := rule(text, letters)) is not None), None)
+    return next((letter for rule in _CASCADE if (letter := rule(text, letters)) is not None), None)
 
 
 def _announced(text: str, letters: str) -> str | None:
     letter = rf"(?:([{letters}])|([{letters.lower()}])(?!\s+\w))(?![\w'])"
     announced = _last(_ANNOUNCED + letter, text)
     boxed = _last(rf"\\boxed\{{\s{{0,3}}(?:\\(?:text|mathrm)\{{)?\(?{letter}\)?\}}", text)
-    found = [one for one in (announced, boxed) if one is not None]
-    if not found:
+    letters_found = [option for option in (announced, boxed) if option is not None]
+    if not letters_found:
         return None
-    last = max(found, key=re.Match.start)
+    last = max(letters_found, key=re.Match.start)
     return (last[1] or last[2]).upper()
 
 
@@ -86,13 +86,13 @@ def _alone(text: str, letters: str) -> str | None:
 
 
 def _first(text: str, letters: str) -> str | None:
-    found = re.match(rf"[\s*_`(\[]{{0,8}}([{letters}{letters.lower()}])[)\].:*](?!\w)", text)
-    return None if found is None else found[1].upper()
+    match = re.match(rf"[\s*_`(\[]{{0,8}}([{letters}{letters.lower()}])[)\].:*](?!\w)", text)
+    return None if match is None else match[1].upper()
 
 
 def _only(text: str, letters: str) -> str | None:
     places = re.finditer(rf"(?<![\w'])(?![AI]\s+[a-z])([{letters}])(?![\w'])", text)
-    alone = {found[1] for found in places}
+    alone = {match[1] for match in places}
     return alone.pop() if len(alone) == 1 else None
 
 
@@ -122,9 +122,9 @@ def items(text: str) -> frozenset[str]:
     listed = json_in(text, list)
     if listed is not None:
         return as_items(listed)
-    found = deque(_ANNOUNCED_LIST.finditer(text), maxlen=1)
-    said = found[0][1].strip("*_ []") if found and found[0][1].strip() else text
-    return as_items(_BULLET.sub("", part) for part in _BETWEEN.split(said))
+    matches = deque(_ANNOUNCED_LIST.finditer(text), maxlen=1)
+    listing = matches[0][1].strip("*_ []") if matches and matches[0][1].strip() else text
+    return as_items(_BULLET.sub("", part) for part in _BETWEEN.split(listing))
 
 
 def as_items(values: Iterable[Any]) -> frozenset[str]:
@@ -132,7 +132,7 @@ def as_items(values: Iterable[Any]) -> frozenset[str]:
     return frozenset(filter(None, (normalised(str(value)) for value in values)))
 
 
-def jaccard(found: frozenset[str], wanted: frozenset[str]) -> float:
+def jaccard(answered: frozenset[str], wanted: frozenset[str]) -> float:
     """The size of the intersection of two sets by that of their union; 1 for two empty ones."""
-    either = found | wanted
-    return len(found & wanted) / len(either) if either else 1.0
+    either = answered | wanted
+    return len(answered & wanted) / len(either) if either else 1.0

@@ -87,36 +87,36 @@ def require() -> None:
         ) from error
 
 
-def equal(given: str, truth: str) -> bool:
+def equal(answer: str, truth: str) -> bool:
     """Whether an answer is the right one.
 
     It may take long: see `workloads.grading.time_limit`.
 
     Args:
-        given: The answer.
+        answer: The answer.
         truth: The right one.
 
     Raises:
         ExtraError: A package is not installed.
     """
     require()
-    if normalised(truth) == normalised(given):
+    if normalised(truth) == normalised(answer):
         return True
-    given, truth = normal(given), normal(truth)
-    if truth == given:
+    answer, truth = normal(answer), normal(truth)
+    if truth == answer:
         return True
-    if not given:
+    if not answer:
         return False
-    wanted, got = _elements(truth), _elements(given)
-    if len(wanted) > 1 and (truth[0] != given[0] or truth[-1] != given[-1]):
+    wanted, got = _elements(truth), _elements(answer)
+    if len(wanted) > 1 and (truth[0] != answer[0] or truth[-1] != answer[-1]):
         return False
     return len(wanted) == len(got) and all(map(_equal, wanted, got))
 
 
 def normal(text: str) -> str:
     """An answer without what does not matter: units, words, spaces, braces, the case of letters."""
-    if found := _TEXT.search(text):
-        text = found["text"]
+    if match := _TEXT.search(text):
+        text = match["text"]
     for old, new in _WORDS:
         text = text.replace(old, new)
     for unit in _UNITS:

@@ -98,10 +98,10 @@ def sentences(model: PunktModel, text: str) -> list[str]:
 def _split(model: PunktModel, text: str) -> Iterator[_Span]:
     """Cut a text after every mark that ends a sentence."""
     begin = 0
-    for found, context in _contexts(text):
+    for match, context in _contexts(text):
         if _has_end(model, context):
-            yield begin, found.end()
-            begin = found.end() if found["next"] is None else found.start("next")
+            yield begin, match.end()
+            begin = match.end() if match["next"] is None else match.start("next")
     yield begin, len(text.rstrip())
 
 
@@ -109,13 +109,13 @@ def _contexts(text: str) -> Iterator[tuple[re.Match[str], str]]:
     """Each last mark of a word that may end a sentence, with the word before it and what follows it."""
     start = end = 0
     before = None
-    for found in _MAYBE_END.finditer(text):
-        blank = max(text.rfind(one, end, found.start()) for one in string.whitespace)
+    for match in _MAYBE_END.finditer(text):
+        blank = max(text.rfind(blank_letter, end, match.start()) for blank_letter in string.whitespace)
         # A blank right after the last mark counts as none, which makes `? !` one context: as in NLTK.
         next_start = blank + 1 if blank > end else start
         if before is not None and end <= next_start:
             yield before, text[start:end] + before[0] + before["after"]
-        before, start, end = found, next_start, found.start()
+        before, start, end = match, next_start, match.start()
     if before is not None:
         yield before, text[start:end] + before[0] + before["after"]
 
@@ -136,7 +136,7 @@ def _closed(text: str, spans: Iterator[_Span]) -> Iterator[_Span]:
 def _has_end(model: PunktModel, context: str) -> bool:
     """Whether a sentence ends within a few words: after any of them but the last."""
     words = [_word(model, text) for line in context.split("\n") for text in _WORD.findall(line)]
-    return any(_ends(model, one, following) for one, following in pairwise(words))
+    return any(_ends(model, word, following) for word, following in pairwise(words))
 
 
 def _word(model: PunktModel, text: str) -> _PunktWord:
@@ -148,8 +148,8 @@ def _word(model: PunktModel, text: str) -> _PunktWord:
     if not text.endswith(".") or text.endswith(".."):
         return _PunktWord(text, kind, abbreviation=False, ends=False)
     stem = text[:-1].lower()
-    known = stem in model.abbreviations or stem.split("-")[-1] in model.abbreviations
-    return _PunktWord(text, kind, abbreviation=known, ends=not known)
+    is_abbreviation = stem in model.abbreviations or stem.split("-")[-1] in model.abbreviations
+    return _PunktWord(text, kind, abbreviation=is_abbreviation, ends=not is_abbreviation)
 
 
 def _ends(model: PunktModel, word: _PunktWord, following: _PunktWord) -> bool:

@@ -14,6 +14,6 @@ _RATINGS: Final = (
 def rating_in(text: str) -> float | None:
     """The first rating in two brackets, else the first in one; None where there is none."""
     for pattern in _RATINGS:
-        if found := pattern.search(text):
-            return float(found[1])
+        if match := pattern.search(text):
+            return float(match[1])
     return None

@@ -53,11 +53,11 @@ def letter(text: str, options: Sequence[str]) -> str | None:
 
 def _by_content(text: str, options: Sequence[str]) -> str | None:
     escaped = [re.escape(option) for option in options]
-    found = _search(_contents(escaped), text)
-    if not found:
+    letter = _search(_contents(escaped), text)
+    if not letter:
         return None
     # The official code takes a text that is another option's escaped one for that option.
-    index = escaped.index(found) if found in escaped else options.index(found)
+    index = escaped.index(letter) if letter in escaped else options.index(letter)
     return chr(ord("A") + options.index(options[index]))
 
 
@@ -78,6 +78,6 @@ def _search(patterns: Sequence[re.Pattern[str]], text: str) -> str | None:
     text = text.rstrip()
     for part in (text[text.rfind("\n") + 1 :], text):
         for pattern in patterns:
-            if found := pattern.search(part):
-                return found[1]
+            if match := pattern.search(part):
+                return match[1]
     return None

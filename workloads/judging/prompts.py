@@ -63,6 +63,6 @@ class JudgePrompts:
 def judge_prompts(name: str) -> JudgePrompts:
     """The prompts of a judge by its name, which is that of its file."""
     text = (files("workloads") / "judging" / f"{name}.toml").read_text(encoding="utf-8")
-    told = tomllib.loads(text)
-    prompts = {key: Prompt(**prompt) for key, prompt in told.pop("prompts").items()}
-    return JudgePrompts(name=name, prompts=prompts, **told)
+    parsed = tomllib.loads(text)
+    prompts = {key: Prompt(**prompt) for key, prompt in parsed.pop("prompts").items()}
+    return JudgePrompts(name=name, prompts=prompts, **parsed)

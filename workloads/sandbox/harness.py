@@ -113,7 +113,7 @@ def judged(job: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         payload = {"ending": "out_of_memory", "reason": "more memory than it may have", "passed": 0}
     except BaseException as error:  # noqa: BLE001 (SystemExit among them: it fails)
-        payload = {"ending": "failed", "reason": said(error), "passed": 0}
+        payload = {"ending": "failed", "reason": error_line(error), "passed": 0}
     else:
         payload = {"ending": "passed", "reason": "", "passed": passed}
     if Reached.tried and payload["ending"] != "passed":
@@ -121,7 +121,7 @@ def judged(job: dict[str, Any]) -> dict[str, Any]:
     return payload
 
 
-def said(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """An exception in a line."""
     try:
         return f"{type(error).__name__}: {error}"[:300].encode(errors="replace").decode()
@@ -134,7 +134,7 @@ def said(error: BaseException) -> str:
 
 def confine(job: dict[str, Any]) -> None:
     """Set the limits, leave the network, take away what would harm the machine."""
-    for limit, most in (
+    for limit, maximum in (
         (resource.RLIMIT_AS, job["memory_bytes"]),
         (resource.RLIMIT_FSIZE, job["file_bytes"]),
         (resource.RLIMIT_NOFILE, job["files"]),
@@ -143,7 +143,7 @@ def confine(job: dict[str, Any]) -> None:
         *([(resource.RLIMIT_NPROC, job["processes"])] if job["own_users"] else []),
     ):
         _, hard = resource.getrlimit(limit)
-        may = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        may = maximum if hard == resource.RLIM_INFINITY else min(maximum, hard)
         # macOS has no limit of address space to set.
         if sys.platform != "darwin" or limit != resource.RLIMIT_AS:
             resource.setrlimit(limit, (may, may))
@@ -224,9 +224,9 @@ def run_calls(job: dict[str, Any]) -> int:
     arguments = [[json.loads(line) for line in text.split("\n")] for text in job["inputs"]]
     wanted = [json.loads(text) for text in job["outputs"]]
     passed = 0
-    for given, right in zip(arguments, wanted, strict=False):
+    for arguments_of_call, right in zip(arguments, wanted, strict=False):
         with Test(job, passed):
-            answer = function(*given)
+            answer = function(*arguments_of_call)
             within(0)
             if not (list(answer) if isinstance(answer, tuple) else answer) == right:
                 raise ProgramVerdict("failed", f"test {passed + 1}: another answer", passed)
@@ -244,9 +244,9 @@ def run_inputs(job: dict[str, Any]) -> int:
     if function is None:
         raise ProgramVerdict("failed", "the source is not Python")
     passed = 0
-    for given, right in zip(job["inputs"], job["outputs"], strict=False):
+    for text, right in zip(job["inputs"], job["outputs"], strict=False):
         with Test(job, passed):
-            require_alike(printed(function, given), right, passed)
+            require_alike(printed(function, text), right, passed)
         passed += 1
     return passed
 
@@ -278,18 +278,18 @@ class Test:
             raise ProgramVerdict("timed_out", f"{where}more than {self._job['timeout_s']:g} s", self._passed)
         if isinstance(error, MemoryError):
             raise ProgramVerdict("out_of_memory", f"{where}more memory than it may have", self._passed)
-        raise ProgramVerdict("failed", where + said(error), self._passed)
+        raise ProgramVerdict("failed", where + error_line(error), self._passed)
 
 
-def printed(function: Any, given: str) -> str:
+def printed(function: Any, text: str) -> str:
     """What a program prints for an input. It may end by `SystemExit`."""
-    lines = iter(given.split("\n"))
-    stdin: Any = io.StringIO(given)
+    lines = iter(text.split("\n"))
+    stdin: Any = io.StringIO(text)
     # A line that is read alone has no end of line, and so an empty one looks like the end of the file.
     stdin.readline = lambda *_: next(lines)
-    stdin.readlines = lambda *_: given.split("\n")
-    stdin.read = lambda *_: given
-    stdin.buffer = io.BytesIO(given.encode())
+    stdin.readlines = lambda *_: text.split("\n")
+    stdin.read = lambda *_: text
+    stdin.buffer = io.BytesIO(text.encode())
     stdout = io.StringIO()
     stdout.close = lambda: None  # type: ignore[method-assign]  # a program may close it
     streams = sys.stdin, sys.stdout
@@ -319,8 +319,8 @@ def as_function(source: str) -> str:
     """The source as the body of a function, its imports before it; as it is where it is no Python."""
     try:
         body = ast.parse(source).body
-        imports = [one for one in body if isinstance(one, ast.Import | ast.ImportFrom)]
-        others = [one for one in body if not isinstance(one, ast.Import | ast.ImportFrom)]
+        imports = [statement for statement in body if isinstance(statement, ast.Import | ast.ImportFrom)]
+        others = [statement for statement in body if not isinstance(statement, ast.Import | ast.ImportFrom)]
         nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
         function = ast.FunctionDef(
             name="wrapped_function", args=nothing, body=others, decorator_list=[], lineno=-1

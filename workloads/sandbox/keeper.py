@@ -174,7 +174,7 @@ def file_system(job: dict[str, Any], kernel: ModuleType) -> str:
 
 def is_needed(path: str) -> bool:
     """Whether Python has something below a path."""
-    return any(Path(one).is_relative_to(path) for one in needed())
+    return any(Path(needed_path).is_relative_to(path) for needed_path in needed())
 
 
 def needed() -> list[str]:

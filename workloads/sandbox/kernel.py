@@ -198,10 +198,10 @@ def start_no_process() -> None:
     Raises:
         OSError: The kernel has no seccomp, or the architecture is not known here.
     """
-    known = _ARCHITECTURES.get(platform.machine())
-    if known is None or sys.maxsize < 2**32:
+    architecture = _ARCHITECTURES.get(platform.machine())
+    if architecture is None or sys.maxsize < 2**32:
         raise OSError(errno.ENOSYS, f"seccomp: {platform.machine()}: numbers of calls are not known")
-    audit, numbers = known
+    audit, numbers = architecture
     program = _filter(audit, numbers["clone"], numbers["refused"])  # type: ignore[arg-type]
     code = ctypes.create_string_buffer(b"".join(program))
     head = struct.pack("@HxxxxxxQ" if sys.maxsize > 2**32 else "@HxxI", len(program), ctypes.addressof(code))

@@ -39,14 +39,16 @@ class Counted:
         return {"messages_counted": self.messages, "off_by_at_most": self.off_by}
 
 
-def counted(texts: Texts, tokens: Sequence[int], count: TokenCount, most: int = MOST_COUNTED) -> Counted:
+def counted(
+    texts: Texts, tokens: Sequence[int], count: TokenCount, most_counted: int = MOST_COUNTED
+) -> Counted:
     """Count texts until `most` tokens are reached, and correct those that are not as long as they should be.
 
     Args:
         texts: Make them.
         tokens: How many each should have.
         count: Counts.
-        most: So many at most, all together.
+        most_counted: So many at most, all together.
 
     Raises:
         PromptError: A text cannot be made to have its tokens.
@@ -54,12 +56,12 @@ def counted(texts: Texts, tokens: Sequence[int], count: TokenCount, most: int = 
     corrections: dict[int, tuple[int, int]] = {}
     messages = off_by = total = 0
     for message, wanted in enumerate(tokens):
-        if (total := total + wanted) > most and messages:
+        if (total := total + wanted) > most_counted and messages:
             break
         messages += 1
-        if found := wanted - count(texts.text(message)):
-            off_by = max(off_by, abs(found))
-            corrections[message] = _corrected(partial(_tokens, texts, count, message), wanted, found)
+        if missing := wanted - count(texts.text(message)):
+            off_by = max(off_by, abs(missing))
+            corrections[message] = _corrected(partial(_tokens, texts, count, message), wanted, missing)
     return Counted(messages, corrections, off_by)
 
 

@@ -47,9 +47,9 @@ class NumberedTexts:
         """See `Texts`."""
         tape, units = self.tape, self.units[message]
         ends = self.ends and units > 4 * tape.ending_units
-        told = tape.numbered(self.numbers[message], units - less - ends * tape.ending_units)
+        text = tape.numbered(self.numbers[message], units - less - ends * tape.ending_units)
         # Only a text that is too short for a figure begins with white space.
-        return (told + fillers * tape.filler + ends * tape.ending).lstrip()
+        return (text + fillers * tape.filler + ends * tape.ending).lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class MadeSamples(Sequence[Sample]):
             index,
             self.text(first),
             self.prefixes[index % len(self.prefixes)] if self.prefixes else None,
-            max_tokens=self._most(first),
+            max_tokens=self._max_tokens(first),
             follow_ups=tuple(map(self._follow_up, range(first + 1, end))),
         )
 
@@ -110,8 +110,8 @@ class MadeSamples(Sequence[Sample]):
         return self.firsts[index + 1] - self.firsts[index]
 
     def _follow_up(self, message: int) -> FollowUp:
-        said = {"role": "user", "content": self.text(message)}
-        return FollowUp((said,), max_tokens=self._most(message))
+        turn = {"role": "user", "content": self.text(message)}
+        return FollowUp((turn,), max_tokens=self._max_tokens(message))
 
-    def _most(self, message: int) -> int | None:
+    def _max_tokens(self, message: int) -> int | None:
         return self.outputs[message] if self.outputs else None

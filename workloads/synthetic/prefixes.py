@@ -35,10 +35,10 @@ def shared_prefix(option: str, spec: str) -> SharedPrefix:
     Raises:
         PromptError: It is neither, or too much.
     """
-    found = _SPEC.fullmatch(spec.strip())
-    if found is None:
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
         raise PromptError(f"{option} {spec!r}: write TOKENS, or TOKENSxGROUPS, e.g. 500 or 500x8")
-    tokens, groups = int(found[1]), int(found[2] or 1)
+    tokens, groups = int(match[1]), int(match[2] or 1)
     if not (1 <= tokens <= MOST and 1 <= groups <= MOST_GROUPS):
         raise PromptError(
             f"{option} {spec!r}: tokens must be from 1 to {MOST}, groups from 1 to {MOST_GROUPS}"

@@ -87,12 +87,12 @@ def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0) -> 
 
 
 def _text(random: Random, number: int, words: int) -> str:
-    said = f"{number} {_opening(random)}".split()
+    so_far = f"{number} {_opening(random)}".split()
     for sentence in sentences(random, 1 + words // SENTENCE_WORDS):
-        said += sentence.split()
+        so_far += sentence.split()
     if words < SENTENCE_WORDS + len(REQUEST):
-        return " ".join(said[:words])
-    story = " ".join(said[: words - len(REQUEST)]).rstrip(".")  # it may end in the middle of a sentence
+        return " ".join(so_far[:words])
+    story = " ".join(so_far[: words - len(REQUEST)]).rstrip(".")  # it may end in the middle of a sentence
     return " ".join([f"{story}.", *REQUEST])
 
 

@@ -105,7 +105,7 @@ def tape(text: str, measure: Measure, ending: str = "", stride: int = 1) -> Tape
         PromptError: There are no words in it, or they have no tokens.
     """
     text, cost = f" {text.strip()}", measure.costs()
-    starts = array("Q", (found.start() for found in _PIECE.finditer(text)))
+    starts = array("Q", (match.start() for match in _PIECE.finditer(text)))
     starts.append(len(text))
     pieces = (text[start:end] for start, end in pairwise(starts))
     costs = array("Q", accumulate(map(cost, pieces), initial=0)) if text.strip() else array("Q", [0])

@@ -151,11 +151,11 @@ def _checksum(samples: MadeSamples) -> str:
 
 
 def _facts(wanted: Wanted, count: TokenCount | None, checked: Counted) -> dict[str, Any]:
-    said = {
+    facts = {
         "input_tokens": wanted.input_tokens.spec,
         "output_tokens": wanted.output_tokens and wanted.output_tokens.spec,
         "turns": wanted.turns and wanted.turns.spec,
         "shared_prefix": wanted.prefix and {"tokens": wanted.prefix.tokens, "groups": wanted.prefix.groups},
     }
-    given = {name: value for name, value in said.items() if value is not None}
-    return {**given, **length_facts(count, checked, wanted.corpus)}
+    present = {name: value for name, value in facts.items() if value is not None}
+    return {**present, **length_facts(count, checked, wanted.corpus)}

@@ -68,9 +68,9 @@ def answer_in(solution: str) -> str | None:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where it is the same number."""
-    found = answer_in(answer.text)
+    extracted = answer_in(answer.text)
     try:
-        return graded(int(found or "") == reference["answer"], found)
+        return graded(int(extracted or "") == reference["answer"], extracted)
     except ValueError:
         return unparsed("no whole number")
 

@@ -96,17 +96,17 @@ def chosen(text: str) -> Sequence[str]:
     """
     groups = {
         "all": set(CATEGORIES),
-        "non_live": {name for name, one in CATEGORIES.items() if one.group == "non_live"},
-        "live": {name for name, one in CATEGORIES.items() if one.group == "live"},
-        "python": {name for name, one in CATEGORIES.items() if one.language == "python"},
+        "non_live": {name for name, category in CATEGORIES.items() if category.group == "non_live"},
+        "live": {name for name, category in CATEGORIES.items() if category.group == "live"},
+        "python": {name for name, category in CATEGORIES.items() if category.language == "python"},
     }
     wanted: set[str] = set()
     for part in text.split("+"):
         if part not in groups and part not in CATEGORIES:
-            known = (*groups, *CATEGORIES)
+            choices = (*groups, *CATEGORIES)
             raise TaskError(
-                f"bfcl: category={text}: there is no {part!r}{did_you_mean(part, known)}; "
-                f"there are {', '.join(known)}, and several of them with + between"
+                f"bfcl: category={text}: there is no {part!r}{did_you_mean(part, choices)}; "
+                f"there are {', '.join(choices)}, and several of them with + between"
             )
         wanted |= groups.get(part, {part})
     return [name for name in CATEGORIES if name in wanted]
@@ -130,14 +130,14 @@ def _question(index: int, row: FileRow, answer: FileRow | None, name: str, mode:
     """One question: the functions as tools of the request, or in the system prompt."""
     category = CATEGORIES[name]
     functions, messages = _functions(row), _messages(row)
-    told = [with_hints(function, category.language) for function in functions]
+    tools = [with_hints(function, category.language) for function in functions]
     if mode == "prompt":
-        messages = _with_system(messages, system_prompt(told))
+        messages = _with_system(messages, system_prompt(tools))
     sample = Sample(
         index,
-        last_text([one for one in messages if one.get("role") == "user"]),
+        last_text([message for message in messages if message.get("role") == "user"]),
         chat=tuple(messages),
-        tools=() if mode == "prompt" else as_tools(told),
+        tools=() if mode == "prompt" else as_tools(tools),
         tags={"category": name, "group": category.group, "language": category.language},
     )
     reference: dict[str, Any] = {"category": name, "mode": mode, "language": category.language}
@@ -182,12 +182,12 @@ def _expected(row: FileRow, answer: FileRow, functions: Sequence[Mapping[str, An
     """
     if answer["id"] != row["id"]:
         raise ColumnError(f"{answer.place}: the answer to {answer['id']!r}, where {row['id']!r} should be")
-    known = {function["name"] for function in functions}
+    names = {function["name"] for function in functions}
     expected = answer["ground_truth"]
     if not isinstance(expected, list) or not all(
-        isinstance(one, dict) and known & set(one) for one in expected
+        isinstance(call, dict) and names & set(call) for call in expected
     ):
-        raise ColumnError(f"{answer.place}: 'ground_truth' must be a list of calls of {', '.join(known)}")
+        raise ColumnError(f"{answer.place}: 'ground_truth' must be a list of calls of {', '.join(names)}")
     return expected
 
 

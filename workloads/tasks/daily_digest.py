@@ -40,22 +40,22 @@ def questions(inputs: Inputs) -> Iterator[Question]:
             for item in row["items"]
         )
         asked = f"Today is {row['today']}.\n\n{items}"
-        known = [item["id"] for item in row["items"]]
+        ids = [item["id"] for item in row["items"]]
         sample = Sample(index, asked, _SYSTEM, tags=difficulty(row))
-        yield Question(row["id"], sample, {"expected": row["expected"], "known": known})
+        yield Question(row["id"], sample, {"expected": row["expected"], "known": ids})
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the lines are exactly those that belong there, in order, short, and nothing beside them."""
     lines = [line for line in answer.text.strip().split("\n") if line.strip()]
-    found = [_LINE.fullmatch(line) for line in lines]
-    ids = [one[1] for one in found if one]
+    matches = [_LINE.fullmatch(line) for line in lines]
+    ids = [match[1] for match in matches if match]
     empty = len(lines) == 1 and lines[0].strip().rstrip(".").casefold() == NOTHING
-    chatter = 0 if empty else sum(one is None for one in found)
+    chatter = 0 if empty else sum(match is None for match in matches)
     expected = reference["expected"]
     hits = len(set(ids) & set(expected))
     selection = 2 * hits / (len(ids) + len(expected)) if ids or expected else float(empty)
-    short = all(0 < len(one[2].split()) <= MOST_WORDS for one in found if one)
+    short = all(0 < len(match[2].split()) <= MOST_WORDS for match in matches if match)
     wrong = [
         *(["another selection"] if sorted(ids) != sorted(expected) or (not ids and not empty) else []),
         *(["another order"] if sorted(ids) == sorted(expected) != [] and ids != expected else []),
@@ -76,7 +76,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _unknown(reference: Reference, ids: list[str]) -> list[str]:
-    return [one for one in ids if one not in reference["known"]]
+    return [item_id for item_id in ids if item_id not in reference["known"]]
 
 
 WORKLOAD: Final = Workload(

@@ -40,30 +40,30 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the answer is one of the accepted ones, and cited are all it rests on and none beside."""
-    said = json_in(answer.text, dict)
-    if said is None or "answer" not in said:
+    fields = json_in(answer.text, dict)
+    if fields is None or "answer" not in fields:
         return unparsed("no JSON object with an answer", **dict.fromkeys(_FIGURES, 0.0))
-    answers, given = reference["answers"], said["answer"]
+    answers, answer_value = reference["answers"], fields["answer"]
     if answers is None:
-        right, invented = given is None, given is not None
+        right, invented = answer_value is None, answer_value is not None
     else:
-        right, invented = given is not None and plain(given) in map(plain, answers), False
-    cited = _numbers(said.get("citations", []))
+        right, invented = answer_value is not None and plain(answer_value) in map(plain, answers), False
+    cited = _numbers(fields.get("citations", []))
     required, allowed = set(reference["required"]), {*reference["required"], *reference["allowed"]}
     well = cited is not None and required <= cited <= allowed
     reason = "invented" if invented else "" if right else "another answer"
     if not well:
-        reason = f"{reason}; cites {said.get('citations')}".removeprefix("; ")
+        reason = f"{reason}; cites {fields.get('citations')}".removeprefix("; ")
     figures = {"answer_right": float(right), "citations_right": float(well), "invented": float(invented)}
-    return graded(right and well, None if given is None else str(given), reason, **figures)
+    return graded(right and well, None if answer_value is None else str(answer_value), reason, **figures)
 
 
-def _numbers(said: Any) -> set[int] | None:
+def _numbers(value: Any) -> set[int] | None:
     """Citations as numbers, also where they are texts; None where something else is among them."""
-    if not isinstance(said, list):
+    if not isinstance(value, list):
         return None
-    numbers = [str(one).strip("[] ") for one in said if not isinstance(one, bool)]
-    if len(numbers) < len(said) or not all(map(_NUMBER.fullmatch, numbers)):
+    numbers = [str(number).strip("[] ") for number in value if not isinstance(number, bool)]
+    if len(numbers) < len(value) or not all(map(_NUMBER.fullmatch, numbers)):
         return None
     return set(map(int, numbers))
 

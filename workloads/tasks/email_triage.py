@@ -51,18 +51,18 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where all three fields are; each has a figure of its own."""
-    said = json_in(answer.text, dict)
-    if said is None:
+    fields = json_in(answer.text, dict)
+    if fields is None:
         return unparsed("no JSON object", **dict.fromkeys(_FIELDS, 0.0))
-    right = {name: _alike(said.get(name), reference[name]) for name in _FIELDS}
+    right = {name: _alike(fields.get(name), reference[name]) for name in _FIELDS}
     wrong = ", ".join(f"{name} is {reference[name]}" for name, is_right in right.items() if not is_right)
-    taken = ", ".join(f"{name}={said.get(name)}" for name in _FIELDS)
+    taken = ", ".join(f"{name}={fields.get(name)}" for name in _FIELDS)
     return graded(not wrong, taken, wrong, **{name: float(is_right) for name, is_right in right.items()})
 
 
-def _alike(said: object, right: object) -> bool:
+def _alike(value: object, right: object) -> bool:
     """A truth value is one, and no text that looks like it."""
-    return said is right if isinstance(right, bool) else isinstance(said, str) and plain(said) == right
+    return value is right if isinstance(right, bool) else isinstance(value, str) and plain(value) == right
 
 
 WORKLOAD: Final = Workload(

@@ -63,18 +63,18 @@ def decision_in(text: str) -> bool | None:
     alone = _ALONE.fullmatch(text)
     if not decisions and alone is None:
         return None
-    said: str = decisions[-1] if decisions else alone[1]  # type: ignore[index]
-    return said.lower() == "true"
+    decision: str = decisions[-1] if decisions else alone[1]  # type: ignore[index]
+    return decision.lower() == "true"
 
 
 def grade(_reference: Reference, answer: Answer) -> Score:
     """1 where the judge decided TRUE."""
-    said = answer.judged.get(_KEY)
-    if said is None:
+    judgement = answer.judged.get(_KEY)
+    if judgement is None:
         return pending()
-    decision = decision_in(said)
+    decision = decision_in(judgement)
     if decision is None:
-        return unreadable("decision TRUE or FALSE", said)
+        return unreadable("decision TRUE or FALSE", judgement)
     return graded(decision, "TRUE" if decision else "FALSE")
 
 

@@ -63,9 +63,9 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(tag(row, "task_id"), sample, {"answer": wanted})
 
 
-def final_answer(said: str) -> str | None:
+def final_answer(text: str) -> str | None:
     """What an answer ends with: the first line that says something after its last `FINAL ANSWER:`."""
-    _, marker, rest = said.rpartition(_MARKER)
+    _, marker, rest = text.rpartition(_MARKER)
     if not marker:
         return None
     return next((line.strip() for line in rest.split("\n") if line.strip()), "")
@@ -73,8 +73,8 @@ def final_answer(said: str) -> str | None:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the final answer is, as a number, a list or a text."""
-    found = final_answer(answer.text)
-    return unparsed(f"no `{_MARKER}`") if found is None else _compared(reference, found)
+    extracted = final_answer(answer.text)
+    return unparsed(f"no `{_MARKER}`") if extracted is None else _compared(reference, extracted)
 
 
 def grade_whole(reference: Reference, answer: Answer) -> Score:
@@ -87,13 +87,13 @@ def grade_fallback(reference: Reference, answer: Answer) -> Score:
     exact = grade(reference, answer)
     if exact.value == 1:
         return replace(exact, metrics={"exact": 1.0})
-    said = answer.judged.get(_KEY)
-    if said is None:
+    judge_text = answer.judged.get(_KEY)
+    if judge_text is None:
         return pending()
-    judgement = json_in(said, dict) or {}
+    judgement = json_in(judge_text, dict) or {}
     correct = str(judgement.get("correct", "")).strip().lower()
     if correct not in {"yes", "no"}:
-        return unreadable("JSON object with `correct` (yes or no)", said)
+        return unreadable("JSON object with `correct` (yes or no)", judge_text)
     extracted, reasoning = str(judgement.get("extracted_final_answer")), str(judgement.get("reasoning", ""))
     right = correct == "yes"
     reason = "the judge says that it means the same" if right else "another answer, the judge says"
@@ -105,16 +105,16 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
     """Whether an answer that the official rule calls wrong means the same; nothing about the others."""
     if grade(reference, answer).value == 1:
         return ()
-    question = next((said["content"] for said in answer.messages if said["role"] == "user"), "")
+    question = next((message["content"] for message in answer.messages if message["role"] == "user"), "")
     messages = _PROMPTS.prompts["verdict"].messages(
         question=question, response=answer.text, correct_answer=reference["answer"]
     )
     return (Inquiry(_KEY, messages, _JUDGE_TOKENS, temperature=0.0),)
 
 
-def _compared(reference: Reference, said: str) -> Score:
-    right = is_right(said, reference["answer"])
-    return graded(right, said, "" if right else "another answer")
+def _compared(reference: Reference, extracted: str) -> Score:
+    right = is_right(extracted, reference["answer"])
+    return graded(right, extracted, "" if right else "another answer")
 
 
 _HEADLINES: Final = (

@@ -51,10 +51,10 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the letter is the right one, as a capital."""
-    found = letter(answer.text)
-    if found is None:
+    chosen = letter(answer.text)
+    if chosen is None:
         return unparsed("no `Answer: LETTER`")
-    return graded(found == reference["answer"], found)
+    return graded(chosen == reference["answer"], chosen)
 
 
 def _source(subset: str, rows: int) -> Source:

@@ -68,20 +68,20 @@ def grade_lm_eval(reference: Reference, answer: Answer) -> Score:
 
 def grade_openbench(reference: Reference, answer: Answer) -> Score:
     """F1 as openbench has it: 1 where no node is right and none could be read either."""
-    found = nodes_of_openbench(answer.text)
-    return _score(reference, found, both_empty=1.0, unread=0.0 if reference["answer_nodes"] else 1.0)
+    nodes = nodes_of_openbench(answer.text)
+    return _score(reference, nodes, both_empty=1.0, unread=0.0 if reference["answer_nodes"] else 1.0)
 
 
-def _score(reference: Reference, found: list[str] | None, *, both_empty: float, unread: float = 0.0) -> Score:
-    if found is None:
+def _score(reference: Reference, nodes: list[str] | None, *, both_empty: float, unread: float = 0.0) -> Score:
+    if nodes is None:
         return Score(unread, Status.UNPARSED, None, "the last line has no `Final Answer: […]`")
     wanted = reference["answer_nodes"]
-    precision, recall = precision_recall(found, wanted)
-    f1 = harmonic_mean(precision, recall) if found or wanted else both_empty
-    missed, wrong = set(wanted) - set(found), set(found) - set(wanted)
+    precision, recall = precision_recall(nodes, wanted)
+    f1 = harmonic_mean(precision, recall) if nodes or wanted else both_empty
+    missed, wrong = set(wanted) - set(nodes), set(nodes) - set(wanted)
     reason = f"{len(missed)} missing, {len(wrong)} wrong" if missed or wrong else ""
     metrics = {"exact": float(not missed and not wrong), "precision": precision, "recall": recall}
-    return Score(float(f1), Status.SCORED, ", ".join(found), reason, metrics)
+    return Score(float(f1), Status.SCORED, ", ".join(nodes), reason, metrics)
 
 
 def grade_jaccard(reference: Reference, answer: Answer) -> Score:

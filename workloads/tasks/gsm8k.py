@@ -46,14 +46,14 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def answer_in(solution: str) -> str | None:
     """The number after the first `####` that a number follows, as text; None where there is none."""
-    found = _MARKED.search(solution)
-    return None if found is None else found[1].replace(",", "")
+    match = _MARKED.search(solution)
+    return None if match is None else match[1].replace(",", "")
 
 
 def published_answer_in(solution: str) -> str | None:
     """The number after the last `A:` that a number follows, as text; None where there is none."""
-    found = _PUBLISHED.findall(solution)
-    return found[-1].replace(",", "") if found else None
+    matches = _PUBLISHED.findall(solution)
+    return matches[-1].replace(",", "") if matches else None
 
 
 def number_in(solution: str) -> str | None:
@@ -78,16 +78,16 @@ def grade_published(reference: Reference, answer: Answer) -> Score:
     return _compared(reference, published_answer_in(answer.text), "no `A: N`")
 
 
-def _compared(reference: Reference, found: str | None, otherwise: str) -> Score:
-    return unparsed(otherwise) if found is None else graded(found == reference["answer"], found)
+def _compared(reference: Reference, extracted: str | None, otherwise: str) -> Score:
+    return unparsed(otherwise) if extracted is None else graded(extracted == reference["answer"], extracted)
 
 
 def grade_mlperf(reference: Reference, answer: Answer) -> Score:
     """Right where the number is the same number."""
-    found = number_in(answer.text)
-    if found is None:
+    number = number_in(answer.text)
+    if number is None:
         return unparsed("no number")
-    return graded(float(found) == _number(reference["answer"]), found)
+    return graded(float(number) == _number(reference["answer"]), number)
 
 
 def _number(text: str) -> float | None:

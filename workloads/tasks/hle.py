@@ -80,12 +80,12 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
 
 def grade(_reference: Reference, answer: Answer) -> Score:
     """1 where the judge says yes."""
-    said = answer.judged.get(_KEY)
-    if said is None:
+    judge_text = answer.judged.get(_KEY)
+    if judge_text is None:
         return pending()
-    judgement = judgement_in(said)
+    judgement = judgement_in(judge_text)
     if judgement is None:
-        return unreadable("judgement with `correct` (yes or no) and `confidence`", said)
+        return unreadable("judgement with `correct` (yes or no) and `confidence`", judge_text)
     return graded(judgement.correct, judgement.extracted, confidence=judgement.confidence / 100)
 
 

@@ -64,15 +64,22 @@ def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
     Raises:
         ColumnError: There are not as many arguments as instructions, or one of them is none.
     """
-    names, given = row["instruction_id_list"], row["kwargs"]
-    if not isinstance(names, list) or not isinstance(given, list) or len(names) != len(given) or not names:
+    names, options = row["instruction_id_list"], row["kwargs"]
+    if (
+        not isinstance(names, list)
+        or not isinstance(options, list)
+        or len(names) != len(options)
+        or not names
+    ):
         raise ColumnError(
             f"{row.place}: 'instruction_id_list' and 'kwargs' must be lists of one length, from 1 on"
         )
-    arguments = [{key: value for key, value in (one or {}).items() if value is not None} for one in given]
-    for name, one in zip(names, arguments, strict=True):
+    arguments = [
+        {key: value for key, value in (option or {}).items() if value is not None} for option in options
+    ]
+    for name, option in zip(names, arguments, strict=True):
         try:
-            follows(name, one)
+            follows(name, option)
         except TaskError as error:
             raise ColumnError(f"{row.place}: {error}") from error
     return names, arguments
@@ -93,7 +100,10 @@ def grade_random(reference: Reference, answer: Answer) -> Score:
     else:
         seed = sha256(answer.text.encode("utf-8", "surrogatepass")).hexdigest()
         drawn = [verdicts(reference, answer.text, f"{seed}/{draw}") for draw in range(_DRAWS)]
-    strict, loose = [all(one.strict) for one in drawn], [all(one.loose) for one in drawn]
+    strict, loose = (
+        [all(drawn_verdict.strict) for drawn_verdict in drawn],
+        [all(drawn_verdict.loose) for drawn_verdict in drawn],
+    )
     spread = {
         "prompt_strict_lowest": min(strict),
         "prompt_strict_highest": max(strict),
@@ -119,52 +129,54 @@ def draws(name: str, arguments: Mapping[str, Any]) -> bool:
     return INSTRUCTIONS[name].by_chance and not is_plain(arguments.get("letter", ""))
 
 
-def verdicts(reference: Reference, said: str, seed: str | None = None) -> Verdicts:
+def verdicts(reference: Reference, text: str, seed: str | None = None) -> Verdicts:
     """Hold an answer against its instructions.
 
     Args:
         reference: Has `instruction_id_list` and `kwargs`.
-        said: The answer; one of nothing but blanks follows nothing.
+        text: The answer; one of nothing but blanks follows nothing.
         seed: Of what the official code draws; None draws nothing.
 
     Raises:
         TaskError: An instruction is none, or has the wrong arguments.
         ExtraError, SourceError: A package, or its data, is missing.
     """
-    given = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))
-    loosened = variants(said)
+    instructions = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))
+    loosened = variants(text)
 
     def followed(texts: Sequence[str], layer: str) -> list[bool]:
         chance = None if seed is None else Random(f"{seed}/{layer}")  # noqa: S311 (no secret)
-        checks = [follows(name, arguments, chance) for name, arguments in given]
-        return [any(one.strip() and check(one) for one in texts) for check in checks]
+        checks = [follows(name, arguments, chance) for name, arguments in instructions]
+        return [any(text.strip() and check(text) for text in texts) for check in checks]
 
-    return Verdicts(followed([said], "strict"), followed(loosened, "loose"))
+    return Verdicts(followed([text], "strict"), followed(loosened, "loose"))
 
 
-def variants(said: str) -> list[str]:
+def variants(text: str) -> list[str]:
     """The eight variants of the loose figures, those that are alike once: the answer itself is the first."""
-    lines = said.split("\n")
+    lines = text.split("\n")
     shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
-    kept = [said, *shorter]
+    shortened = [text, *shorter]
     return list(
-        dict.fromkeys([said, said.replace("*", ""), *shorter, *(one.replace("*", "") for one in kept)])
+        dict.fromkeys(
+            [text, text.replace("*", ""), *shorter, *(variant.replace("*", "") for variant in shortened)]
+        )
     )
 
 
-def _score(reference: Reference, found: Verdicts, more: Mapping[str, float] | None = None) -> Score:
+def _score(reference: Reference, verdicts: Verdicts, more: Mapping[str, float] | None = None) -> Score:
     """The score of an answer, with how many instructions were followed: of all, each kind and each id."""
     names = reference["instruction_id_list"]
-    metrics: dict[str, float] = {"prompt_loose": all(found.loose), **(more or {})}
-    for layer, followed in (("strict", found.strict), ("loose", found.loose)):
+    metrics: dict[str, float] = {"prompt_loose": all(verdicts.loose), **(more or {})}
+    for layer, followed in (("strict", verdicts.strict), ("loose", verdicts.loose)):
         metrics[layer] = sum(followed)
-        done = [name for name, one in zip(names, followed, strict=True) if one]
+        done = [name for name, is_followed in zip(names, followed, strict=True) if is_followed]
         for part, count in Counter([*done, *map(_kind, done)]).items():
             metrics[f"{layer}:{part}"] = count
-    missed = [name for name, one in zip(names, found.strict, strict=True) if not one]
+    missed = [name for name, is_followed in zip(names, verdicts.strict, strict=True) if not is_followed]
     return graded(
         not missed,
-        f"{sum(found.strict)} of {len(names)}, loosely {sum(found.loose)}",
+        f"{sum(verdicts.strict)} of {len(names)}, loosely {sum(verdicts.loose)}",
         f"not followed: {', '.join(missed)}" if missed else "",
         **{name: float(value) for name, value in metrics.items()},
     )

@@ -45,15 +45,15 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the last line with `Answer:` has an accepted answer, or says `unknown` where it is."""
-    said = _ANSWER.findall(answer.text)
-    if not said:
+    matches = _ANSWER.findall(answer.text)
+    if not matches:
         return unparsed("no line with `Answer:`", outdated=0.0, invented=0.0)
-    given, answers = plain(said[-1]), reference["answers"]
-    right = given == UNKNOWN if answers is None else given in map(plain, answers)
-    outdated = not right and given in map(plain, reference["outdated"])
+    answer_text, answers = plain(matches[-1]), reference["answers"]
+    right = answer_text == UNKNOWN if answers is None else answer_text in map(plain, answers)
+    outdated = not right and answer_text in map(plain, reference["outdated"])
     invented = answers is None and not right and not outdated
     reason = "" if right else "outdated" if outdated else "invented" if invented else "another answer"
-    return graded(right, said[-1], reason, outdated=float(outdated), invented=float(invented))
+    return graded(right, matches[-1], reason, outdated=float(outdated), invented=float(invented))
 
 
 def _share(figure: str, kind: str) -> str:

@@ -93,16 +93,16 @@ def cases_of(reference: Reference, place: str = "") -> list[dict[str, Any]]:
     Raises:
         ColumnError: They are in no form that is known.
     """
-    found: list[dict[str, Any]] = []
+    cases: list[dict[str, Any]] = []
     for name in ("public", "private"):
         try:
             tests = _decoded(reference[name])
-            found += [{"input": str(test["input"]), "output": str(test["output"])} for test in tests]
+            cases += [{"input": str(test["input"]), "output": str(test["output"])} for test in tests]
         except (ValueError, TypeError, KeyError, pickle.UnpicklingError, zlib.error, EOFError) as error:
             raise ColumnError(
                 f"{place}, column '{name}_test_cases': no tests ({type(error).__name__}: {error})"
             ) from error
-    return found
+    return cases
 
 
 def _decoded(text: str) -> Any:

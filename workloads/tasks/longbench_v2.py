@@ -64,48 +64,48 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 def _prompt(template: str, row: FileRow) -> str:
     """Fill in a template, column by column: a `$Q$` in the text is replaced, too, as officially."""
     columns = {"$DOC$": "context", "$Q$": "question"}
-    columns |= {f"$C_{one}$": f"choice_{one}" for one in _CHOICES}
+    columns |= {f"$C_{letter}$": f"choice_{letter}" for letter in _CHOICES}
     for mark, column in columns.items():
         template = template.replace(mark, text(row, column).strip())
     return template
 
 
-def _fitting(name: str, most: int) -> Callable[[str], str]:
+def _fitting(name: str, limit: int) -> Callable[[str], str]:
     """What cuts a prompt in the middle, to a number of tokens; nothing is cut where there is no tokenizer.
 
     Raises:
         TaskError: The number is none.
         SourceError: The tokenizer does not exist.
     """
-    if most < 1:
-        raise TaskError(f"longbench_v2:max_len={most}: must be a number of tokens, from 1 on")
+    if limit < 1:
+        raise TaskError(f"longbench_v2:max_len={limit}: must be a number of tokens, from 1 on")
     if not name:
         return lambda prompt: prompt
     tokens = tokenizer(name)
 
     def fit(prompt: str) -> str:
         ids = tokens.encode(prompt)
-        if len(ids) <= most:
+        if len(ids) <= limit:
             return prompt
-        kept = ids[: most // 2] + ids[-most // 2 :]
-        return str(tokens.decode(kept, skip_special_tokens=True))
+        remaining = ids[: limit // 2] + ids[-limit // 2 :]
+        return str(tokens.decode(remaining, skip_special_tokens=True))
 
     return fit
 
 
-def choice(said: str) -> str | None:
+def choice(text: str) -> str | None:
     """The letter that an answer chooses; None where it does not say so in the words that were asked for."""
-    plain = said.strip().replace("*", "")
-    found = _IN_BRACKETS.search(plain) or _BARE.search(plain)
-    return None if found is None else found[1]
+    plain = text.strip().replace("*", "")
+    match = _IN_BRACKETS.search(plain) or _BARE.search(plain)
+    return None if match is None else match[1]
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the letter is."""
-    found = choice(answer.text)
-    if found is None:
+    chosen = choice(answer.text)
+    if chosen is None:
         return unparsed("no `The correct answer is (A)`")
-    return graded(found == reference["answer"], found, "" if found == reference["answer"] else "wrong")
+    return graded(chosen == reference["answer"], chosen, "" if chosen == reference["answer"] else "wrong")
 
 
 def grade_compensated(reference: Reference, answer: Answer) -> Score:

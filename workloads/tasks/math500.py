@@ -49,14 +49,14 @@ def grade(reference: Reference, answer: Answer) -> Score:
         ExtraError: A package is not installed.
     """
     prm800k.require()
-    found = last_boxed(answer.text)
-    if found is None:
+    extracted = last_boxed(answer.text)
+    if extracted is None:
         return unparsed("no \\boxed{…}")
     try:
         with time_limit(LONGEST_S):
-            return graded(prm800k.equal(found, reference["answer"]), found)
+            return graded(prm800k.equal(extracted, reference["answer"]), extracted)
     except TimeUpError:
-        return graded(0, found, _TOO_LONG)
+        return graded(0, extracted, _TOO_LONG)
 
 
 def grade_math_verify(reference: Reference, answer: Answer) -> Score:
@@ -72,17 +72,17 @@ def grade_math_verify(reference: Reference, answer: Answer) -> Score:
             f"the scorer math_verify takes {error.name}: pip install 'llm-loadgen[math]'"
         ) from error
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)  # it warns of having no time limit of its own
-    found = None
+    extracted = None
     try:
         with time_limit(LONGEST_S):
             truth = parse(f"\\boxed{{{reference['answer']}}}", parsing_timeout=None)
             got = parse(answer.text[-_LONGEST:], parsing_timeout=None)
             if not got:
                 return unparsed("no answer")
-            found = str(got[-1])
-            return graded(verify(truth, got, timeout_seconds=None), found)
+            extracted = str(got[-1])
+            return graded(verify(truth, got, timeout_seconds=None), extracted)
     except TimeUpError:
-        return graded(0, found, _TOO_LONG)
+        return graded(0, extracted, _TOO_LONG)
 
 
 WORKLOAD: Final = Workload(

@@ -50,16 +50,16 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     for index, row in enumerate(inputs.rows):
         subject = text(row, "subject")
         tags = {"subject": subject, "category": _CATEGORIES.get(subject, _OTHER)}
-        prompt = ask(text(row, "question"), texts(row, "choices", least=4, most=4))
+        prompt = ask(text(row, "question"), texts(row, "choices", least=4, limit=4))
         yield Question(str(index), Sample(index, prompt, tags=tags), {"answer": _answer(row)})
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the letter is the right one, as a capital."""
-    found = letter(answer.text)
-    if found is None:
+    chosen = letter(answer.text)
+    if chosen is None:
         return unparsed("no `Answer: LETTER`")
-    return graded(found == reference["answer"], found)
+    return graded(chosen == reference["answer"], chosen)
 
 
 def _answer(row: FileRow) -> str:

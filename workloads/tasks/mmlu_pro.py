@@ -92,20 +92,20 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def _examples(inputs: Inputs, shots: int, shown: Callable[[FileRow], str]) -> Mapping[str, Sequence[str]]:
     """The examples of each category, in the order of their rows."""
-    found: dict[str, list[str]] = {}
+    examples: dict[str, list[str]] = {}
     if shots:
         try:
             rows = inputs.more("validation")
         except SourceError as error:
             raise SourceError(f"{error}; {_WITHOUT}") from error
         for row in rows:
-            found.setdefault(text(row, "category"), []).append(shown(row))
-    return found
+            examples.setdefault(text(row, "category"), []).append(shown(row))
+    return examples
 
 
 def _options(row: FileRow) -> Sequence[str]:
     """The options that are some."""
-    options = [option for option in texts(row, "options", most=_MOST_OPTIONS) if option != "N/A"]
+    options = [option for option in texts(row, "options", limit=_MOST_OPTIONS) if option != "N/A"]
     if not options:
         raise ColumnError(f"{row.place}, column 'options': there are none")
     return options
@@ -167,15 +167,15 @@ def grade_random_option(reference: Reference, answer: Answer) -> Score:
     return _guessed(reference, mmlu_pro_letter.letter(answer.text), reference["options"])
 
 
-def _judged(reference: Reference, found: str | None) -> Score:
-    if found is None:
+def _judged(reference: Reference, chosen: str | None) -> Score:
+    if chosen is None:
         return unparsed("no letter", guess=1 / reference["options"])
-    return graded(found == reference["answer"], found)
+    return graded(chosen == reference["answer"], chosen)
 
 
-def _guessed(reference: Reference, found: str | None, options: int) -> Score:
-    if found is not None:
-        return graded(found == reference["answer"], found)
+def _guessed(reference: Reference, chosen: str | None, options: int) -> Score:
+    if chosen is not None:
+        return graded(chosen == reference["answer"], chosen)
     guess = drawn(options)
     value = float(guess == reference["answer"])
     return Score(value, Status.UNPARSED, None, f"no letter; {guess} drawn at random")

@@ -53,10 +53,10 @@ def _messages(row: FileRow) -> tuple[dict[str, Any], ...]:
     Raises:
         ColumnError: It is none.
     """
-    said = row["prompt"]
+    prompt = row["prompt"]
     try:
-        messages = json.loads(said) if isinstance(said, str) else said
-        return tuple({"role": one["role"], "content": str(one["content"])} for one in messages)
+        messages = json.loads(prompt) if isinstance(prompt, str) else prompt
+        return tuple({"role": message["role"], "content": str(message["content"])} for message in messages)
     except (ValueError, TypeError, KeyError) as error:
         raise ColumnError(
             f"{row.place}: 'prompt' must be JSON text of a list of messages with role and content"
@@ -72,8 +72,8 @@ def _length_in_tokens(name: str) -> Callable[[FileRow, Sequence[dict[str, Any]]]
     encode = tokenizer(name).encode
 
     def length(row: FileRow, chat: Sequence[dict[str, Any]]) -> str:
-        texts = [*(one["content"] for one in chat), text(row, "answer")]
-        count = sum(len(encode(one, add_special_tokens=False)) for one in texts)
+        texts = [*(message["content"] for message in chat), text(row, "answer")]
+        count = sum(len(encode(part, add_special_tokens=False)) for part in texts)
         return length_class(count, "tokens", _LEAST_TOKENS)
 
     return length
@@ -84,10 +84,10 @@ def grade(reference: Reference, answer: Answer) -> Score:
     first = reference["random_string_to_prepend"]
     if not answer.text.startswith(first):
         return unparsed("does not begin with the random text")
-    said, wanted = answer.text.removeprefix(first), reference["answer"].removeprefix(first)
+    response, wanted = answer.text.removeprefix(first), reference["answer"].removeprefix(first)
     # Which is which matters, and so does difflib's leaving out of letters that are frequent.
-    ratio = SequenceMatcher(None, said, wanted).ratio()
-    return graded(ratio, said, "" if ratio == 1 else "not the same text")
+    ratio = SequenceMatcher(None, response, wanted).ratio()
+    return graded(ratio, response, "" if ratio == 1 else "not the same text")
 
 
 def _headlines() -> Iterator[Headline]:

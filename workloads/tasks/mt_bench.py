@@ -45,7 +45,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         TaskError: The model to compare with has no answers.
         ColumnError: A row is not as the benchmark has it.
     """
-    given = _turns_by_question(inputs.more("reference"))
+    references = _turns_by_question(inputs.more("reference"))
     baseline = _baseline(inputs.options["baseline"], inputs) if inputs.options["baseline"] else {}
     for index, row in enumerate(inputs.rows):
         first, second = _two_texts(row, row["turns"])
@@ -54,9 +54,9 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         number = row["question_id"]
         reference: dict[str, Any] = {"turns": [first, second]}
         if row["category"] in _WITH_REFERENCE:
-            reference["answers"] = _known(row, given, "reference answer")
+            reference["answers"] = _answers_of(row, references, "reference answer")
         if baseline:
-            reference["baseline"] = _known(row, baseline, f"answer of {inputs.options['baseline']}")
+            reference["baseline"] = _answers_of(row, baseline, f"answer of {inputs.options['baseline']}")
         yield Question(str(number), sample, reference)
 
 
@@ -74,13 +74,15 @@ def ask_for_ratings(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
 
 def grade_ratings(_reference: Reference, answer: Answer) -> Score:
     """The mean of both ratings."""
-    said = {key: answer.judged[key] for key in _RATINGS if key in answer.judged}
-    if len(said) < len(_RATINGS):
+    judgements = {key: answer.judged[key] for key in _RATINGS if key in answer.judged}
+    if len(judgements) < len(_RATINGS):
         return pending()
-    found = {key: rating for key, text in said.items() if (rating := rating_in(text)) is not None}
-    if len(found) < len(_RATINGS):
+    ratings = {key: rating for key, text in judgements.items() if (rating := rating_in(text)) is not None}
+    if len(ratings) < len(_RATINGS):
         return failed("the judge gave no rating [[1]] to [[10]]")
-    return graded(fmean(found.values()), ", ".join(f"{rating:g}" for rating in found.values()), "", **found)
+    return graded(
+        fmean(ratings.values()), ", ".join(f"{rating:g}" for rating in ratings.values()), "", **ratings
+    )
 
 
 def ask_for_comparisons(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
@@ -90,19 +92,19 @@ def ask_for_comparisons(reference: Reference, answer: Answer) -> Sequence[Inquir
     texts, ours, theirs = _texts(reference), _both(answer), reference["baseline"]
     prompts = [_PROMPTS.prompts[name] for name in _names("pair-v2", "pair-math-v1", reference)]
     pairs = zip(_COMPARISONS, prompts, strict=True)
-    return [one for key, prompt in pairs for one in inquiries(prompt, texts, ours, theirs, key)]
+    return [inquiry for key, prompt in pairs for inquiry in inquiries(prompt, texts, ours, theirs, key)]
 
 
 def grade_comparisons(reference: Reference, answer: Answer) -> Score:
     """The mean over both turns: a win in both orders is 1, a loss in both 0, and all else a tie."""
     if "baseline" not in reference:
         return failed("no answers to compare with: ask mt_bench:baseline=MODEL")
-    found = [compared(answer.judged, key) for key in _COMPARISONS]
-    if unknown := [one for one in found if isinstance(one, Score)]:
-        return min(unknown, key=lambda one: one.status is not Status.JUDGE_PENDING)
-    comparisons = [one for one in found if isinstance(one, PairwiseComparison)]
-    said = ", ".join(f"{one.shown_first}{one.shown_second}" for one in comparisons)
-    return graded(fmean(one.agreed for one in comparisons), said, "", **mean_of(comparisons))
+    results = [compared(answer.judged, key) for key in _COMPARISONS]
+    if unknown := [result for result in results if isinstance(result, Score)]:
+        return min(unknown, key=lambda result: result.status is not Status.JUDGE_PENDING)
+    comparisons = [result for result in results if isinstance(result, PairwiseComparison)]
+    shown = ", ".join(f"{comparison.shown_first}{comparison.shown_second}" for comparison in comparisons)
+    return graded(fmean(comparison.agreed for comparison in comparisons), shown, "", **mean_of(comparisons))
 
 
 def _texts(reference: Reference) -> dict[str, str]:
@@ -154,7 +156,7 @@ def _two_texts(row: FileRow, turns: Any) -> list[str]:
     raise ColumnError(f"{row.place}: `turns` is not a list of two texts")
 
 
-def _known(row: FileRow, answers: Mapping[Any, list[str]], what: str) -> list[str]:
+def _answers_of(row: FileRow, answers: Mapping[Any, list[str]], what: str) -> list[str]:
     number = row["question_id"]
     if number not in answers:
         raise ColumnError(f"{row.place}: there is no {what} to question {number}")

@@ -79,17 +79,17 @@ def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Work
 
 def questions(inputs: Inputs) -> Iterator[Question]:
     """One question a row; its id is the row's, else its number."""
-    said = inputs.options
+    options = inputs.options
     for index, row in enumerate(inputs.rows):
-        user, system, identity = _must(row, USER, said), _may(row, SYSTEM, said), _may(row, ID, said)
-        truth = _must(row, TRUTH, said) if said[TRUTH] else None
+        user, system, identity = _must(row, USER, options), _may(row, SYSTEM, options), _may(row, ID, options)
+        truth = _must(row, TRUTH, options) if options[TRUTH] else None
         name = index if identity is None or row[identity] is None else row[identity]
         reference = {
             "id": str(name),
             TRUTH: None if truth is None else _truth(row, truth),
             "more": _without(row, {user, system, identity, truth}),
         }
-        yield Question(str(name), _sample(index, row, user, system, said[_TAGS]), _json(reference))
+        yield Question(str(name), _sample(index, row, user, system, options[_TAGS]), _json(reference))
 
 
 def _sample(index: int, row: FileRow, user: str, system: str | None, tags: Sequence[str]) -> Sample:
@@ -113,29 +113,29 @@ def _without(row: FileRow, columns: Collection[str | None]) -> Mapping[str, Any]
     return {column: value for column, value in there.items() if column not in columns}
 
 
-def _must(row: FileRow, meant: str, said: Mapping[str, str]) -> str:
+def _must(row: FileRow, meant: str, options: Mapping[str, str]) -> str:
     """The column that a row has to have.
 
     Raises:
         ColumnError: It has none.
     """
-    column = _column(row, said[meant])
+    column = _column(row, options[meant])
     if column is None:
         names = _without(row, set())
-        there = f"the columns are {', '.join(map(repr, names))}" if names else "it has no columns"
+        columns = f"the columns are {', '.join(map(repr, names))}" if names else "it has no columns"
         none = f", or --map {meant}= where there is none" if meant == TRUTH else ""
         raise ColumnError(
-            f"{row.place}: there is no column {said[meant]!r}; {there}{did_you_mean(said[meant], names)}; "
-            f"name the right one with --map {meant}=COLUMN{none}"
+            f"{row.place}: there is no column {options[meant]!r}; {columns}"
+            f"{did_you_mean(options[meant], names)}; name the right one with --map {meant}=COLUMN{none}"
         )
     return column
 
 
-def _may(row: FileRow, meant: str, said: Mapping[str, str]) -> str | None:
+def _may(row: FileRow, meant: str, options: Mapping[str, str]) -> str | None:
     """The column that a row may have; it has to, where it was named."""
-    if said[meant] in ("", meant):
-        return _column(row, said[meant])
-    return _must(row, meant, said)
+    if options[meant] in ("", meant):
+        return _column(row, options[meant])
+    return _must(row, meant, options)
 
 
 def _name(text: str) -> str:
@@ -150,7 +150,9 @@ def _name(text: str) -> str:
 def _column(row: FileRow, name: str) -> str | None:
     """The column of a name as it is, else in another case; None where there is none."""
     names = _without(row, set())
-    same = [name] if name in names else [one for one in names if one.lower() == name.lower()]
+    same = (
+        [name] if name in names else [candidate for candidate in names if candidate.lower() == name.lower()]
+    )
     if len(same) > 1:
         raise ColumnError(
             f"{row.place}: {' and '.join(map(repr, same))} are one name in another case; rename one of them"
@@ -162,9 +164,9 @@ def _truth(row: FileRow, column: str) -> Any:
     """What an answer is held against: any JSON that says something."""
     truth = row[column]
     if truth is None or (isinstance(truth, str) and not truth.strip()):
-        said = kind(truth) if truth is None else "an empty text"
+        shown = kind(truth) if truth is None else "an empty text"
         raise ColumnError(
-            f"{row.place}, column {column!r}: {said}, where the right answer should be; "
+            f"{row.place}, column {column!r}: {shown}, where the right answer should be; "
             "fill it in or drop the row"
         )
     return truth
@@ -191,8 +193,8 @@ def _by(judge: Callable[[str, str], bool]) -> Callable[[Reference, Answer], Scor
         truth = _held(reference)
         if truth is None:
             return failed("the row has no ground_truth: give a function with --eval")
-        said = answer.text.strip()
-        return graded(judge(said, truth), said)
+        text = answer.text.strip()
+        return graded(judge(text, truth), text)
 
     return grade
 
@@ -201,13 +203,13 @@ SCORERS: Final = (
     Scorer(
         "exact",
         1,
-        _by(lambda said, truth: said == truth),
+        _by(lambda text, truth: text == truth),
         "the answer is the ground_truth, but for white space at the ends of either",
     ),
     Scorer(
         "contains",
         1,
-        _by(lambda said, truth: truth in said),
+        _by(lambda text, truth: truth in text),
         "the ground_truth stands somewhere in the answer, in the same case",
     ),
     *own_scorers.SCORERS,

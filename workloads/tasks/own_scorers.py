@@ -29,11 +29,11 @@ def _normalised(judge: Callable[[str, str], bool]) -> Callable[[Reference, Answe
         truth = reference[TRUTH]
         if truth is None:
             return failed(_NO_TRUTH)
-        accepted = [normalised(str(one)) for one in (truth if isinstance(truth, list) else [truth])]
+        accepted = [normalised(str(item)) for item in (truth if isinstance(truth, list) else [truth])]
         if not accepted or not all(accepted):
             return failed("the ground_truth has nothing but punctuation and blanks: use the scorer exact")
-        said = normalised(answer.text)
-        return graded(any(judge(one, said) for one in accepted), said)
+        text = normalised(answer.text)
+        return graded(any(judge(item, text) for item in accepted), text)
 
     return grade
 
@@ -48,8 +48,8 @@ def _choice(options: int) -> Callable[[Reference, Answer], Score]:
         right = str(truth).strip().strip("().").upper()
         if len(right) != 1 or right not in letters:
             return failed(f"the ground_truth {truth!r} is no letter from A to {letters[-1]}")
-        found = choice(answer.text, options)
-        return unparsed("no letter of an option") if found is None else graded(found == right, found)
+        chosen = choice(answer.text, options)
+        return unparsed("no letter of an option") if chosen is None else graded(chosen == right, chosen)
 
     return grade
 
@@ -69,12 +69,12 @@ def _of_sets(reference: Reference, answer: Answer, *, exact: bool) -> Score:
     if truth is None:
         return failed(_NO_TRUTH)
     wanted = as_items(truth) if isinstance(truth, list) else items(str(truth))
-    found = items(answer.text)
-    missing, wrong = len(wanted - found), len(found - wanted)
-    metrics = {"jaccard": jaccard(found, wanted), "exact": float(not missing and not wrong)}
+    items_found = items(answer.text)
+    missing, wrong = len(wanted - items_found), len(items_found - wanted)
+    metrics = {"jaccard": jaccard(items_found, wanted), "exact": float(not missing and not wrong)}
     reason = f"{missing} missing, {wrong} wrong" if missing or wrong else ""
     value = metrics["exact" if exact else "jaccard"]
-    return graded(value, ", ".join(sorted(found)), reason, **metrics)
+    return graded(value, ", ".join(sorted(items_found)), reason, **metrics)
 
 
 def grade_calls(reference: Reference, answer: Answer) -> Score:
@@ -86,18 +86,18 @@ def grade_calls(reference: Reference, answer: Answer) -> Score:
     if truth is None:
         return failed("the ground_truth is no call, nor a list of them")
     if answer.tool_calls:
-        found = calls_of_tools(answer.tool_calls)
+        calls = calls_of_tools(answer.tool_calls)
     else:
-        found = calls_of_text(answer.text)
-        if found is None and not truth:
+        calls = calls_of_text(answer.text)
+        if calls is None and not truth:
             return graded(1, "no call")
-    if found is None:
+    if calls is None:
         return unparsed("no call that can be read", names=0.0)
-    names = sorted(name for call in found for name in call)
-    right = same_calls(found, truth)
+    names = sorted(name for call in calls for name in call)
+    right = same_calls(calls, truth)
     same_names = names == sorted(name for call in truth for name in call)
     reason = "" if right else "other arguments" if same_names else "other functions"
-    return graded(right, repr(found), reason, names=float(same_names))
+    return graded(right, repr(calls), reason, names=float(same_names))
 
 
 def _calls_of(truth: Any) -> Any:
@@ -115,7 +115,7 @@ SCORERS: Final = (
     Scorer(
         "exact_normalised",
         1,
-        _normalised(lambda truth, said: said == truth),
+        _normalised(lambda truth, text: text == truth),
         "the answer is the ground_truth, both NFKD, in lower case, without punctuation, with single blanks",
     ),
     Scorer(

@@ -38,28 +38,28 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """F1 of the findings: one is right where CWE and line are, and counts once; both lists empty is 1."""
-    said = json_in(answer.text, list)
+    reported = json_in(answer.text, list)
     wanted = reference["findings"]
-    if said is None or not all(isinstance(one, dict) for one in said):
+    if reported is None or not all(isinstance(report, dict) for report in reported):
         return unparsed("no JSON list of objects", found=0, reported=0, wanted=len(wanted))
-    left, found = list(wanted), 0
-    for one in said:
-        hit = next((finding for finding in left if _is(finding, one)), None)
+    left, hits = list(wanted), 0
+    for report in reported:
+        hit = next((finding for finding in left if _is(finding, report)), None)
         if hit is not None:
             left.remove(hit)
-            found += 1
-    value = 2 * found / (len(said) + len(wanted)) if said or wanted else 1.0
+            hits += 1
+    value = 2 * hits / (len(reported) + len(wanted)) if reported or wanted else 1.0
     missed = ", ".join(f"{finding['cwe'][0]} in line {finding['lines'][0]} missed" for finding in left)
-    false = len(said) - found
+    false = len(reported) - hits
     reason = "; ".join(filter(None, (missed, f"{false} false or repeated" if false else "")))
-    taken = ", ".join(f"{one.get('cwe')}:{one.get('line')}" for one in said)
-    return graded(value, taken, reason, found=found, reported=len(said), wanted=len(wanted))
+    taken = ", ".join(f"{report.get('cwe')}:{report.get('line')}" for report in reported)
+    return graded(value, taken, reason, found=hits, reported=len(reported), wanted=len(wanted))
 
 
-def _is(finding: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+def _is(finding: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
     """Whether a finding is what was reported: one of its CWEs, in one of its lines."""
-    number = _CWE.fullmatch(str(said.get("cwe", "")).strip())
-    line = said.get("line")
+    number = _CWE.fullmatch(str(report.get("cwe", "")).strip())
+    line = report.get("line")
     if number is None or isinstance(line, bool) or not isinstance(line, int):
         return False
     first, last = finding["lines"]

@@ -56,25 +56,27 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
 
 def grade(_reference: Reference, answer: Answer) -> Score:
     """1 where the judge says correct."""
-    said = answer.judged.get(_KEY)
-    if said is None:
+    judgement = answer.judged.get(_KEY)
+    if judgement is None:
         return pending()
-    letter = _LETTER.search(said)
-    given = _GRADES[letter[0] if letter else "C"]
-    figures = {name: float(name == given) for name in _GRADES.values()}
+    letter = _LETTER.search(judgement)
+    grade_name = _GRADES[letter[0] if letter else "C"]
+    figures = {name: float(name == grade_name) for name in _GRADES.values()}
     if letter is None:
         reason = "the judge said none of A, B and C, which counts as not attempted"
-        return Score(0.0, Status.UNPARSED, given, reason, figures)
-    return graded(given == "correct", given, "" if given == "correct" else given, **figures)
+        return Score(0.0, Status.UNPARSED, grade_name, reason, figures)
+    return graded(
+        grade_name == "correct", grade_name, "" if grade_name == "correct" else grade_name, **figures
+    )
 
 
 def _metadata(row: FileRow) -> dict[str, Any]:
     """What is known about a question: the file has it as a Python literal."""
-    told = row.value.get("metadata", {}) if isinstance(row.value, dict) else {}
+    metadata = row.value.get("metadata", {}) if isinstance(row.value, dict) else {}
     try:
-        about = ast.literal_eval(told) if isinstance(told, str) else told
+        about = ast.literal_eval(metadata) if isinstance(metadata, str) else metadata
     except (ValueError, SyntaxError) as error:
-        raise ColumnError(f"{row.place}: `metadata` is not a Python literal: {told[:80]!r}") from error
+        raise ColumnError(f"{row.place}: `metadata` is not a Python literal: {metadata[:80]!r}") from error
     return about if isinstance(about, dict) else {}
 
 

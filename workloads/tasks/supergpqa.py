@@ -42,7 +42,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     """One question a row."""
     named = inputs.options["subfield"]
     for index, row in enumerate(inputs.rows):
-        options = texts(row, "options", most=len(_LETTERS))
+        options = texts(row, "options", limit=len(_LETTERS))
         discipline, field, subfield = (text(row, name) for name in ("discipline", "field", "subfield"))
         prompt = _PROMPT.format(
             about=f" about {subfield}" if named else "",
@@ -63,10 +63,10 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the letter is the right one, as a capital."""
-    found = letter(answer.text, reference["options"])
-    if found is None:
+    chosen = letter(answer.text, reference["options"])
+    if chosen is None:
         return unparsed("no letter and no option", miss=1.0)
-    return graded(found == reference["answer"], found, miss=0.0)
+    return graded(chosen == reference["answer"], chosen, miss=0.0)
 
 
 def _mean_of(tag_name: str) -> Headline:
@@ -83,7 +83,7 @@ def valid_letters(reference: Reference) -> str:
 
 def ask_letter(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
     """Which option the answer chooses; the judge sees the question, and not which letter is right."""
-    question = next((said["content"] for said in answer.messages if said["role"] == "user"), "")
+    question = next((message["content"] for message in answer.messages if message["role"] == "user"), "")
     messages = _PROMPTS.prompts["letter"].messages(
         question=question, answer=answer.text, valid_letters=", ".join(valid_letters(reference))
     )
@@ -92,26 +92,26 @@ def ask_letter(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
 
 def grade_letter(reference: Reference, answer: Answer) -> Score:
     """Right where the letter that the judge took out of the answer is the right one."""
-    said = answer.judged.get(_KEY)
-    if said is None:
+    judgement = answer.judged.get(_KEY)
+    if judgement is None:
         return pending()
     valid = valid_letters(reference)
-    named = _LETTER_LINE.findall(said) or _LETTER_ALONE.findall(said)
+    named = _LETTER_LINE.findall(judgement) or _LETTER_ALONE.findall(judgement)
     taken = named[-1].upper() if named else ""
     if taken != _NO_LETTER and (not taken or taken not in valid):
-        return unreadable(f"letter from {valid[0]} to {valid[-1]}, nor {_NO_LETTER}", said)
+        return unreadable(f"letter from {valid[0]} to {valid[-1]}, nor {_NO_LETTER}", judgement)
     candidate = "" if taken == _NO_LETTER else taken
     details = {
         "reference_letter": reference["answer"],
         "candidate_letter": candidate,
         "valid_letters": valid,
     }
-    found = (
+    chosen = (
         graded(candidate == reference["answer"], candidate, miss=0.0)
         if candidate
         else unparsed("no letter and no option, the judge says", miss=1.0)
     )
-    return replace(found, details=details)
+    return replace(chosen, details=details)
 
 
 _OFFICIAL: Final = Scorer(

@@ -36,13 +36,13 @@ def read(kind: Kind, name: str, data: Path | None) -> tuple[Path, Mapping[str, A
         SourceError: There is none of this name, or it cannot be read.
         MalformedError: It is not YAML, has a key twice, or has no keys.
     """
-    found = available(kind, data)
-    if name not in found:
+    files = available(kind, data)
+    if name not in files:
         raise SourceError(
-            f"{_NAME}: {kind} has no file {name}.yaml{did_you_mean(name, found)}; there are "
-            f"{', '.join(sorted(found))}, and --data DIR may have more in DIR/{kind}"
+            f"{_NAME}: {kind} has no file {name}.yaml{did_you_mean(name, files)}; there are "
+            f"{', '.join(sorted(files))}, and --data DIR may have more in DIR/{kind}"
         )
-    return found[name], _mapping(found[name])
+    return files[name], _mapping(files[name])
 
 
 def available(kind: Kind, data: Path | None) -> dict[str, Path]:
@@ -52,20 +52,20 @@ def available(kind: Kind, data: Path | None) -> dict[str, Path]:
         kind: Which.
         data: The user's folder, or the one above it.
     """
-    found = _named(kind, _PACKAGED / _NAME)
+    files = _named(kind, _PACKAGED / _NAME)
     for folder in [] if data is None else [data, data / _NAME]:
-        found |= _named(kind, folder)
-    return found
+        files |= _named(kind, folder)
+    return files
 
 
-def members(path: Path, key: str, value: object, known: Collection[str]) -> Mapping[str, Any]:
+def members(path: Path, key: str, value: object, allowed: Collection[str]) -> Mapping[str, Any]:
     """A part of a file as keys and values.
 
     Args:
         path: The file.
         key: The place of the part.
         value: The part.
-        known: What keys there may be; none allows any.
+        allowed: What keys there may be; none allows any.
 
     Raises:
         MalformedError: It is something else, or has a key that is not known.
@@ -73,10 +73,10 @@ def members(path: Path, key: str, value: object, known: Collection[str]) -> Mapp
     place = f"{path}: {key}" if key else str(path)
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise MalformedError(f"{place}: must hold keys and values")
-    if unknown := [name for name in value if known and name not in known]:
+    if unknown := [name for name in value if allowed and name not in allowed]:
         raise MalformedError(
-            f"{place}: there is no key {unknown[0]!r} here{did_you_mean(unknown[0], known)}; "
-            f"the keys are {', '.join(known)}"
+            f"{place}: there is no key {unknown[0]!r} here{did_you_mean(unknown[0], allowed)}; "
+            f"the keys are {', '.join(allowed)}"
         )
     return value
 

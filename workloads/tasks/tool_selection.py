@@ -65,7 +65,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     if options["model"] != _NO_MODEL:
         prices = model_config(options["model"], inputs.data)
         extra["costs"] = (prices.input_cost, prices.output_cost)
-    found: list[Question] = []
+    questions_read: list[Question] = []
     missing = Counter[str]()
     for row in inputs.rows:
         if _level(row) not in wanted:
@@ -74,11 +74,11 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         if isinstance(steps, str):
             missing[steps] += 1
             continue
-        sample = _sample(len(found), row, chosen, mode, form)
-        found.append(Question(_text(row, "id"), sample, {"steps": steps, **extra}))
+        sample = _sample(len(questions_read), row, chosen, mode, form)
+        questions_read.append(Question(_text(row, "id"), sample, {"steps": steps, **extra}))
     if missing:
         operations = ", ".join(missing)
-        if not any(question.reference["steps"] for question in found):
+        if not any(question.reference["steps"] for question in questions_read):
             raise ColumnError(
                 f"tool_selection: the tool set {tools} has no tool for {operations}: "
                 "name one in its tool_mapping, or give scenarios of its own"
@@ -86,7 +86,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         inputs.notes.append(
             f"{missing.total()} scenarios left out: the tool set {tools} has no tool for {operations}"
         )
-    yield from found
+    yield from questions_read
 
 
 def levels(text: str) -> tuple[str, ...]:
@@ -152,13 +152,13 @@ def _steps(row: FileRow, tools: ToolSet, name: str) -> list[list[str]] | str:
     steps = []
     for step in expected:
         valid = step if isinstance(step, list) else [step]
-        names = {tools.tool_of(one) for one in valid if isinstance(one, str)} - {None}
-        unknown = [one for one in valid if not _is_possible(one, tools)]
+        names = {tools.tool_of(operation) for operation in valid if isinstance(operation, str)} - {None}
+        unknown = [operation for operation in valid if not _is_possible(operation, tools)]
         if unknown or not valid:
             raise _no_tool(row, unknown[0] if unknown else "nothing", tools, name)
         if not names:
             return str(valid[0])
-        steps.append(sorted(one for one in names if one is not None))
+        steps.append(sorted(operation for operation in names if operation is not None))
     return steps
 
 
@@ -168,8 +168,8 @@ def _is_possible(step: object, tools: ToolSet) -> bool:
 
 
 def _no_tool(row: FileRow, step: object, tools: ToolSet, name: str) -> ColumnError:
-    known = (*tools.operations, *(tool.name for tool in tools.tools))
-    near = did_you_mean(step, known) if isinstance(step, str) else ""
+    names = (*tools.operations, *(tool.name for tool in tools.tools))
+    near = did_you_mean(step, names) if isinstance(step, str) else ""
     return ColumnError(
         f"{row.place}: 'expect': the tool set {name} has no tool for {step!r}{near}; "
         "name one in its tool_mapping"
@@ -205,34 +205,34 @@ def _name(call: object) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _names_in(text: str, known: Sequence[str]) -> list[str] | None:
-    told = json_in(text, list)
-    if told is not None:
-        names = [_named(one) for one in told]
+def _names_in(text: str, names_known: Sequence[str]) -> list[str] | None:
+    value = json_in(text, list)
+    if value is not None:
+        names = [_named(element) for element in value]
         return None if None in names else [name for name in names if name is not None]
-    one = json_in(text, dict)
-    if one is not None:
-        name = _named(one)
+    fields = json_in(text, dict)
+    if fields is not None:
+        name = _named(fields)
         return None if name is None else [name]
     bare = [part.strip(" `'\"") for part in _SEPARATORS.split(text.strip())]
-    return bare if set(bare) <= set(known) else None
+    return bare if set(bare) <= set(names_known) else None
 
 
-def _named(told: object) -> str | None:
+def _named(value: object) -> str | None:
     """The name that stands in a list: alone, or as a member of an object."""
-    if isinstance(told, dict):
-        told = next((told[key] for key in ("name", "tool") if key in told), None)
-    return told if isinstance(told, str) else None
+    if isinstance(value, dict):
+        value = next((value[key] for key in ("name", "tool") if key in value), None)
+    return value if isinstance(value, str) else None
 
 
 def _matched(reference: Reference, called: Sequence[str]) -> Score:
     steps: Sequence[Sequence[str]] = reference["steps"]
     right = sum(name in step for name, step in zip(called, steps, strict=False))
-    most = max(len(steps), len(called))
+    longer = max(len(steps), len(called))
     taken = ", ".join(called) or "no call"
     wanted = ", ".join(" or ".join(step) for step in steps) or "no call"
-    is_right = right == most
-    share = right / most if most else 1.0
+    is_right = right == longer
+    share = right / longer if longer else 1.0
     return graded(is_right, taken, "" if is_right else f"should be {wanted}", **_metrics(reference, share))
 
 

@@ -97,78 +97,81 @@ def tool_set(name: str, style: str, data: Path | None) -> ToolSet:
         SourceError: The file does not exist, or the style describes none of the tools.
         MalformedError: A file is not what it should be.
     """
-    path, told = read("tool_sets", name, data)
-    members(path, "", told, _SET)
-    tools = tuple(_tools(path, told, _TOOL))
-    count = told.get("tool_count", len(tools))
+    path, fields = read("tool_sets", name, data)
+    members(path, "", fields, _SET)
+    tools = tuple(_tools(path, fields, _TOOL))
+    count = fields.get("tool_count", len(tools))
     notes = (
         []
         if count == len(tools)
         else [f"{path.name}: tool_count is {count}, the file has {len(tools)} tools"]
     )
     names = [tool.name for tool in tools]
-    operations = members(path, "tool_mapping", told.get("tool_mapping", {}), ())
+    operations = members(path, "tool_mapping", fields.get("tool_mapping", {}), ())
     for operation, tool in operations.items():
         if tool not in names:
             raise MalformedError(
                 f"{path}: tool_mapping.{operation}: {tool!r} is none of the tools: {', '.join(names)}"
             )
-    found = ToolSet(tools, operations, tuple(notes))
+    tools_set = ToolSet(tools, operations, tuple(notes))
     unchanged = style == OWN or (style == DEFAULT and DEFAULT not in available("descriptions", data))
-    return found if unchanged else _in_the_words(found, name, style, data)
+    return tools_set if unchanged else _in_the_words(tools_set, name, style, data)
 
 
-def _in_the_words(found: ToolSet, name: str, style: str, data: Path | None) -> ToolSet:
-    path, told = read("descriptions", style, data)
-    members(path, "", told, _STYLE)
-    words = {tool.name: tool.words for tool in _tools(path, told, ("name", *_WORDS))}
-    if words.keys().isdisjoint(tool.name for tool in found.tools):
+def _in_the_words(original: ToolSet, name: str, style: str, data: Path | None) -> ToolSet:
+    path, fields = read("descriptions", style, data)
+    members(path, "", fields, _STYLE)
+    words = {tool.name: tool.words for tool in _tools(path, fields, ("name", *_WORDS))}
+    if words.keys().isdisjoint(tool.name for tool in original.tools):
         raise SourceError(f"{path}: describes none of the tools of {name}")
     return replace(
-        found, tools=tuple(replace(tool, words=words.get(tool.name, tool.words)) for tool in found.tools)
+        original,
+        tools=tuple(replace(tool, words=words.get(tool.name, tool.words)) for tool in original.tools),
     )
 
 
-def _tools(path: Path, told: Mapping[str, Any], known: tuple[str, ...]) -> Iterator[Tool]:
-    listed = told.get("tools")
+def _tools(path: Path, fields: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Tool]:
+    listed = fields.get("tools")
     if not isinstance(listed, list) or not listed:
         raise MalformedError(f"{path}: tools: must be a list of tools")
     seen = set()
-    for index, one in enumerate(listed):
-        tool = _tool(path, f"tools[{index}]", members(path, f"tools[{index}]", one, known))
+    for index, entry in enumerate(listed):
+        tool = _tool(path, f"tools[{index}]", members(path, f"tools[{index}]", entry, operations))
         if tool.name in seen:
             raise MalformedError(f"{path}: tools[{index}].name: {tool.name!r} stands twice")
         seen.add(tool.name)
         yield tool
 
 
-def _tool(path: Path, key: str, told: Mapping[str, Any]) -> Tool:
+def _tool(path: Path, key: str, fields: Mapping[str, Any]) -> Tool:
     for word in ("name", "what"):
-        if word not in told:
+        if word not in fields:
             raise MalformedError(f"{path}: {key}: the key {word!r} is missing")
     for word in ("name", *_WORDS):
-        if word in told and not (isinstance(told[word], str) and told[word].strip()):
+        if word in fields and not (isinstance(fields[word], str) and fields[word].strip()):
             raise MalformedError(f"{path}: {key}.{word}: must be text")
-    words = {word: told[word].strip() for word in _WORDS if word in told}
+    words = {word: fields[word].strip() for word in _WORDS if word in fields}
     place = f"{key}.parameters"
-    given = members(path, place, told.get("parameters", {}), ())
-    return Tool(told["name"], words, _schema(path, place, given))
+    parameters = members(path, place, fields.get("parameters", {}), ())
+    return Tool(fields["name"], words, _schema(path, place, parameters))
 
 
-def _schema(path: Path, key: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _schema(path: Path, key: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """The JSON schema of parameters: `index: integer`, `where: [before, end]`, `text?: string`."""
-    properties = {name.removesuffix("?"): _kind(path, f"{key}.{name}", told) for name, told in given.items()}
-    required = [name for name in given if not name.endswith("?")]
+    properties = {
+        name.removesuffix("?"): _kind(path, f"{key}.{name}", type_name) for name, type_name in fields.items()
+    }
+    required = [name for name in fields if not name.endswith("?")]
     return {"type": "object", "properties": properties, "required": required}
 
 
-def _kind(path: Path, key: str, told: object) -> Mapping[str, Any]:
-    if isinstance(told, dict):
-        return told
-    if isinstance(told, list) and told and all(isinstance(one, str) for one in told):
-        return {"type": "string", "enum": told}
-    if told not in _TYPES:
+def _kind(path: Path, key: str, type_name: object) -> Mapping[str, Any]:
+    if isinstance(type_name, dict):
+        return type_name
+    if isinstance(type_name, list) and type_name and all(isinstance(choice, str) for choice in type_name):
+        return {"type": "string", "enum": type_name}
+    if type_name not in _TYPES:
         raise MalformedError(
             f"{path}: {key}: must be one of {', '.join(_TYPES)}, a list of texts, or a JSON schema"
         )
-    return {"type": told}
+    return {"type": type_name}

@@ -64,14 +64,14 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
 
 def both_orders(_reference: Reference, answer: Answer) -> Score:
     """The mean of both orders."""
-    found = compared(answer.judged)
-    return found if isinstance(found, Score) else _score(found, found.mean)
+    comparison = compared(answer.judged)
+    return comparison if isinstance(comparison, Score) else _score(comparison, comparison.mean)
 
 
 def either_order(_reference: Reference, answer: Answer) -> Score:
     """A win or a tie in at least one of them."""
-    found = compared(answer.judged)
-    return found if isinstance(found, Score) else _score(found, found.either)
+    comparison = compared(answer.judged)
+    return comparison if isinstance(comparison, Score) else _score(comparison, comparison.either)
 
 
 def ask_five(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
@@ -87,18 +87,20 @@ def five_verdicts(_reference: Reference, answer: Answer) -> Score:
         return pending()
     match [reply_in(text) for text in texts]:
         case [JudgeReply() as first, JudgeReply() as second]:
-            found = FiveStep(first, second)
+            step = FiveStep(first, second)
         case _:
             return unreadable("verdict [[A>>B]], [[A>B]], [[A=B]], [[B>A]] or [[B>>A]]", *texts)
-    said = f"{first.preference} shown first, {second.preference} shown second"
-    reason = "" if found.consistent else "the orders disagree"
-    score = graded(found.passed, said, reason, **found.figures())
-    return replace(score, details={"rubric": found.rubric or "none agreed on"})
+    shown = f"{first.preference} shown first, {second.preference} shown second"
+    reason = "" if step.consistent else "the orders disagree"
+    score = graded(step.passed, shown, reason, **step.figures())
+    return replace(score, details={"rubric": step.rubric or "none agreed on"})
 
 
-def _score(found: PairwiseComparison, value: float) -> Score:
-    said = f"{found.shown_first} shown first, {found.shown_second} shown second"
-    return graded(value, said, "" if found.consistent else "the orders disagree", **found.figures())
+def _score(comparison: PairwiseComparison, value: float) -> Score:
+    shown = f"{comparison.shown_first} shown first, {comparison.shown_second} shown second"
+    return graded(
+        value, shown, "" if comparison.consistent else "the orders disagree", **comparison.figures()
+    )
 
 
 def _wanted(inputs: Inputs, row: FileRow) -> bool:

@@ -16,13 +16,13 @@ _DATE: Final = re.compile(
 )
 
 
-def moment(place: str, name: str, said: str) -> int:
+def moment(place: str, name: str, value: str) -> int:
     """Read a moment: `118`, `118.25`, `2023-11-16 18:17:03.9799600`, `2024-05-10 00:00:00.009930+00:00`.
 
     Args:
         place: Where it stands, for messages.
         name: The column.
-        said: What stands there. A date without an offset from UTC is in UTC.
+        value: What stands there. A date without an offset from UTC is in UTC.
 
     Returns:
         Nanoseconds, since 1970 for a date.
@@ -30,14 +30,14 @@ def moment(place: str, name: str, said: str) -> int:
     Raises:
         TraceError: It is none.
     """
-    text = said.strip()
-    if found := _SECONDS.fullmatch(text):
-        return int(found[1]) * _SECOND + _fraction(found[2])
-    if (found := _DATE.fullmatch(text)) and (date := _date(f"{found[1]}{found[3] or '+00:00'}")):
+    text = value.strip()
+    if match := _SECONDS.fullmatch(text):
+        return int(match[1]) * _SECOND + _fraction(match[2])
+    if (match := _DATE.fullmatch(text)) and (date := _date(f"{match[1]}{match[3] or '+00:00'}")):
         since = date - _EPOCH
-        return (since.days * 86_400 + since.seconds) * _SECOND + _fraction(found[2])
+        return (since.days * 86_400 + since.seconds) * _SECOND + _fraction(match[2])
     raise TraceError(
-        f"{place}, {name}: {said!r}, where a time should be: seconds (118 or 118.25), or a date and a time "
+        f"{place}, {name}: {value!r}, where a time should be: seconds (118 or 118.25), or a date and a time "
         "of day (2024-05-10 00:00:00.009930+00:00)"
     )
 

@@ -62,21 +62,21 @@ def _row(line: TextLine) -> TraceRow:
     )
 
 
-def _moment(place: str, said: Any) -> int:
-    if isinstance(said, bool) or not isinstance(said, int | float) or not 0 <= said <= _MOST_MS:
-        raise TraceError(f"{place}, timestamp: {said!r}, where milliseconds from 0 on should be")
-    return round(said * 1_000_000)
+def _moment(place: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_MS:
+        raise TraceError(f"{place}, timestamp: {value!r}, where milliseconds from 0 on should be")
+    return round(value * 1_000_000)
 
 
-def _blocks(place: str, said: Any, inputs: int) -> tuple[int, ...] | None:
-    if said is None:
+def _blocks(place: str, value: Any, inputs: int) -> tuple[int, ...] | None:
+    if value is None:
         return None
-    whole = isinstance(said, list) and all(type(one) is int and 0 <= one <= _MOST_ID for one in said)
+    whole = isinstance(value, list) and all(type(block) is int and 0 <= block <= _MOST_ID for block in value)
     if not whole:
         raise TraceError(f"{place}, hash_ids: not a list of whole numbers from 0 on")
-    if len(said) != (blocks := -(-inputs // BLOCK_TOKENS)):
+    if len(value) != (blocks := -(-inputs // BLOCK_TOKENS)):
         raise TraceError(
-            f"{place}, hash_ids: {len(said)} ids, where input_length {inputs} makes {blocks} blocks of "
+            f"{place}, hash_ids: {len(value)} ids, where input_length {inputs} makes {blocks} blocks of "
             f"{BLOCK_TOKENS} tokens"
         )
-    return tuple(said)
+    return tuple(value)

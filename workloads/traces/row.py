@@ -31,23 +31,23 @@ class TraceRow:
     blocks: tuple[int, ...] | None = None
 
 
-def tokens(place: str, name: str, said: object) -> int:
+def tokens(place: str, name: str, value: object) -> int:
     """A length that a trace says, as a number or as the text of a cell.
 
     Args:
         place: Where, for messages.
         name: The column or member.
-        said: What stands there.
+        value: What stands there.
 
     Raises:
         TraceError: It is none.
     """
-    number = said
-    if isinstance(said, str):
-        digits = said.strip().removesuffix(".0")
-        number = int(digits) if _DIGITS.fullmatch(digits) else said
+    number = value
+    if isinstance(value, str):
+        digits = value.strip().removesuffix(".0")
+        number = int(digits) if _DIGITS.fullmatch(digits) else value
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST:
         raise TraceError(
-            f"{place}, {name}: {said!r}, where a number of tokens should be: a whole one from 0 to {MOST}"
+            f"{place}, {name}: {value!r}, where a number of tokens should be: a whole one from 0 to {MOST}"
         )
     return number

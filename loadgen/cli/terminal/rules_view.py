@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.demands import DatasetDemand, SteadyStateDemand, ValidityDemand
 from rulesets.expression import described
-from rulesets.reading.rules import told
+from rulesets.reading.rules import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def one_ruleset(ruleset: Ruleset) -> Iterator[str]:
     yield _title(ruleset.name, ruleset.version, place, locked=ruleset.locked)
     for name, section in _sections(ruleset).items():
         if section:
-            yield from wrap(f"{name:<13} {told(section)}", _WIDTH, subsequent_indent=" " * 14)
+            yield from wrap(f"{name:<13} {shown(section)}", _WIDTH, subsequent_indent=" " * 14)
     if ruleset.targets:
         yield "targets"
         width = max(len(target.id) for target in ruleset.targets)
@@ -87,7 +87,7 @@ def _sections(ruleset: Ruleset) -> Mapping[str, Any]:
 
 
 def _audit(audit: AuditDemand) -> str:
-    return f"{audit.name} ({told(audit.told)})" if audit.told else audit.name
+    return f"{audit.name} ({shown(audit.told)})" if audit.told else audit.name
 
 
 def _flat(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -96,8 +96,8 @@ def _flat(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _sweep(sweep: Mapping[str, Any]) -> str:
-    parts = {name: told(_said(value)) for name, value in sweep.items() if name != "checks" and value}
-    checks = [name if value is None else f"{name} {told(value)}" for name, value in sweep["checks"]]
+    parts = {name: shown(_said(value)) for name, value in sweep.items() if name != "checks" and value}
+    checks = [name if value is None else f"{name} {shown(value)}" for name, value in sweep["checks"]]
     return "; ".join([*(f"{name} {value}" for name, value in parts.items()), *checks])
 
 

@@ -23,14 +23,14 @@ def standard(value: Any) -> Any:
 
 def text_fault(value: str, allowed: Sequence[Any]) -> Fault | None:
     """What is wrong with a text."""
-    if standard(value) in [standard(one) for one in allowed if type(one) is str]:
+    if standard(value) in [standard(choice) for choice in allowed if type(choice) is str]:
         return None
     return Fault("value_error:string", f"{shown(value)} is not one of {shown(allowed)}")
 
 
 def list_fault(value: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
     """What is wrong with a list; texts in lists inside of it must be equal as they are."""
-    if [standard(item) for item in value] in [[standard(item) for item in one] for one in allowed]:
+    if [standard(item) for item in value] in [[standard(item) for item in choice] for choice in allowed]:
         return None
     return Fault("value_error:list/tuple", f"{shown(value)} is not one of {shown(allowed)}")
 
@@ -50,7 +50,7 @@ def _wrong_member(value: Mapping[str, Any], members: Mapping[str, Any]) -> Fault
     for name, member in value.items():
         if name not in members:
             return Fault("value_error:dict_key", f"no member {name!r} is expected")
-        if standard(member) not in [standard(one) for one in members[name]]:
+        if standard(member) not in [standard(choice) for choice in members[name]]:
             return Fault(
                 "value_error:dict_value", f"{name}: {shown(member)} is not one of {shown(members[name])}"
             )
@@ -71,7 +71,7 @@ def objects_fault(value: Sequence[Any], allowed: Sequence[Any], rule: ObjectRule
         if len(value) != len(objects):
             fault = Fault("value_error:list_dict_count", f"{len(value)} objects, not {len(objects)}")
             continue
-        faults = (rule(one, [expected]) for one, expected in zip(value, objects, strict=True))
+        faults = (rule(item, [expected]) for item, expected in zip(value, objects, strict=True))
         fault = next(filter(None, faults), None)
         if fault is None:
             return None

@@ -42,7 +42,7 @@ def calculated(node: ast.expr) -> Any:
         case ast.Subscript(value=of, slice=index):
             return calculated(of)[calculated(index)]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _PURE:
-            return _PURE[name](*(calculated(one) for one in args))
+            return _PURE[name](*(calculated(argument) for argument in args))
     return _collection(node)
 
 

@@ -82,16 +82,16 @@ def unordered_fault(
     if len(calls) != len(expected):
         return _wrong_count(checker, calls, expected)
     left = list(calls)
-    for one in expected:
-        function, faults = _described(functions, one, rule), []
+    for expected_call in expected:
+        function, faults = _described(functions, expected_call, rule), []
         for index, call in enumerate(left):
-            fault = call_fault(function, call, one, rule)
+            fault = call_fault(function, call, expected_call, rule)
             if fault is None:
                 del left[index]
                 break
             faults.append(f"{fault.kind}: {fault.detail}")
         else:
-            why = f"no right call of {next(iter(one))}: {'; '.join(faults)}"
+            why = f"no right call of {next(iter(expected_call))}: {'; '.join(faults)}"
             return Fault(f"{checker}:cannot_find_match", why)
     return None
 
@@ -122,29 +122,31 @@ def call_fault(
     allowed = next(iter(expected.values()))
     if name not in call:
         return Fault(f"{checker}:wrong_func_name", f"{name} is not called")
-    given = call[name]
+    arguments = call[name]
     for parameter in function["required"]:
-        if parameter not in given:
+        if parameter not in arguments:
             return Fault(f"{checker}:missing_required", f"{parameter} is missing")
-    for parameter, value in given.items():
+    for parameter, value in arguments.items():
         if parameter not in function["types"] or parameter not in allowed:
             return Fault(f"{checker}:unexpected_param", f"{parameter} is not expected")
         fault = _argument_fault(value, allowed[parameter], function["types"][parameter], rule)
         if fault is not None:
             return Fault(fault.kind, f"{parameter}: {fault.detail}")
     for parameter, values in allowed.items():
-        if parameter not in given and "" not in values:
+        if parameter not in arguments and "" not in values:
             return Fault(f"{checker}:missing_optional", f"{parameter} is missing")
     return None
 
 
-def _argument_fault(given: Any, allowed: Sequence[Any], types: Sequence[Any], rule: CallRule) -> Fault | None:
+def _argument_fault(
+    argument: Any, allowed: Sequence[Any], types: Sequence[Any], rule: CallRule
+) -> Fault | None:
     """What is wrong with one argument."""
     language = LANGUAGES[rule.language]
     declared = language.declared(*types)
-    if language.read is not None and type(given) is not str:
-        return Fault(language.unread, f"{shown(given)} is {type(given).__name__}, not source code")
-    value = language.value(given, *types)
+    if language.read is not None and type(argument) is not str:
+        return Fault(language.unread, f"{shown(argument)} is {type(argument).__name__}, not source code")
+    value = language.value(argument, *types)
     fault = type_fault(value, allowed, declared)
     if fault is not None:
         return fault

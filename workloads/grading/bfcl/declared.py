@@ -63,17 +63,17 @@ class Language:
         """
         return Declared(self.types[name], self.types[inner or ""] if name in self.with_elements else None)
 
-    def value(self, given: Any, name: str, inner: str | None) -> Any:
+    def value(self, argument: Any, name: str, inner: str | None) -> Any:
         """A value as it is compared.
 
         Raises:
             ValueError, OverflowError: It cannot be.
         """
         if self.read is not None:
-            return self.read(given, name, inner if name in self.with_elements else None)
-        if name == "tuple" and type(given) is tuple:
-            return list(given)
-        return float(given) if name == "float" and type(given) is int else given
+            return self.read(argument, name, inner if name in self.with_elements else None)
+        if name == "tuple" and type(argument) is tuple:
+            return list(argument)
+        return float(argument) if name == "float" and type(argument) is int else argument
 
 
 LANGUAGES: Final[Mapping[str, Language]] = {
@@ -102,11 +102,11 @@ def _elements_are(value: Any, allowed: Sequence[Any], declared: Declared) -> boo
     Anything that is allowed and no list, the mark `""` too, lets them pass.
     """
     return any(
-        type(one) is not list or all(type_fault(item, one, declared) is None for item in value)
-        for one in allowed
+        type(choice) is not list or all(type_fault(item, choice, declared) is None for item in value)
+        for choice in allowed
     )
 
 
 def type_of(allowed: Sequence[Any]) -> type | None:
     """The type of what is allowed; None where there is only the mark that it may be left out."""
-    return next((type(one) for one in allowed if one != ""), None)
+    return next((type(choice) for choice in allowed if choice != ""), None)

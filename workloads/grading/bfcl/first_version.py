@@ -55,7 +55,7 @@ def _python_calls(text: str) -> list[Any]:
     body = expression(text)
     if isinstance(body, ast.Call):
         raise UndecodableError("a call that is in no list")
-    return [value(one) for one in elements(body)]
+    return [value(element) for element in elements(body)]
 
 
 def _fault(reference: Reference, calls: Any) -> Fault | None:
@@ -71,28 +71,28 @@ def _names_part_of(function: str, expected: str) -> bool:
     return function in expected
 
 
-def object_fault(given: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
+def object_fault(argument: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
     """What is wrong with an object, held against the last of those that are allowed."""
     fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
     for members in allowed:
         if members != "":
-            fault = _member_fault(given, members)
+            fault = _member_fault(argument, members)
             if fault is None:
                 return None
     return fault
 
 
-def _member_fault(given: Mapping[str, Any], members: Mapping[str, Any]) -> Fault | None:
-    if len(given) != len(members):
-        return Fault("value_error:dict_items", f"{len(given)} members, not {len(members)}")
-    for name, member in given.items():
+def _member_fault(argument: Mapping[str, Any], members: Mapping[str, Any]) -> Fault | None:
+    if len(argument) != len(members):
+        return Fault("value_error:dict_items", f"{len(argument)} members, not {len(members)}")
+    for name, member in argument.items():
         if name not in members:
             return Fault("value_error:dict_key", f"no member {name!r} is expected")
         if isinstance(members[name], dict):
             fault = object_fault(member, [members[name]])
             if fault is not None:
                 return fault
-        elif standard(member) not in [standard(one) for one in members[name]]:
+        elif standard(member) not in [standard(choice) for choice in members[name]]:
             return Fault(
                 "value_error:dict_value", f"{name}: {shown(member)} is not one of {shown(members[name])}"
             )

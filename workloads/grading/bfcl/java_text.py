@@ -57,7 +57,7 @@ class _JavaSource:
         return [{called: self._arguments(_field(node, "arguments"))}]
 
     def _arguments(self, node: Node) -> dict[str | None, str]:
-        found: dict[str | None, str] = {}
+        arguments: dict[str | None, str] = {}
         for child in node.children:
             if child.type == "assignment_expression":
                 name, value = self.text(child.children[0]), self._value(child.children[2])
@@ -65,10 +65,10 @@ class _JavaSource:
                 name, value = None, self._value(child)
             else:
                 continue
-            if name in found:
+            if name in arguments:
                 raise UndecodableError("two arguments have the same name")
-            found[name] = value
-        return found
+            arguments[name] = value
+        return arguments
 
     def _value(self, node: Node, *, nested: bool = False) -> str:
         match node.type:
@@ -80,8 +80,10 @@ class _JavaSource:
                 return f"new {self._inner(_field(node, 'type'))}[]{self._inner(_field(node, 'value'))}"
             case "object_creation_expression":
                 arguments = node.child_by_field_name("arguments")
-                given = [] if arguments is None else arguments.children
-                inner = ", ".join(self._inner(one) for one in given if one.type not in {",", "(", ")"})
+                nodes = [] if arguments is None else arguments.children
+                inner = ", ".join(
+                    self._inner(argument) for argument in nodes if argument.type not in {",", "(", ")"}
+                )
                 return f"new {self._inner(_field(node, 'type'))}({inner})"
         return "".join(map(self._inner, node.children)) if node.child_count else self.text(node)
 

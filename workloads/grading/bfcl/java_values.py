@@ -65,17 +65,17 @@ def java_value(text: str, declared: str, inner: str | None = None) -> Any:
 
 
 def _array(text: str, inner: str | None) -> Any:
-    if (found := _ARRAY.search(text)) is None:
+    if (match := _ARRAY.search(text)) is None:
         return text
-    elements = (element.strip() for element in found[1].split(","))
+    elements = (element.strip() for element in match[1].split(","))
     return [java_value(element, inner) if inner else _guessed(element) for element in elements if element]
 
 
 def _array_list(text: str, inner: str | None) -> Any:
-    if found := _LIST_OF.search(text):
-        return [_element(one.strip(), inner) for one in found[1].split(",")]
-    if found := _LIST_ADDED.search(text):
-        return [_element(one.strip(), inner) for one in _ADDED.findall(found[1])]
+    if match := _LIST_OF.search(text):
+        return [_element(element.strip(), inner) for element in match[1].split(",")]
+    if match := _LIST_ADDED.search(text):
+        return [_element(element.strip(), inner) for element in _ADDED.findall(match[1])]
     return [] if _EMPTY_LIST.search(text) else text
 
 
@@ -86,8 +86,8 @@ def _element(text: str, inner: str | None) -> Any:
 
 
 def _hash_map(text: str, _inner: str | None) -> Any:
-    if found := _MAP.search(text):
-        return {key: _guessed(value.strip()) for key, value in _PUT.findall(found[1].rstrip())}
+    if match := _MAP.search(text):
+        return {key: _guessed(value.strip()) for key, value in _PUT.findall(match[1].rstrip())}
     return {} if _EMPTY_MAP.search(text) else text
 
 

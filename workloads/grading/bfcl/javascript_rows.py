@@ -19,8 +19,8 @@ _NEXT: Final = re.compile(r",\s*\[")
 def end_of_rows(text: str) -> int | None:
     """Where the array of arrays ends with which a text begins; None where it begins with none."""
     for opening, closing in _OPENINGS:
-        if found := opening.match(text):
-            return _end(text, found.end(), closing)
+        if match := opening.match(text):
+            return _end(text, match.end(), closing)
     return None
 
 

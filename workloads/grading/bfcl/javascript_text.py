@@ -31,7 +31,7 @@ def javascript_calls(source: str) -> Any:
 
 
 def _arguments(node: Node) -> dict[str | None, str]:
-    found: dict[str | None, str] = {}
+    arguments: dict[str | None, str] = {}
     for child in node.children:
         if child.type == "assignment_expression":
             name, value = _text(child.children[0]), _unquoted(_text(child.children[2]))
@@ -39,10 +39,10 @@ def _arguments(node: Node) -> dict[str | None, str]:
             name, value = None, _text(child)
         else:
             continue
-        if name in found:
+        if name in arguments:
             raise UndecodableError("two arguments have the same name")
-        found[name] = value
-    return found
+        arguments[name] = value
+    return arguments
 
 
 def _unquoted(text: str) -> str:

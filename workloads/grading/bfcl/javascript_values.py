@@ -62,13 +62,13 @@ def _is_quoted(text: str) -> bool:
 def _array(text: str, inner: str | None) -> Any:
     if end := end_of_rows(text):
         first, *others = (row.strip() for row in _BRACKETED.findall(text[:end]))
-        return [[_guessed(one) for one in row.split(",")] for row in (first.removeprefix("["), *others)]
-    if (found := _ARRAY.match(text)) is None:
+        return [[_guessed(item) for item in row.split(",")] for row in (first.removeprefix("["), *others)]
+    if (match := _ARRAY.match(text)) is None:
         return text
-    content = (found[2] if found[1] is None else found[1]).strip()
+    content = (match[2] if match[1] is None else match[1]).strip()
     elements = [element.strip() for element in content.split(",")] if content else []
     try:
-        return [javascript_value(one, inner) if inner else _guessed(one) for one in elements]
+        return [javascript_value(item, inner) if inner else _guessed(item) for item in elements]
     except ValueError:
         return text
 
@@ -77,17 +77,17 @@ def _object(text: str, _inner: str | None) -> Any:
     """An object; one inside of it is cut off at its end."""
     if text == "{}":
         return {}
-    if (found := _OBJECT.match(text)) is None:
+    if (match := _OBJECT.match(text)) is None:
         return text
-    return {key.strip().strip("'\""): _member(value.strip()) for key, value in _pairs(found[1])}
+    return {key.strip().strip("'\""): _member(value.strip()) for key, value in _pairs(match[1])}
 
 
 def _pairs(content: str) -> Iterator[tuple[str, str]]:
     """The members of an object; what comes after the last colon is not looked at again and again."""
     place = 0
-    while content.find(":", place) >= 0 and (found := _PAIR.search(content, place)):
-        yield found[1], found[2]
-        place = found.end()
+    while content.find(":", place) >= 0 and (match := _PAIR.search(content, place)):
+        yield match[1], match[2]
+        place = match.end()
 
 
 def _member(text: str) -> Any:

@@ -21,7 +21,7 @@ def python_calls(text: str) -> Any:
         Exception: What reading it as Python raises.
     """
     body = expression(text.strip().strip("'"))
-    return [call(one) for one in ([body] if isinstance(body, ast.Call) else elements(body))]
+    return [call(node) for node in ([body] if isinstance(body, ast.Call) else elements(body))]
 
 
 def expression(text: str) -> ast.expr:
@@ -43,7 +43,7 @@ def elements(body: ast.expr) -> Sequence[ast.Call]:
     """
     if not isinstance(body, ast.List | ast.Tuple | ast.Set):
         raise UndecodableError("not a list of calls")
-    calls = [one for one in body.elts if isinstance(one, ast.Call)]
+    calls = [node for node in body.elts if isinstance(node, ast.Call)]
     if len(calls) != len(body.elts):
         raise UndecodableError("something in the list is no call")
     return calls
