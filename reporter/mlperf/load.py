@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from reporter.report import Report
 
 _PATTERNS: Final[Mapping[str, str]] = {
-    "poisson": "poisson",
     "closed": "concurrency",
     "offline": "max_throughput",
 }

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from reporter.render.figures import given, whole
 from reporter.render.page import clean
+from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-_SPREADS: Final = {
-    "constant": "equal distances",
-    "poisson": "Poisson arrivals",
-    "gamma": "gamma arrivals",
-    "uniform": "uniform distances",
-}
 
 
 def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
@@ -29,8 +23,8 @@ def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
             yield f"closed loop with {whole(load.get('concurrency'))} in flight"
         case "constant" if load.get("rate") is not None:
             yield f"open loop at a constant {given(load['rate'])} requests/s"
-        case str(kind) if kind in _SPREADS:
-            yield f"open loop, {_SPREADS[kind]}{_burstiness(load)} {_rate(load)}"
+        case str(kind) if kind in ARRIVAL_PROCESSES:
+            yield f"open loop, {ARRIVAL_PROCESSES[kind].label}{_burstiness(load)} {_rate(load)}"
         case "trace":
             yield f"open loop, a trace replayed{_speed(load)}"
         case "offline":

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.driver.load import Open, ProcessArrivals
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.loads import load_of
 from loadgen.sessions.run.session import run
 from loadgen.sessions.settings.perf import PerfSettings
 from reporter.log.query import query
+from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,10 +42,16 @@ TRACE = "timestamp,input_tokens,output_tokens\n" + "".join(
 """18 requests in 0.58 s, ever farther apart."""
 
 OPEN: dict[str, dict[str, Any]] = {
-    "constant": {"rate": "60", "arrival": "constant", "duration": SECONDS},
-    "poisson": {"rate": "60", "duration": SECONDS},
-    "gamma": {"rate": "60", "arrival": "gamma", "burstiness": 0.5, "duration": SECONDS},
-    "uniform": {"rate": "60", "arrival": "uniform", "duration": SECONDS},
+    "default": {"rate": "60", "duration": SECONDS},
+    **{
+        name: {
+            "rate": "60",
+            "arrival": name,
+            "burstiness": 0.5 if process.takes_burstiness else None,
+            "duration": SECONDS,
+        }
+        for name, process in ARRIVAL_PROCESSES.items()
+    },
     "ramp": {"rate": "ramp:10..120,400ms", "arrival": "constant"},
     "exponential ramp": {"rate": "ramp-exp:10..200,400ms", "arrival": "uniform"},
     "steps": {"rate": "steps:20..100x4,400ms", "arrival": "constant"},
@@ -176,7 +184,11 @@ def follows_its_schedule(mock: MockProcess, given: PerfSettings) -> Ran:
 def pure(given: PerfSettings) -> list[int]:
     """The schedule that settings stand for, computed alone."""
     end_ns = round(SECONDS * SECOND)
-    return list(takewhile(lambda offset: offset < end_ns, load_of(given).offsets(SEED)))
+    load = load_of(given)
+    assert isinstance(load, Open)
+    arrivals = load.arrivals
+    assert isinstance(arrivals, ProcessArrivals)
+    return list(takewhile(lambda offset: offset < end_ns, arrivals.offsets(SEED)))
 
 
 def test_a_ramp_is_its_schedule_and_shows_over_time(mock: MockProcess, settings: Any) -> None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.failures import FailureSettings
 from loadgen.sessions.settings.option import Option
+from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
 
 LOAD: Final = "Load"
+
+_SHAPED: Final = [name for name, process in ARRIVAL_PROCESSES.items() if process.takes_burstiness]
+_ARRIVALS_OF_BURSTINESS: Final = f"--arrival {' or '.join(_SHAPED)}"
+
+if TYPE_CHECKING:
+    ArrivalName = str
+else:
+    ArrivalName = Literal[tuple(ARRIVAL_PROCESSES)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,14 +45,16 @@ class LoadSettings(FailureSettings):
         ),
     ] = None
     arrival: Annotated[
-        Literal["poisson", "constant", "gamma", "uniform"] | None,
-        Option(help="Distribution of arrivals of --rate and --stages; poisson by default.", panel=LOAD),
+        ArrivalName | None,
+        Option(
+            help=f"Distribution of arrivals of --rate and --stages; {DEFAULT_ARRIVAL} by default.", panel=LOAD
+        ),
     ] = None
     burstiness: Annotated[
         float | None,
         Option(
             metavar="SHAPE",
-            help="The shape of --arrival gamma: 1 is poisson, less is burstier.",
+            help=f"The shape of {_ARRIVALS_OF_BURSTINESS}: 1 is poisson, less is burstier.",
             panel=LOAD,
         ),
     ] = None
@@ -181,8 +192,10 @@ class LoadSettings(FailureSettings):
             raise UsageError(f"{' and '.join(loads)} contradict each other: a run has one kind of load")
         if self.arrival is not None and self.rate is None and self.stages is None:
             raise UsageError("--arrival says how requests are spread: give --rate or --stages")
-        if (self.arrival == "gamma") != (self.burstiness is not None):
-            raise UsageError("--arrival gamma and --burstiness go together: the one needs the other")
+        if (self.arrival in _SHAPED) != (self.burstiness is not None):
+            raise UsageError(
+                f"{_ARRIVALS_OF_BURSTINESS} and --burstiness go together: the one needs the other"
+            )
         if self.trace_speed is not None and self.trace is None:
             raise UsageError("--trace-speed says how fast --trace is replayed: give --trace")
         is_open = not (self.rate is self.stages is self.trace is None)
