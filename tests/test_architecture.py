@@ -1,9 +1,12 @@
 """The shape of the house: which room may know which, how big a room's pieces may be."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 ARROWS = {
@@ -155,3 +158,36 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     ).stdout.split()
     assert "typer" in loaded
     assert not HEAVY - {"rich"} & set(loaded)
+
+
+ONE_PLACE = {
+    r"^\s*(import|from) yaml": {
+        "workloads.yaml_values",
+        "rulesets.document",  # has anchors and merge keys, and reads key by key; a leaf that imports nothing
+        "loadgen.sessions.exporting.writing",  # writes
+    },
+    r"get_close_matches|difflib import SequenceMatcher": {
+        "workloads.errors",
+        "rulesets.nearest",
+        "recorder.payload_check",
+        "workloads.tasks.mrcr",  # a score
+    },
+    r"\.replace\(path\)": {
+        "loadgen.sessions.whole_file",
+        "reporter.sample_results",  # DuckDB writes the file
+    },
+    r"subprocess\.Popen\(": {
+        "loadgen.driver.system.child",
+        "workloads.sandbox.local",  # runs foreign code, with an environment of its own
+    },
+    r'"h": 3600': {"workloads.amounts"},
+    r"x1b\[2?K": {"loadgen.cli.terminal.status_line"},
+}
+"""What is written once: a pattern of what it takes, and the modules that have it, one per leaf room."""
+
+
+@pytest.mark.parametrize(("pattern", "homes"), ONE_PLACE.items())
+def test_one_place_for_each_task(pattern: str, homes: set[str]) -> None:
+    """YAML, did-you-mean, whole files, child processes, durations, status lines: use what there is."""
+    having = {module(path) for path in FILES if re.search(pattern, path.read_text(), re.MULTILINE)}
+    assert having == homes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from typing import Final
 
@@ -22,6 +23,25 @@ _SIZES: Final = (
 
 
 _LONG: Final = 10**30
+
+
+_DURATION: Final = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(ns|us|ms|s|m|h)?", re.ASCII)
+_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float:
+    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`; a number without a unit is in seconds.
+
+    Returns:
+        Seconds, which may be negative: the caller knows what a duration is for.
+
+    Raises:
+        ValueError: It is not one, or not finite.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not math.isfinite(float(match[1])):
+        raise ValueError(f"{text!r} is not a duration; write 60, 90s, 5m or 1.5h")
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def duration_text(seconds: float) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from workloads import amounts
 from workloads.errors import DistributionError, WorkloadError
 from workloads.shapes import (
     Constant,
@@ -39,8 +40,7 @@ __all__ = ["Constant", "Sampler", "duration", "length", "length_shape"]
 _Read = Callable[[str], float]
 """Reads a number in the unit of what is chosen."""
 
-_NUMBER: Final = re.compile(r"(\d{1,15}(?:\.\d+)?)(ns|us|ms|s|m|h)?")
-_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d+)?", re.ASCII)
 _MOST_S: Final = 1e9
 """The mean of a time, in seconds: thirty years, and no draw comes to more than a clock can be set to."""
 
@@ -111,25 +111,21 @@ def _parse(spec: str, shapes: Mapping[str, _Reader], read: _Read, possible: str)
         raise DistributionError(f"{spec!r}: {error}. Possible are {possible}") from error
 
 
-def _number(text: str) -> tuple[float, str | None]:
-    matched = _NUMBER.fullmatch(text.strip())
-    if matched is None:
-        raise ValueError(f"{text!r} is not a number from 0 on, with or without a unit")
-    return float(matched[1]), matched[2]
-
-
 def _seconds(text: str) -> float:
-    number, unit = _number(text)
-    if unit is None and number:
+    duration_s = amounts.seconds(text)
+    if duration_s < 0:
+        raise ValueError(f"{text!r} is below 0")
+    if duration_s and _NUMBER.fullmatch(text.strip()):
         raise ValueError(f"{text!r} has no unit")
-    return number * _SECONDS[unit or "s"]
+    return duration_s
 
 
 def _plain(text: str) -> float:
-    number, unit = _number(text)
-    if unit is not None:
-        raise ValueError(f"{text!r} must not have a unit")
-    return number
+    if not _NUMBER.fullmatch(text.strip()):
+        has_unit = _NUMBER.match(text.strip()) and text.strip()[-1:].isalpha()
+        wrong = "must not have a unit" if has_unit else "is not a number from 0 on"
+        raise ValueError(f"{text!r} {wrong}")
+    return float(text)
 
 
 def _count(text: str) -> float:

@@ -1,4 +1,7 @@
-"""YAML that a user wrote, as plain values, with the bounds of `documents`."""
+"""YAML that a user wrote, as plain values, with the bounds of `documents`.
+
+Rulesets, which may have anchors and are read key by key, have `rulesets.document`.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,30 @@ from yaml.constructor import ConstructorError
 from workloads.documents import DEEPEST, LONGEST_NUMBER, TOO_DEEP, too_long
 from workloads.errors import MalformedError
 
+Place = tuple[str | int, ...]
+"""Where a value is: keys, and the numbers of list items from 0."""
+
+_MERGE: Final = "tag:yaml.org,2002:merge"
 _NUMBERS: Final = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 _SHOWN: Final = 60
 """The number of characters of a value that are quoted."""
 
 
-class Loader(yaml.SafeLoader):
+class NotYAMLError(MalformedError):
+    """A text is not YAML that can be read.
+
+    Attributes:
+        problem: What is wrong.
+        line: Where, counted from 1; None where that is not known.
+    """
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(problem if line is None else f"line {line}: {problem}")
+        self.problem = problem
+        self.line = line
+
+
+class _Loader(yaml.SafeLoader):
     """Refuses aliases, keys that stand twice, depth and long numbers; every error is a `yaml.YAMLError`."""
 
     _depth = 0
@@ -61,25 +82,56 @@ def parse_yaml(text: str) -> Any:
     """Parse YAML.
 
     Raises:
-        MalformedError: It is not YAML, nested too deeply, or has an alias, a key twice, a number that is too
+        NotYAMLError: It is not YAML, nested too deeply, or has an alias, a key twice, a number that is too
             long or a tag that no plain value has; with the line.
     """
     try:
-        return yaml.load(text, Loader)  # noqa: S506 (a safe loader)
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise MalformedError(f"{line}{error.problem or error.context}") from error
+        return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
     except yaml.YAMLError as error:
-        raise MalformedError(" ".join(str(error).split())) from error
+        raise _not_yaml(error) from error
     except (ValueError, TypeError) as error:
         # PyYAML takes apart what a tag such as !!set promises, without a look at what is there.
-        raise MalformedError(f"a value does not fit its tag ({error})") from error
+        raise NotYAMLError(f"a value does not fit its tag ({error})") from error
 
 
-def plain_scalar(node: yaml.Node) -> Any:
-    """The value of a scalar.
+def _not_yaml(error: yaml.YAMLError) -> NotYAMLError:
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return NotYAMLError(" ".join(str(error).split()))
+    mark = error.problem_mark
+    return NotYAMLError(str(error.problem or error.context), mark.line + 1 if mark else None)
+
+
+def parse_with_lines(text: str) -> tuple[Any, dict[Place, int]]:
+    """Parse YAML whose keys are all text.
+
+    Returns:
+        The value, and the line of each part of it, counted from 1; a key's own line where it has one.
 
     Raises:
-        yaml.YAMLError: It has none.
+        NotYAMLError: As for `parse_yaml`, or a key is not text.
     """
-    return Loader("").construct_object(node)
+    lines: dict[Place, int] = {}
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+        return (None if root is None else _plain(root, (), lines)), lines
+    except yaml.YAMLError as error:
+        raise _not_yaml(error) from error
+
+
+def _plain(node: yaml.Node, place: Place, lines: dict[Place, int]) -> Any:
+    lines.setdefault(place, node.start_mark.line + 1)
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item, (*place, number), lines) for number, item in enumerate(node.value)]
+    if not isinstance(node, yaml.MappingNode):
+        return _Loader("").construct_object(node)
+    values: dict[str, Any] = {}
+    for key_node, value in node.value:
+        key = key_node.value
+        if not isinstance(key, str) or key_node.tag == _MERGE:
+            shown = repr(key) if isinstance(key, str) else f"a {key_node.id}"
+            raise ConstructorError(None, None, f"{shown} cannot be a key", key_node.start_mark)
+        if key in values:
+            raise ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+        lines[*place, key] = key_node.start_mark.line + 1
+        values[key] = _plain(value, (*place, key), lines)
+    return values

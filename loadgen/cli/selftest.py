@@ -16,6 +16,7 @@ from loadgen.sessions.settings.option import Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from loadgen.cli.terminal.status_line import StatusLine
     from loadgen.sessions.conformance.evaluation import RowResult
     from loadgen.sessions.conformance.row import ConformanceRow
 
@@ -68,42 +69,42 @@ def selftest(
 
 def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
     """Try the rows, telling how far it is."""
+    from loadgen.cli.terminal.status_line import StatusLine
     from loadgen.sessions.conformance.trial import try_all
     from loadgen.sessions.scratch_folder import scratch_folder
 
     # The server is on this machine, whatever proxy leads to others.
     os.environ["no_proxy"] = "*"
-    if keep is not None:
+    with StatusLine() as status:
+        done = _RowProgress(len(rows), status)
+        if keep is None:
+            with scratch_folder("loadgen-selftest-") as folder:
+                return try_all(rows, folder, done=done)
         if keep.exists():
             raise errors.UsageError(f"--keep {keep}: it is there already; name a new folder")
-        return try_all(rows, keep, done=_RowProgress(len(rows)))
-    with scratch_folder("loadgen-selftest-") as folder:
-        return try_all(rows, folder, done=_RowProgress(len(rows)))
+        return try_all(rows, keep, done=done)
 
 
 class _RowProgress:
-    """Tells on a terminal how many rows have been asked; nothing elsewhere."""
+    """Shows on a terminal how many rows have been asked; nothing elsewhere."""
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, status: StatusLine) -> None:
         self._rows = rows
+        self._status = status
         self._asked = 0
 
     def __call__(self, row: ConformanceRow) -> None:
         """Count a row."""
         self._asked += 1
-        if sys.stderr.isatty():
+        if self._status.is_terminal:
             again = f", {self._asked - self._rows} again" if self._asked > self._rows else ""
             line = f"asked {min(self._asked, self._rows)} of {self._rows} rows{again}: {row}"
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{line[:width]}")
-            sys.stderr.flush()
+            self._status.write(line[: shutil.get_terminal_size().columns - 1])
 
 
 def _print(judged: Sequence[RowResult], *, json: bool) -> None:
     from loadgen.sessions.conformance.record import record
 
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
     if json:
         import orjson
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.web_page import described, page_title
 from loadgen.driver.requests.attempt import attempt_request
+from workloads.errors import did_you_mean
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
@@ -195,14 +195,11 @@ class Prober:
                 f"{url} has no {self._codec.path} (HTTP {probe.status}): {probe.message}; choose the "
                 "--protocol that the server speaks, or check --url"
             )
-        near = get_close_matches(model, models or [], n=1)
-        known = ""
-        if near:
-            known = f"; did you mean {near[0]!r}?"
-        elif models:
-            known = f"; it lists {', '.join(models[:5])}"
+        hint = did_you_mean(model, models or [])
+        if models and not hint:
+            hint = f"; it lists {', '.join(models[:5])}"
         raise RejectedError(
-            f"{url} rejected the request for model {model!r} (HTTP {probe.status}): {probe.message}{known}",
+            f"{url} rejected the request for model {model!r} (HTTP {probe.status}): {probe.message}{hint}",
         )
 
     @property

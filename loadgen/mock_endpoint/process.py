@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import weakref
@@ -14,6 +13,7 @@ from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.system.child import start_child
 from loadgen.driver.system.signals import deferred
 from loadgen.mock_endpoint.errors import MockSetupError
 from loadgen.mock_endpoint.options import KEY_VARIABLE, LISTENING, MockOptions
@@ -65,21 +65,10 @@ class MockProcess:
         self._truth = Path(options.truth or folder / "truth.jsonl").absolute()
         self._errors = folder / "errors.txt"
         with self._errors.open("wb") as errors:
-            self._process = subprocess.Popen(  # noqa: S603 (this very program)
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "loadgen.mock_endpoint",
-                    replace(options, truth=self._truth, api_key=None).to_json(),
-                ],
-                # Everybody can read a command line.
-                env=os.environ
-                | {
-                    KEY_VARIABLE: options.api_key or "",
-                    # What is imported there is what was imported here, and not what lies in this folder.
-                    "PYTHONPATH": os.pathsep.join(sys.path),
-                },
+            self._process = start_child(
+                "loadgen.mock_endpoint",
+                replace(options, truth=self._truth, api_key=None).to_json(),
+                environment=os.environ | {KEY_VARIABLE: options.api_key or ""},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

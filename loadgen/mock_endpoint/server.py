@@ -15,6 +15,7 @@ from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, wa
 from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.stall import read
 from loadgen.mock_endpoint.truth import TruthFile
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,14 +85,11 @@ async def _serve(
 
 
 def _require_known(scenario: str) -> None:
-    from difflib import get_close_matches
-
     from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 
     if scenario not in SCENARIOS and scenario != CHAOS:
-        meant = get_close_matches(scenario, [*SCENARIOS, CHAOS], n=1)
-        hint = f"did you mean {meant[0]}?" if meant else "`loadgen list scenarios` has all of them"
-        raise MockOptionsError(f"there is no scenario {scenario!r}; {hint}")
+        hint = did_you_mean(scenario, [*SCENARIOS, CHAOS]) or "; `loadgen list scenarios` has all of them"
+        raise MockOptionsError(f"there is no scenario {scenario!r}{hint}")
 
 
 def _heed_stops(options: MockOptions) -> asyncio.Event:

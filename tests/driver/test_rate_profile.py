@@ -147,7 +147,7 @@ def test_known_points(text: str, points: dict[float, tuple[float, float]]) -> No
         ("ramp:1..50", "'1..50' has no ','"),
         ("ramp:1-50,60s", "'1-50' has no '..'"),
         ("ramp:1..50,0s", "a time of 0 s: must be above 0 s"),
-        ("ramp:1..50,60x", "'60x' is not a time"),
+        ("ramp:1..50,60x", "'60x' is not a duration"),
         ("ramp-exp:0..50,60s", "can neither begin nor end at a rate of 0"),
         ("steps:10..50,60s", "'10..50' has no 'x'"),
         ("steps:10..50x1,60s", "1 steps: must be from 2 to 10000"),

@@ -231,7 +231,7 @@ def test_why_nothing_is_played(server: MockProcess) -> None:
         "tls_plain is met at another address",
         "tool_calls is not for this protocol, but for chat, responses, messages",
     ]
-    assert "did you mean crlf?" in words[0]
+    assert "did you mean 'crlf'" in words[0]
 
 
 # Options…
@@ -253,7 +253,7 @@ def test_options_that_do_not_go_together(options: dict[str, Any], message: str) 
 
 def test_a_scenario_that_does_not_exist() -> None:
     """The one that was meant is named."""
-    with pytest.raises(MockSetupError, match="no scenario 'clrf'; did you mean crlf"):
+    with pytest.raises(MockSetupError, match="no scenario 'clrf'; did you mean 'crlf'"):
         start_mock(scenario="clrf")
 
 

@@ -103,16 +103,16 @@ def test_both_ends_of_a_uniform_length_are_drawn() -> None:
     ("spec", "complaint"),
     [
         ("50", "'50' has no unit"),
-        ("-5ms", "'-5ms' is not a number"),
-        ("5 parsecs", "'5 parsecs' is not a number"),
-        ("", "'' is not a number"),
+        ("-5ms", "'-5ms' is below 0"),
+        ("5 parsecs", "'5 parsecs' is not a duration"),
+        ("", "'' is not a duration"),
         ("unform:1ms..2ms", "there is no distribution 'unform'"),
         ("uniform:1ms,2ms", "'1ms,2ms' is not two parameters with '..' between them"),
         ("uniform:9ms..1ms", "the lower end is above the upper one"),
         ("normal:5ms", "'5ms' is not two parameters with ',' between them"),
         ("normal:5ms,2", "'2' has no unit"),
         ("lognormal:5ms,2ms", "'2ms' must not have a unit"),
-        ("exponential:", "'' is not a number"),
+        ("exponential:", "'' is not a duration"),
     ],
 )
 def test_a_bad_time_is_explained(spec: str, complaint: str) -> None:

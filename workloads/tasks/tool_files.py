@@ -89,28 +89,12 @@ def _named(kind: Kind, folder: Path) -> dict[str, Path]:
 
 
 def _mapping(path: Path) -> Mapping[str, Any]:
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        """Takes no key twice, and no alias, which could make a short file a long one."""
-
-        def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-            if self.check_event(yaml.AliasEvent):
-                raise MalformedError(f"{path}: has an alias (*name); write out what it stands for")
-            return super().compose_node(parent, index)
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 (PyYAML's)
-            names = [key.value for key, _ in node.value]
-            if twice := [name for name in names if names.count(name) > 1]:
-                raise MalformedError(
-                    f"{path}, line {node.start_mark.line + 1}: the key {twice[0]!r} stands twice"
-                )
-            return super().construct_mapping(node, deep)
+    from workloads.yaml_values import NotYAMLError, parse_yaml
 
     try:
         content = read_stored(path, MOST_BYTES).decode("utf-8-sig")
-        return members(path, "", yaml.load(content, Loader), ())  # noqa: S506 (a safe loader)
+        return members(path, "", parse_yaml(content), ())
     except UnicodeDecodeError as error:
         raise MalformedError(f"{path}: is not text in UTF-8 (byte {error.start})") from error
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise MalformedError(f"{path}: is not YAML ({' '.join(str(error).split())})") from error
+    except NotYAMLError as error:
+        raise MalformedError(f"{path}: is not YAML that can be read: {error}") from error

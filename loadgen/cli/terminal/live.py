@@ -6,21 +6,18 @@ itself: a redraw by rich takes milliseconds of the interpreter, which the reques
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Final, Self
+
+from loadgen.cli.terminal.status_line import StatusLine, bar
 
 if TYPE_CHECKING:
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import Progress
 
-_REDRAW_S: Final = 0.25
-_LINE_S: Final = 5.0
-_BAR: Final = 24
 _PLAIN_WIDTH: Final = 120
 _SECOND_NS: Final = 1e9
 
@@ -37,7 +34,7 @@ class LiveView:
     def __init__(self, progress: Progress, plan: Plan, *, quiet: bool) -> None:
         self._progress = progress
         self._plan = plan
-        self._terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._status = StatusLine()
         self._ended = threading.Event()
         self._thread = None if quiet else threading.Thread(target=self._run, name="live-view", daemon=True)
 
@@ -52,14 +49,10 @@ class LiveView:
             self._thread.join(timeout=1.0)
 
     def _run(self) -> None:
-        while not self._ended.wait(_REDRAW_S if self._terminal else _LINE_S):
-            width = shutil.get_terminal_size().columns - 1 if self._terminal else _PLAIN_WIDTH
-            text = line(self._progress, self._plan, time.monotonic_ns(), width)
-            sys.stderr.write(f"\r\x1b[2K{text}" if self._terminal else f"{text}\n")
-            sys.stderr.flush()
-        if self._terminal:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
+        with self._status as status:
+            while not self._ended.wait(status.interval_s):
+                width = shutil.get_terminal_size().columns - 1 if status.is_terminal else _PLAIN_WIDTH
+                status.write(line(self._progress, self._plan, time.monotonic_ns(), width))
 
 
 def line(progress: Progress, plan: Plan, now_ns: int, width: int = _PLAIN_WIDTH) -> str:
@@ -77,8 +70,7 @@ def line(progress: Progress, plan: Plan, now_ns: int, width: int = _PLAIN_WIDTH)
     ttft_ms = progress.ttft_ms()
     parts = [f"{progress.phase:<11}"]
     if progress.phase == "performance":
-        share = _share(progress, plan, elapsed_s)
-        parts.append(f"{'█' * round(share * _BAR):░<{_BAR}} {share:4.0%}")
+        parts.append(bar(_share(progress, plan, elapsed_s)))
     parts.append(f"{progress.completed} done")
     if progress.phase == "performance":
         parts.append(f"{progress.ended / elapsed_s:.1f}/s")

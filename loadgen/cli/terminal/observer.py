@@ -55,18 +55,24 @@ class Terminal(Observer):
     @contextmanager
     def scoring(self, total: int, before: int) -> Iterator[Callable[[int, Mapping[str, int]], None]]:
         """Show how far a scoring pass is."""
-        from loadgen.cli.terminal.scoring_progress import Progress
+        from loadgen.cli.terminal.scoring_progress import scoring_line
+        from loadgen.cli.terminal.status_line import StatusLine
 
-        with Progress(total, before, quiet=self._quiet) as progress:
-            yield progress.show
+        with StatusLine(quiet=self._quiet) as status:
+            yield lambda done, graded: status.show(
+                lambda elapsed_s: scoring_line(total, done, done - before, graded, elapsed_s)
+            )
 
     @contextmanager
     def judging(self, total: int) -> Iterator[Callable[[Tally], None]]:
         """Show how many inquiries a judge has answered."""
-        from loadgen.cli.terminal.judge_progress import Progress
+        from loadgen.cli.terminal.scoring_progress import judging_line
+        from loadgen.cli.terminal.status_line import StatusLine
 
-        with Progress(total, quiet=self._quiet) as progress:
-            yield progress.show
+        with StatusLine(quiet=self._quiet) as status:
+            yield lambda tally: status.show(
+                lambda elapsed_s: judging_line(total, tally.answered, tally.failed.total(), elapsed_s)
+            )
 
     def run_begins(self, point: SeriesPoint, number: int, total: int, pause_s: float) -> None:
         """Say which run comes next, and which pause comes before it."""

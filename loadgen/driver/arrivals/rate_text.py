@@ -7,7 +7,7 @@
     sine:20,10,60s          20 on average, between 10 and 30, in waves of 60 s that begin at 20 and rise
     bursts:5,100,10s,1s     every 10 s: 9 s at 5, then 1 s at 100
 
-Times have a unit (ms, s, m, h); without one they are seconds.
+Times have a unit (ns, us, ms, s, m, h); without one they are seconds.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.arrivals.rate_profile import ExponentialRamp, Flat, Held, LinearRamp, ProfileError, Steps
 from loadgen.driver.arrivals.rate_waves import Bursts, Sine
+from workloads import amounts
 from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -29,11 +30,8 @@ POSSIBLE: Final = (
     "and bursts:5,100,10s,1s (rate, rate of a burst, every, for)"
 )
 
-_NUMBER: Final = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_RATE: Final = re.compile(_NUMBER)
-_TIME: Final = re.compile(rf"({_NUMBER})(ms|s|m|h)?")
+_RATE: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _STEPS: Final = re.compile(r"[0-9]{1,9}")
-_SECONDS: Final = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
 
 
 def profile(text: str) -> Profile:
@@ -54,10 +52,10 @@ def seconds(text: str) -> float:
     Raises:
         ProfileError: It is none.
     """
-    match = _TIME.fullmatch(text.strip())
-    if match is None:
-        raise ProfileError(f"{text!r} is not a time, such as 60s, 5m or 250ms")
-    return float(match[1]) * _SECONDS[match[2]]
+    try:
+        return amounts.seconds(text)
+    except ValueError as error:
+        raise ProfileError(str(error)) from error
 
 
 def _read(name: str, colon: str, parameters: str) -> Profile:

@@ -7,13 +7,12 @@ preparations.
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.system.child import exit_status, start_child
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.system.signals import blocked
 from loadgen.driver.workers.shared_counter import SharedCounter
@@ -43,13 +42,12 @@ class WorkerProcess:
         self.line, theirs = socket.socketpair()
         fds = (theirs.fileno(), turnstile.fd)
         with theirs, blocked():
-            self._process = subprocess.Popen(  # noqa: S603 (this very program)
-                [sys.executable, "-P", "-m", "loadgen.driver.workers.process", *map(str, fds), transport],
-                # What is imported there is what was imported here, wherever it came from.
-                env=_without_secrets(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            self._process = start_child(
+                "loadgen.driver.workers.process",
+                *map(str, fds),
+                transport,
+                environment=_without_secrets(os.environ),
                 pass_fds=fds,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
             )
         self.pid = self._process.pid
 
@@ -64,7 +62,7 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             self.kill()
             code = self._process.wait()
-        return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+        return exit_status(code)
 
 
 class WorkerLauncher:

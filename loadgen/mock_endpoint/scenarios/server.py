@@ -6,7 +6,6 @@ import asyncio
 import socket
 import time
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.arrival import StampingSocket
@@ -22,6 +21,7 @@ from loadgen.mock_endpoint.scenarios.request import NotHTTPError, RequestReader
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
 from loadgen.mock_endpoint.truth import PlayedTruth
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -213,9 +213,8 @@ def _addressed(path: str, default: str) -> tuple[str, str]:
 def _why_not(name: str, path: str) -> str:
     """Why nothing is played at a path."""
     if name not in SCENARIOS and name != CHAOS:
-        near = get_close_matches(name, [*SCENARIOS, CHAOS], n=1)
-        meant = f"did you mean {near[0]}? " if near else ""
-        return f"there is no scenario {name!r}; {meant}GET / lists them"
+        hint = did_you_mean(name, [*SCENARIOS, CHAOS]).removesuffix("?")
+        return f"there is no scenario {name!r}{hint}; GET / lists them"
     if protocol_of(path) is None:
         return f"nothing is asked at {path}; GET / lists the scenarios and their URLs"
     if name != CHAOS and SCENARIOS[name].place != "http":

@@ -13,6 +13,7 @@ import orjson
 from loadgen.driver.workers.sizing import usable_cpus
 from loadgen.sessions.calibration.capacity import Calibration, Machine, exceeds
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.whole_file import write_whole
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -40,9 +41,7 @@ def save(calibration: Calibration) -> None:
     """
     path = calibration_file()
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.write_bytes(orjson.dumps(asdict(calibration), option=orjson.OPT_INDENT_2))
-    unfinished.replace(path)
+    write_whole(path, orjson.dumps(asdict(calibration), option=orjson.OPT_INDENT_2))
 
 
 def saved() -> Calibration | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.ending import GATE_LOST, gate_lost
+from loadgen.driver.system.child import command, variables
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.follower import watches
@@ -62,10 +62,10 @@ async def watch_gate(
     """
     open_variables = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "loadgen.sessions.run.follower", str(log)),
+        *command("loadgen.sessions.run.follower", str(log)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env=open_variables | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=variables(open_variables),
         start_new_session=True,  # Ctrl-C is for the run, which ends it
     )
     try:

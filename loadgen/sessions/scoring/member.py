@@ -7,10 +7,10 @@ import pickle
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.system.child import exit_status, start_child
 from loadgen.sessions.errors import SetupError
 
 if TYPE_CHECKING:
@@ -44,20 +44,12 @@ class GraderProcess:
         self._rest = b""
         inherited = {name: value for name, value in os.environ.items() if name not in without}
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 (this very program)
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "loadgen.sessions.scoring.process",
-                    str(theirs.fileno()),
-                    str(os.getpid()),
-                ],
-                # What is imported there is what was imported here, wherever it came from.
-                env=inherited | {"PYTHONPATH": os.pathsep.join(sys.path)} | _ONE_THREAD | _SAME_ORDER,
+            self._process = start_child(
+                "loadgen.sessions.scoring.process",
+                str(theirs.fileno()),
+                str(os.getpid()),
+                environment=inherited | _ONE_THREAD | _SAME_ORDER,
                 pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
                 start_new_session=True,
             )
 
@@ -125,4 +117,4 @@ class GraderProcess:
             self._process.wait(patience_s)
         self.kill()
         code = self._process.wait()
-        return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+        return exit_status(code)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+from io import StringIO
 from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,12 +16,11 @@ if TYPE_CHECKING:
 def lay_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write the rows of a series (`series.rows.rows`) as CSV, whole or not at all: the axes first."""
     table = list(map(_flat, rows))
-    unfinished = path.with_name(f"{path.name}.tmp")
-    with unfinished.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in table for name in row)))
-        writer.writeheader()
-        writer.writerows(table)
-    unfinished.replace(path)
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in table for name in row)))
+    writer.writeheader()
+    writer.writerows(table)
+    write_whole(path, text.getvalue().encode())
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

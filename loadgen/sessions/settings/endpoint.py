@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option, OptionValueError
-
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
-_SECONDS: Final = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
+from workloads import amounts
 
 ENDPOINT: Final = "Endpoint"
 
@@ -29,10 +26,13 @@ def seconds(value: str | float) -> float:
     """
     if not isinstance(value, str):
         return value
-    match = _DURATION.fullmatch(value.strip())
-    if match is None:
-        raise OptionValueError(f"{value!r} is not a duration; write 60, 90s, 5m or 1.5h")
-    return float(match[1]) * _SECONDS[match[2]]
+    try:
+        duration_s = amounts.seconds(value)
+    except ValueError as error:
+        raise OptionValueError(str(error)) from error
+    if duration_s < 0:
+        raise OptionValueError(f"{value!r} is not a duration from 0 on")
+    return duration_s
 
 
 def protocol_name(value: str) -> str:

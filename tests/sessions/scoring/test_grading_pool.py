@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.cli.terminal.scoring_progress import line
+from loadgen.cli.terminal.scoring_progress import scoring_line
 from loadgen.sessions.scoring.grading import LONGEST, checked, told
 from loadgen.sessions.scoring.options import ScoringOptions
 from loadgen.sessions.scoring.scoring_pass import score_run
@@ -123,5 +123,5 @@ def test_a_payload_has_only_what_there_is() -> None:
 
 def test_the_progress_is_one_line() -> None:
     """How far, how fast, and what has no value."""
-    shown = line(200, 50, 40, {"scored": 30, "infra_error": 2}, 4.0)
+    shown = scoring_line(200, 50, 40, {"scored": 30, "infra_error": 2}, 4.0)
     assert shown == f"scoring     {'█' * 6}{'░' * 18}  25%  50 of 200  10/s  2 infra errors  4 s"

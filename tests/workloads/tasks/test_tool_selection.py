@@ -297,8 +297,8 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
         ("mode=promt", "x", "", "mode=promt: must be fc or prompt; did you mean 'prompt'"),
         ("tools=mine", "tool_sets__mine.yaml", "- a", "must hold keys and values"),
         ("tools=mine", "tool_sets__mine.yaml", "tools: [", "is not YAML"),
-        ("tools=mine", "tool_sets__mine.yaml", "a: 1\na: 2", "line 1: the key 'a' stands twice"),
-        ("tools=mine", "tool_sets__mine.yaml", "tools: &x [*x]", "has an alias"),
+        ("tools=mine", "tool_sets__mine.yaml", "a: 1\na: 2", "line 2: the key 'a' stands twice"),
+        ("tools=mine", "tool_sets__mine.yaml", "tools: &x [*x]", "no aliases: write out what .x stands for"),
         ("tools=mine", "tool_sets__mine.yaml", "tools: []", "tools: must be a list of tools"),
         ("tools=mine", "tool_sets__mine.yaml", "tool: []", "no key 'tool' here; did you mean 'tools'"),
         (

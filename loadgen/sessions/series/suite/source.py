@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    import yaml
-
 Place = tuple[str | int, ...]
 """Where a value stands: keys, with `_` for `-`, and numbers of list items from 0."""
 
@@ -121,7 +119,7 @@ def _lines(text: str) -> Iterator[tuple[Place, int]]:
     counts: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
-            name = _normal(header[2].strip("\"'"))
+            name = str(_normal(header[2].strip("\"'")))
             table = (name,)
             if header[1] == "[[":
                 table = (name, counts.setdefault(name, 0))
@@ -132,57 +130,19 @@ def _lines(text: str) -> Iterator[tuple[Place, int]]:
 
 
 def _yaml(path: Path, text: str) -> tuple[dict[str, Any], dict[Place, int]]:
-    import yaml
-
-    from workloads.yaml_values import Loader
+    from workloads.yaml_values import NotYAMLError, parse_with_lines
 
     try:
-        root = yaml.compose(text, Loader=Loader)
-        lines: dict[Place, int] = {}
-        tables = None if root is None else _Walk(path, lines).plain(root, ())
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise UsageError(f"{path}{line}: not YAML: {error.problem or error.context}") from error
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path} is not YAML: {error}") from error
+        tables, lines = parse_with_lines(text)
+    except NotYAMLError as error:
+        line = f":{error.line}" if error.line else ""
+        raise UsageError(f"{path}{line}: not YAML: {error.problem}") from error
     if not isinstance(tables, dict | None):
         raise UsageError(
             f"{path}: a suite has keys at the top: meta, defaults, run, models, benchmarks, loads"
         )
-    return tables or {}, lines
+    return tables or {}, {tuple(map(_normal, place)): line for place, line in lines.items()}
 
 
-@dataclass(slots=True)
-class _Walk:
-    """Turns the nodes of a YAML document into plain values."""
-
-    path: Path
-    lines: dict[Place, int]
-
-    def plain(self, node: yaml.Node, place: Place) -> Any:
-        import yaml
-
-        from workloads.yaml_values import plain_scalar
-
-        self.lines.setdefault(place, node.start_mark.line + 1)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.plain(each, (*place, number)) for number, each in enumerate(node.value)]
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, place)
-        return plain_scalar(node)
-
-    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
-        for key_node, value in node.value:
-            key, line = key_node.value, key_node.start_mark.line + 1
-            if not isinstance(key, str) or key_node.tag == "tag:yaml.org,2002:merge":
-                raise UsageError(f"{self.path}:{line}: {key!r} is no key of a suite")
-            if key in found:
-                raise UsageError(f"{self.path}:{line}: the key {key!r} stands twice")
-            self.lines[*place, _normal(key)] = line
-            found[key] = self.plain(value, (*place, _normal(key)))
-        return found
-
-
-def _normal(key: str) -> str:
-    return key.replace("-", "_")
+def _normal(key: str | int) -> str | int:
+    return key.replace("-", "_") if isinstance(key, str) else key

@@ -1,0 +1,56 @@
+"""Child processes that run a module of this program, and how they ended, in words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def start_child(
+    module: str, *arguments: str, environment: Mapping[str, str], **options: Any
+) -> subprocess.Popen[bytes]:
+    """Start a process that runs a module; by default it reads and writes nothing.
+
+    Args:
+        module: As for `command`.
+        *arguments: Likewise.
+        environment: As for `variables`.
+        **options: Those of `subprocess.Popen`.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    return subprocess.Popen(  # noqa: S603 (this very program)
+        command(module, *arguments), env=variables(environment), **(quiet | options)
+    )
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """The command line that runs a module, and not a file of its name in the folder that it runs in.
+
+    Args:
+        module: Its dotted name.
+        *arguments: They are no secrets: every user of the machine can read a command line.
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of an environment in which everything is imported from where this process imports it.
+
+    Args:
+        environment: The others.
+    """
+    return {**environment, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def exit_status(code: int) -> str:
+    """How a process ended, by its return code: `exit code 1`, or `killed by SIGKILL`."""
+    return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
