@@ -105,7 +105,7 @@ def _dearest(log: Path, rules: Ruleset) -> str:
     taken = []
     with measured(log, rules.definitions) as (report, evidence):
         for target in rules.targets:
-            alone = type(evidence)(evidence.connection, report, rules.definitions)
+            alone = type(evidence)(evidence.log, report)
             started = time.perf_counter()
             judge(replace(rules, targets=(target,)), alone)
             taken.append((time.perf_counter() - started, target.id))

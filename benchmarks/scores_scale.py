@@ -28,9 +28,7 @@ from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter.accuracy.scores import TABLES, accuracy
-from reporter.log.database import load_big_tables, open_log
-from reporter.log.definitions import define
-from rulesets.definitions import Definitions
+from reporter.log.database import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,12 +76,11 @@ def main() -> None:
 def scored(log: Path) -> tuple[float, float, float]:
     """Report the scores of a log: what it took in s to open the log, to load them, and to compute."""
     moments = [time.perf_counter()]
-    with open_log(log) as connection:
-        define(connection, Definitions())
+    with open_log(log) as opened:
         moments.append(time.perf_counter())
-        load_big_tables(connection, log, TABLES)
+        opened.load(TABLES)
         moments.append(time.perf_counter())
-        (found,) = accuracy(connection)
+        (found,) = accuracy(opened)
         moments.append(time.perf_counter())
         if found["issued"] != found["scored"] or not found["pass_at"] or not found["groups"]:
             raise SystemExit("not all samples have a score")

@@ -109,8 +109,8 @@ class Run:
         Raises:
             UsageError: The SQL is wrong, or the log cannot be read.
         """
-        from reporter.log.database import big_tables_in
         from reporter.log.query import relation
+        from reporter.log.tables import big_tables_in
 
         with one_tree():
             return relation(self._opened(frozenset(big_tables_in(query))), query)

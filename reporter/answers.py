@@ -18,7 +18,7 @@ import orjson
 from recorder.errors import LogError
 from recorder.store import log_path
 from reporter.kinds import document, members, text
-from reporter.log.database import load_big_tables, streamed_figures
+from reporter.log.database import streamed_figures
 from reporter.log.source import readable
 from workloads.answer import Answer
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 NEEDED: Final = frozenset({"questions", "passes", "scored", "asked", "judge_calls", "prompt_events"})
 """The tables of `reporter.log.database` that answers are found by."""
@@ -117,39 +118,35 @@ class Stored:
         )
 
 
-def stored_answers(
-    connection: DuckDBPyConnection, run: Path, pass_number: int, read: ReadTexts
-) -> Iterator[list[Stored]]:
+def stored_answers(log: OpenLog, pass_number: int, read: ReadTexts) -> Iterator[list[Stored]]:
     """All answers of an opened run that can be judged, in the order in which they came, in batches.
 
     Args:
-        connection: As by `reporter.log.database.open_log`.
-        run: The run's folder, or the log itself.
+        log: As by `reporter.log.database.open_log`.
         pass_number: Of the pass that `Stored.done` is about; 0 for none.
         read: See `texts_of`; only what is read by it may change meanwhile.
 
     Raises:
         LogError: The log is damaged.
     """
-    load_big_tables(connection, run, NEEDED)
-    connection.execute("SET VARIABLE pass_number = ?", [pass_number])
-    for found in streamed_figures(connection, "answers", _AT_ONCE):
+    log.load(NEEDED)
+    for found in streamed_figures(log, "answers", _AT_ONCE, {"pass_number": pass_number}):
         seqs = [seq for one in found for seq in _seqs(one)]
         texts = read(seqs)
         yield [_stored(one, texts) for one in found]
 
 
-def references(connection: DuckDBPyConnection, read: ReadTexts) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def references(log: OpenLog, read: ReadTexts) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """What the answers to each question are held against, with its task, in the questions' order.
 
     Args:
-        connection: An opened run with the table `questions`.
+        log: An opened run with the table `questions`.
         read: See `texts_of`.
 
     Raises:
         LogError: The log is damaged.
     """
-    found = connection.execute("SELECT task, seq FROM questions ORDER BY prompt_id").fetchall()
+    found = log.execute("SELECT task, seq FROM questions ORDER BY prompt_id").fetchall()
     for first in range(0, len(found), _AT_ONCE):
         batch = found[first : first + _AT_ONCE]
         texts = read([seq for _, seq in batch])

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 MOST_REQUESTS: Final = 2_000_000
 
@@ -56,12 +57,12 @@ def asked(run: Path) -> Iterator[MeasuredRequest]:
     Raises:
         LogError: There is no log that this version reads, it is damaged, or it has more than `MOST_REQUESTS`.
     """
-    with open_log(run, ("outputs",)) as connection, blaming(log_path(run)):
-        found = connection.execute(_COUNT).fetchone() or (0,)
+    with open_log(run, ("outputs",)) as log, blaming(log_path(run)):
+        found = log.execute(_COUNT).fetchone() or (0,)
         if found[0] > MOST_REQUESTS:
             raise LogError(f"{run}: {found[0]} requests; of more than {MOST_REQUESTS} none are asked again")
-        began_ns = _beginnings(connection)
-        rows = connection.execute(_ASKED)
+        began_ns = _beginnings(log)
+        rows = log.execute(_ASKED)
         while batch := rows.fetchmany(_BATCH_ROWS):
             for prompt_id, turn, conversation, segment, scheduled_ns, tokens, tags, output, calls in batch:
                 yield MeasuredRequest(
@@ -109,9 +110,9 @@ _TEXTS: Final = """
     WHERE code = 20 AND texts IS NOT NULL AND data ->> '$.phase' IS NOT 'judge'"""
 
 
-def _beginnings(connection: DuckDBPyConnection) -> dict[int, int]:
+def _beginnings(log: OpenLog) -> dict[int, int]:
     """What to take off the times of each segment, so that it begins when the one before was over."""
-    spans = connection.execute(
+    spans = log.execute(
         "SELECT sitting, min(scheduled_ns), max(greatest(scheduled_ns, coalesce(ended_ns, scheduled_ns))) "
         "FROM requests WHERE measured AND scheduled_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
     ).fetchall()

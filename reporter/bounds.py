@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.report import Summary
     from rulesets.definitions import PercentileMethod
     from rulesets.metric_definition import ValueEnd
@@ -67,14 +66,14 @@ def gaps(end: ValueEnd, requests: str) -> str:
     return _GAPS.format(end=f"{end}_ms", requests=requests)
 
 
-def are_in_doubt(connection: DuckDBPyConnection) -> bool:
+def are_in_doubt(log: OpenLog) -> bool:
     """Whether any figure of an opened log is."""
-    ((requests,),) = connection.execute(_IN_DOUBT).fetchall()
+    ((requests,),) = log.execute(_IN_DOUBT).fetchall()
     return bool(requests)
 
 
 def bounds(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     method: PercentileMethod,
     reported: Mapping[str, Summary | None],
     chosen: Mapping[str, Fraction] = PERCENTILES,
@@ -84,52 +83,52 @@ def bounds(
     """The ends of the figures, by the Report's fields, of those that are in doubt; empty where none is.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         method: How percentiles are taken.
         reported: The summaries that are reported.
         chosen: Their percentiles.
         weighted: Whether TPOT is distributed over tokens.
     """
-    if not are_in_doubt(connection):
+    if not are_in_doubt(log):
         return {}
     columns = [metric.end_column(end) for metric in REQUEST_METRICS for end in metric.ends]
-    ends = {**reported, **summaries(connection, COMPLETED, columns, method, chosen)}
-    late = _late(connection)
+    ends = {**reported, **summaries(log, COMPLETED, columns, method, chosen)}
+    late = _late(log)
     for end in ENDS:
         if weighted:
             by_token = f"SELECT {column('tpot', end)} AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
-            ends[column("tpot", end)] = weighted_summary(connection, by_token, method, chosen)
+            ends[column("tpot", end)] = weighted_summary(log, by_token, method, chosen)
     found = {
         column(name): _bounds(late[name], *(ends[column(name, end)] for end in ENDS)) for name in METRICS
     }
     found[column("itl")] = _bounds(
         None,
-        *(weighted_summary(connection, gaps(end, _COUNTED), method, chosen) for end in ENDS),
+        *(weighted_summary(log, gaps(end, _COUNTED), method, chosen) for end in ENDS),
     )
     return {name: one for name, one in found.items() if one is not None}
 
 
 def bounds_by_part(
-    connection: DuckDBPyConnection, values: str, metrics: Sequence[str], method: PercentileMethod
+    log: OpenLog, values: str, metrics: Sequence[str], method: PercentileMethod
 ) -> dict[Any, dict[str, MetricBounds]]:
     """The ends of the figures that are in doubt, by the part of the requests, then by the Report's fields.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         values: A query of `samples` with a column `part`.
         metrics: Which metrics.
         method: How percentiles are taken.
     """
-    if not are_in_doubt(connection):
+    if not are_in_doubt(log):
         return {}
     found: dict[Any, dict[str, MetricBounds]] = {}
     for metric in metrics:
         low, high = (column(metric, end) for end in ENDS)
         ends = [
-            summaries_by_group(connection, f"SELECT part, {end} AS value FROM ({values})", method)  # noqa: S608 (ours)
+            summaries_by_group(log, f"SELECT part, {end} AS value FROM ({values})", method)  # noqa: S608 (ours)
             for end in (low, high)
         ]
-        late = connection.execute(f"SELECT part, {_DOUBTED.format(low, high)} FROM ({values}) GROUP BY part")  # noqa: S608 (ours)
+        late = log.execute(f"SELECT part, {_DOUBTED.format(low, high)} FROM ({values}) GROUP BY part")  # noqa: S608 (ours)
         for part, count in late.fetchall():
             if one := _bounds(count, *(summary.get(part) for summary in ends)):
                 found.setdefault(part, {})[column(metric)] = one
@@ -144,8 +143,8 @@ def _bounds(late: int | None, low: Summary | None, high: Summary | None) -> Metr
 _DOUBTED: Final = "count(*) FILTER ({} < {})"
 
 
-def _late(connection: DuckDBPyConnection) -> dict[str, int]:
+def _late(log: OpenLog) -> dict[str, int]:
     """How many requests each metric is in doubt of."""
     counts = [_DOUBTED.format(column(name, "low"), column(name, "high")) for name in METRICS]
-    (row,) = connection.execute(f"SELECT {', '.join(counts)} FROM ({COMPLETED})").fetchall()  # noqa: S608 (this program's own)
+    (row,) = log.execute(f"SELECT {', '.join(counts)} FROM ({COMPLETED})").fetchall()  # noqa: S608 (this program's own)
     return dict(zip(METRICS, row, strict=True))

@@ -13,16 +13,15 @@ from reporter.bounds import ENDS, bounds_by_part, column
 from reporter.groups import summaries_by_group
 from reporter.log.condition import quoted, value_of_tag
 from reporter.report import PartReport
-from reporter.windows.spans import happenings
+from reporter.windows.spans import happenings, span_macro
 from reporter.windows.stages import stage_spans, stages_of
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
-
-    from reporter.report import MetricBounds, RequestCounts, Window
+    from reporter.log.database import OpenLog
+    from reporter.report import MetricBounds, RequestCounts
     from rulesets.definitions import PercentileMethod
 
 MOST_VALUES: Final = 50
@@ -62,34 +61,32 @@ class By:
 
 
 def breakdown(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     load: Mapping[str, Any],
     counts: RequestCounts,
-    window: Window,
     method: PercentileMethod,
 ) -> dict[str, list[PartReport]]:
     """Break the requests down by everything that tells them apart.
 
     Args:
-        connection: An opened log.
+        log: An opened log; rates of endpoints, turns and tags are counted over its window.
         load: The settings' load.
         counts: Of the whole run.
-        window: What the rates of endpoints, turns and tags are counted over.
         method: How percentiles are taken.
     """
-    found = {"phase": _by_phase(connection, window)} if counts.warmup else {}
-    found |= {name: _of_window(connection, *sql, window) for name, sql in _told_apart(connection).items()}
-    if by := _by_stage(connection, load):
+    found = {"phase": _by_phase(log)} if counts.warmup else {}
+    found |= {name: _of_window(log, *sql) for name, sql in _told_apart(log).items()}
+    if by := _by_stage(log, load):
         found["stage"] = by
-    return {name: _parts(connection, by, method) for name, by in found.items()}
+    return {name: _parts(log, by, method) for name, by in found.items()}
 
 
-def _told_apart(connection: DuckDBPyConnection) -> dict[str, tuple[str, str]]:
+def _told_apart(log: OpenLog) -> dict[str, tuple[str, str]]:
     """The SQL for the value of what the log tells requests apart by, and for the order of its parts."""
-    endpoints, turns = connection.execute(
+    endpoints, turns = log.execute(
         "SELECT count(DISTINCT endpoint_index), count(turn) FROM requests WHERE measured",
     ).fetchall()[0]
-    tags = connection.execute(
+    tags = log.execute(
         "SELECT DISTINCT unnest(json_keys(tags)) AS tag FROM requests WHERE measured AND tags IS NOT NULL "
         "ORDER BY tag",
     ).fetchall()
@@ -104,20 +101,20 @@ def _told_apart(connection: DuckDBPyConnection) -> dict[str, tuple[str, str]]:
 _FREQUENT: Final = "-count(*)"
 
 
-def _of_window(connection: DuckDBPyConnection, value: str, order: str, window: Window) -> By:
-    rows = connection.execute(
+def _of_window(log: OpenLog, value: str, order: str) -> By:
+    rows = log.execute(
         f"SELECT {value} AS value, count(*) FILTER (in_window), sum(output_tokens) "  # noqa: S608 (what a log has is quoted)
         "FROM arrived GROUP BY value",
     ).fetchall()
-    seconds = window.duration_s or 0.0
+    seconds = log.window.duration_s or 0.0
     done = {text: Done(completed, tokens, seconds) for text, completed, tokens in rows}
     return By(value, order, done, seconds)
 
 
-def _by_phase(connection: DuckDBPyConnection, window: Window) -> By:
+def _by_phase(log: OpenLog) -> By:
     """The warm-up in its own time, and what was measured in the window."""
-    measured = _of_window(connection, "'performance'", _FREQUENT, window)
-    warmup = connection.execute(
+    measured = _of_window(log, "'performance'", _FREQUENT)
+    warmup = log.execute(
         "SELECT (SELECT count(*) FROM samples WHERE phase = 'warmup' AND status = 'completed'), "
         "(SELECT sum(output_tokens) FROM samples WHERE phase = 'warmup' AND status = 'completed'), "
         "(SELECT coalesce(sum(ended_ns - started_ns), 0) / 1e9 FROM phases WHERE phase = 'warmup')",
@@ -126,12 +123,13 @@ def _by_phase(connection: DuckDBPyConnection, window: Window) -> By:
     return By("phase", "min(issued_ns)", done, where="phase IN ('warmup', 'performance')")
 
 
-def _by_stage(connection: DuckDBPyConnection, load: Mapping[str, Any]) -> By | None:
+def _by_stage(log: OpenLog, load: Mapping[str, Any]) -> By | None:
     """Stages by when requests were due, with what was done while each lasted."""
-    spans = list(stage_spans(connection, stages_of(load)))
+    spans = list(stage_spans(log, stages_of(load)))
     if not spans:
         return None
-    happened = happenings(connection, [row for _, row in spans])
+    rows = [row for _, row in spans]
+    happened, span_of = happenings(log, rows), span_macro(log, rows)
     done: dict[str | None, Done] = {}
     for number, (label, row) in enumerate(spans):
         before, now = done.get(label, Done()), happened.get(number, {})
@@ -141,34 +139,34 @@ def _by_stage(connection: DuckDBPyConnection, load: Mapping[str, Any]) -> By | N
             before.seconds + row.width_ns / 1e9,
         )
     labels = ", ".join(quoted(label) for label, _ in spans)
-    return By(f"[{labels}][span_of(scheduled_ns) + 1]", "min(scheduled_ns)", done)
+    return By(f"[{labels}][{span_of}(scheduled_ns) + 1]", "min(scheduled_ns)", done)
 
 
-def _parts(connection: DuckDBPyConnection, by: By, method: PercentileMethod) -> list[PartReport]:
-    connection.execute(
+def _parts(log: OpenLog, by: By, method: PercentileMethod) -> list[PartReport]:
+    log.execute(
         "CREATE OR REPLACE TEMP TABLE labels AS "  # noqa: S608 (likewise)
         "SELECT value, row_number() OVER (ORDER BY place NULLS LAST, value) - 1 AS part FROM "
         f"(SELECT {by.value} AS value, {by.order} AS place FROM samples WHERE {by.where} GROUP BY value)",
     )
-    values = [value for (value,) in connection.execute("SELECT value FROM labels ORDER BY part").fetchall()]
+    values = [value for (value,) in log.execute("SELECT value FROM labels ORDER BY part").fetchall()]
     last = MOST_VALUES - 1
     if len(values) > MOST_VALUES:
-        connection.execute("UPDATE labels SET part = $last WHERE part > $last", {"last": last})
+        log.execute("UPDATE labels SET part = $last WHERE part > $last", {"last": last})
     columns = dict.fromkeys(column(metric, end) for metric in METRICS for end in (None, *ENDS))
-    connection.execute(
+    log.execute(
         f"CREATE OR REPLACE TEMP TABLE labelled AS SELECT part, status, {', '.join(columns)} "  # noqa: S608 (likewise)
         f"FROM samples JOIN labels ON {by.value} IS NOT DISTINCT FROM labels.value WHERE {by.where}",
     )
-    rows = connection.execute(
+    rows = log.execute(
         "SELECT part, count(*), count(*) FILTER (status = 'completed'), count(*) FILTER (status = 'failed'), "
         "count(*) FILTER (status = 'cancelled') FROM labelled GROUP BY part ORDER BY part",
     ).fetchall()
     completed = "FROM labelled WHERE status = 'completed'"
     summaries = {
-        name: summaries_by_group(connection, f"SELECT part, {name} AS value {completed}", method)
+        name: summaries_by_group(log, f"SELECT part, {name} AS value {completed}", method)
         for name in map(column, METRICS)
     }
-    bounds = bounds_by_part(connection, completed, METRICS, method)
+    bounds = bounds_by_part(log, completed, METRICS, method)
     return [
         _part(
             values[part:] if part == last else values[part : part + 1],

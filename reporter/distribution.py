@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from rulesets.definitions import PercentileMethod
 
 
@@ -57,7 +56,7 @@ class _PercentileList:
 
 
 def summaries(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     values: str,
     columns: Sequence[str],
     method: PercentileMethod,
@@ -66,7 +65,7 @@ def summaries(
     """Summarise columns of a query, in a few passes for all of them.
 
     Args:
-        connection: What to ask.
+        log: What to ask.
         values: The query; NULLs are left out, in each column for itself.
         columns: Their names.
         method: How percentiles are taken.
@@ -76,17 +75,17 @@ def summaries(
         By the columns' names; None for one without values.
     """
     totals = _row(
-        connection,
+        log,
         values,
         [f"[count({name}), fsum({name}) / count({name}), min({name}), max({name})]" for name in columns],
     )
     known = {name: _totals(*figures) for name, figures in zip(columns, totals, strict=True) if figures[0]}
-    found = _with_totals(connection, values, known, _PercentileList(method, chosen))
+    found = _with_totals(log, values, known, _PercentileList(method, chosen))
     return {name: found.get(name) for name in columns}
 
 
 def weighted_summary(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     values: str,
     method: PercentileMethod,
     chosen: Mapping[str, Fraction] = PERCENTILES,
@@ -94,7 +93,7 @@ def weighted_summary(
     """Summarise a column `value` of which each counts as often as the column `weight` says, a whole number.
 
     Args:
-        connection: What to ask.
+        log: What to ask.
         values: The query; NULLs among the values are left out.
         method: How percentiles are taken.
         chosen: As for `summaries`.
@@ -104,7 +103,7 @@ def weighted_summary(
     """
     values = f"FROM ({values}) WHERE value IS NOT NULL"
     totals = _row(
-        connection,
+        log,
         values,
         [
             "coalesce(sum(weight), 0)::BIGINT",
@@ -117,7 +116,7 @@ def weighted_summary(
         return None
     one, ranks = _totals(*totals), _PercentileList(method, chosen)
     square, *at = _row(
-        connection,
+        log,
         f"SELECT *, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto {values}",
         [
             f"fsum(weight * (value - {one.mean!r}::DOUBLE) ** 2)",
@@ -155,7 +154,7 @@ def percentiles(values: Sequence[float], count: int, method: PercentileMethod) -
 
 
 def _with_totals(
-    connection: DuckDBPyConnection, values: str, known: Mapping[str, _Totals], ranks: _PercentileList
+    log: OpenLog, values: str, known: Mapping[str, _Totals], ranks: _PercentileList
 ) -> dict[str, Summary]:
     """Summarise columns whose totals are known, as many at once as memory has room for.
 
@@ -168,7 +167,7 @@ def _with_totals(
             f"quantile_disc({name}, {_shares(one, ranks)}::DOUBLE[])"
             for name, one in names.items()
         ]
-        figures = iter(_row(connection, values, asked))
+        figures = iter(_row(log, values, asked))
         found |= {name: _summary(one, next(figures), next(figures), ranks) for name, one in names.items()}
     return found
 
@@ -184,7 +183,7 @@ def _shares(one: _Totals, ranks: _PercentileList) -> list[float]:
     return [(rank + 0.5) / one.count for rank in ranks.needed(one.count)]
 
 
-def _row(connection: DuckDBPyConnection, values: str, figures: Sequence[str]) -> tuple[Any, ...]:
+def _row(log: OpenLog, values: str, figures: Sequence[str]) -> tuple[Any, ...]:
     """Aggregates of a query: as text, for a relation is planned when it is made, and again when asked."""
-    (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM ({values})").fetchall()  # noqa: S608 (this program's own)
+    (row,) = log.execute(f"SELECT {', '.join(figures)} FROM ({values})").fetchall()  # noqa: S608 (this program's own)
     return row

@@ -8,8 +8,7 @@ from reporter.distribution import percentiles, ranks_needed
 from reporter.report import Summary
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from rulesets.definitions import PercentileMethod
 
 _GROUPED: Final = """
@@ -36,14 +35,14 @@ _FIGURES: Final = """
 
 
 def summaries_by_group(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     values: str,
     method: PercentileMethod,
 ) -> dict[Any, Summary]:
     """Summarise each group of values.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         values: A query with the columns `part`, which names the group, and `value`; rows with a NULL in
             either are left out.
         method: How percentiles are taken.
@@ -51,10 +50,10 @@ def summaries_by_group(
     Returns:
         By the group's name; a group without values is not there.
     """
-    connection.execute(_GROUPED.format(values=values))
-    sizes = connection.execute("SELECT DISTINCT len(ranked) FROM grouped").fetchall()
+    log.execute(_GROUPED.format(values=values))
+    sizes = log.execute("SELECT DISTINCT len(ranked) FROM grouped").fetchall()
     needed = {count: [1 + rank for rank in ranks_needed(count, method)] for (count,) in sizes}
-    groups = connection.execute(_FIGURES, {"sizes": list(needed), "places": list(needed.values())}).fetchall()
+    groups = log.execute(_FIGURES, {"sizes": list(needed), "places": list(needed.values())}).fetchall()
     return {
         part: Summary(
             count=count,

@@ -21,10 +21,10 @@ from reporter.findings.steadiness import steadiness
 from reporter.log.database import all_figures, figures, timelines
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.quantile import PERCENTILES
-from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens, Window
+from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
 from reporter.undefined import undefined
 from reporter.windows.over_time import over_time
-from reporter.windows.rate_window import own_window, redefine, uncounted
+from reporter.windows.rate_window import over_defined_window, uncounted
 from reporter.windows.window import issuing_s
 from rulesets.request_metrics import REQUEST_METRICS
 
@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from duckdb import DuckDBPyConnection
-
     from reporter.findings.acceptance import OnInvalid
     from reporter.findings.client_overhead import OwnDelay
+    from reporter.log.database import OpenLog
     from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
 
@@ -53,27 +52,42 @@ class TPOTReportingMode(StrEnum):
 
 
 def compute(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     *,
     tpot_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
-    definitions: Definitions,
     tokenizer: str | None = None,
     percentiles: Mapping[str, Fraction] = PERCENTILES,
     asked: tuple[AffectedFigure, ...] | None = None,
     on_invalid: OnInvalid | None = None,
-) -> DisplayedReport:
-    """Compute the report of a log from `open_log` whose views compute by these definitions."""
-    method = definitions.percentile_method
-    run, counts, window = run_facts(connection, on_invalid), _counts(connection), own_window(connection)
-    summaries = _summaries(connection, tpot_mode, method, percentiles)
-    recorder, client = recorder_health(connection), client_health(connection)
-    weighted = tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED
-    in_doubt = bounds(connection, method, summaries, percentiles, weighted=weighted)
-    own = _own(connection, summaries, method, (run["timestamp_source"], client), doubt=bool(in_doubt))
-    moments, tokens = over_time(connection, method), _tokens(totals := figures(connection, "tokens"))
-    steady = steadiness(run["ended"], len(run["sittings"]), window, moments)
-    window = redefine(connection, definitions.throughput_window, steady, run["load"].get("kind"))
-    throughput = _throughput(connection, run["load"], window, counts, tokens)
+) -> tuple[DisplayedReport, OpenLog]:
+    """Compute the report of a log by its definitions.
+
+    Args:
+        log: With the run's own window.
+        tpot_mode: What the distribution of TPOT is a distribution over.
+        tokenizer: The name of what has counted tokens; None where nothing has.
+        percentiles: Those that each summary has.
+        asked: The figures that decide whether the client was too late.
+        on_invalid: The user's choice for this report; None for that which the run was started with.
+
+    Returns:
+        The report, and the log over the window of the report's rates.
+
+    Raises:
+        LogError: The log is damaged.
+        NoRoomError: There is no room for what is computed.
+    """
+    definitions, method = log.definitions, log.definitions.percentile_method
+    run, counts = run_facts(log, on_invalid), _counts(log)
+    summaries = _summaries(log, tpot_mode, method, percentiles)
+    recorder, client = recorder_health(log), client_health(log)
+    by_token = tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED
+    in_doubt = bounds(log, method, summaries, percentiles, weighted=by_token)
+    own = _own(log, summaries, method, (run["timestamp_source"], client), doubt=bool(in_doubt))
+    moments, tokens = over_time(log, method), _tokens(totals := figures(log, "tokens"))
+    steady = steadiness(run["ended"], len(run["sittings"]), log.window, moments)
+    log = over_defined_window(log, definitions.throughput_window, steady, run["load"].get("kind"))
+    throughput = _throughput(log, run["load"], counts, tokens)
     found = findings(
         CheckInputs(
             ended=run["ended"],
@@ -90,26 +104,26 @@ def compute(
             recorder=recorder,
             client=client,
             usable_cpus=run["usable_cpus"],
-            **_prompts(connection, run),
+            **_prompts(log, run),
             steady_state=steady,
-            steady_required=bool(run["steady"]) or window.kind == "steady_state",
+            steady_required=bool(run["steady"]) or log.window.kind == "steady_state",
             segments=len(run["sittings"]),
             asked_for_stream=run["stream"],
             definitions=definitions,
             tokenizer=tokenizer,
-            window_s=window.duration_s,
+            window_s=log.window.duration_s,
             qps=throughput.qps,
-            cold=cold_start(connection, run["load"].get("kind"), counts.warmup, method),
-            **_logged(connection, run),
-            **undefined(connection, definitions),
-            **_responses(connection),
+            cold=cold_start(log, run["load"].get("kind"), counts.warmup, method),
+            **_logged(log, run),
+            **undefined(log, definitions),
+            **_responses(log),
         ),
     )
-    return DisplayedReport(
+    report = DisplayedReport(
         run={**run, "tpot_mode": tpot_mode.value, **_computed_by(definitions, percentiles, asked)},
         validity=accepted(validity(found), found, run["on_invalid"]),
         counts=counts,
-        window=replace(window, issuing_s=issuing_s(timelines(connection))),
+        window=replace(log.window, issuing_s=issuing_s(timelines(log))),
         throughput=throughput,
         tokens=tokens,
         recorder=recorder,
@@ -118,10 +132,11 @@ def compute(
         bounds=in_doubt,
         **_own_figures(own, run["load"].get("kind")),
         steady_state=steady,
-        breakdown=breakdown(connection, run["load"], counts, window, method),
+        breakdown=breakdown(log, run["load"], counts, method),
         over_time=moments,
         **summaries,
     )
+    return report, log
 
 
 def _computed_by(
@@ -141,27 +156,27 @@ Source = Literal["server_usage", "client_tokenizer", "chunks"]
 _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
 
-def _counts(connection: DuckDBPyConnection) -> RequestCounts:
-    by_error = connection.execute(
+def _counts(log: OpenLog) -> RequestCounts:
+    by_error = log.execute(
         "SELECT error, count(*) AS n FROM requests WHERE measured AND status = 'failed' "
         "GROUP BY error ORDER BY n DESC, error",
     ).fetchall()
-    return RequestCounts(by_error=dict(by_error), **figures(connection, "counts"))
+    return RequestCounts(by_error=dict(by_error), **figures(log, "counts"))
 
 
 def _summaries(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     tpot_mode: TPOTReportingMode,
     method: PercentileMethod,
     chosen: Mapping[str, Fraction],
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
     columns = (*COLUMNS, *DELAYS)
-    found: dict[str, Any] = summaries(connection, _with_own(DELAYS), columns, method, chosen)
+    found: dict[str, Any] = summaries(log, _with_own(DELAYS), columns, method, chosen)
     if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED:
         by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
-        found["tpot_ms"] = weighted_summary(connection, by_token, method, chosen)
-    return {**found, "itl_ms": weighted_summary(connection, "FROM gap_counts", method, chosen)}
+        found["tpot_ms"] = weighted_summary(log, by_token, method, chosen)
+    return {**found, "itl_ms": weighted_summary(log, "FROM gap_counts", method, chosen)}
 
 
 def _with_own(delays: Mapping[str, str]) -> str:
@@ -171,7 +186,7 @@ def _with_own(delays: Mapping[str, str]) -> str:
 
 
 def _own(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     found: dict[str, Any],
     method: PercentileMethod,
     stamped: tuple[str | None, Mapping[str, Any]],
@@ -182,7 +197,7 @@ def _own(
 
     `stamped` is by whom arrivals were stamped, and how the client's processes were doing.
     """
-    ends = summaries(connection, _with_own(ENDS), tuple(ENDS), method) if doubt else None
+    ends = summaries(log, _with_own(ENDS), tuple(ENDS), method) if doubt else None
     return own_delay({name: found.pop(name) for name in DELAYS}, ends, late_reads_ms(*stamped))
 
 
@@ -197,16 +212,13 @@ def _own_figures(own: OwnDelay | None, load: str | None) -> dict[str, Any]:
 
 
 def _throughput(
-    connection: DuckDBPyConnection,
-    load: Mapping[str, Any],
-    window: Window,
-    counts: RequestCounts,
-    tokens: Tokens,
+    log: OpenLog, load: Mapping[str, Any], counts: RequestCounts, tokens: Tokens
 ) -> ThroughputFigures:
     """Rates over the window; None for those of tokens where requests completed, but nobody counted tokens."""
+    window = log.window
     if not window.duration_s:
         return ThroughputFigures(None, None, None)
-    arrived = figures(connection, "arrivals")
+    arrived = figures(log, "arrivals")
     completions = arrived["completions"] - uncounted(window, load, arrived["sittings"])
     output_tps = arrived["output_tokens"] / window.duration_s
     input_tps = arrived["input_tokens"] / window.duration_s
@@ -232,31 +244,31 @@ def _tokens(totals: Mapping[str, Any]) -> Tokens:
     )
 
 
-def _responses(connection: DuckDBPyConnection) -> dict[str, Any]:
+def _responses(log: OpenLog) -> dict[str, Any]:
     """How requests were issued, and what was unusual about their responses."""
-    return {name: value for part in _RESPONSES for name, value in figures(connection, part).items()}
+    return {name: value for part in _RESPONSES for name, value in figures(log, part).items()}
 
 
-def _violations(connection: DuckDBPyConnection) -> tuple[Violation, ...]:
-    broken = connection.execute(
+def _violations(log: OpenLog) -> tuple[Violation, ...]:
+    broken = log.execute(
         "SELECT violation, count(*), min(sample_uuid) FROM violations GROUP BY violation ORDER BY violation",
     ).fetchall()
     return tuple(Violation(*row) for row in broken)
 
 
-def _prompts(connection: DuckDBPyConnection, run: Mapping[str, Any]) -> dict[str, Any]:
+def _prompts(log: OpenLog, run: Mapping[str, Any]) -> dict[str, Any]:
     """How many prompts the dataset has, where each is asked once, and how many requests asked one of them."""
-    ((asked, turns),) = connection.execute(
+    ((asked, turns),) = log.execute(
         "SELECT count(*) FILTER (coalesce(turn, 0) = 0), count(*) FILTER (turn > 0) FROM requests"
     ).fetchall()
-    once = not (run["salt"] or asks_again(connection))
+    once = not (run["salt"] or asks_again(log))
     prompts = (run["dataset"] or {}).get("rows") if once else None
     return {"prompts": prompts, "asked": int(asked), "turns": int(turns)}
 
 
-def _messages(connection: DuckDBPyConnection) -> dict[str, str]:
+def _messages(log: OpenLog) -> dict[str, str]:
     """For each name of a failure, what was said about the first of them."""
-    said = connection.execute(
+    said = log.execute(
         "SELECT error, arg_min(error_message, ended_ns) FROM requests WHERE measured AND status = 'failed' "
         "GROUP BY error",
     ).fetchall()
@@ -269,13 +281,13 @@ def _is_resumable(planned: Mapping[str, Any]) -> bool:
     return counted or planned["duration_s"] is None
 
 
-def _logged(connection: DuckDBPyConnection, run: Mapping[str, Any]) -> dict[str, Any]:
+def _logged(log: OpenLog, run: Mapping[str, Any]) -> dict[str, Any]:
     """What failures said, which laws of the log were broken, and what the load generator knew itself."""
     return {
         "timeouts_s": run["timeouts_s"],
         "complete_until": run["complete_until"],
         "resumable": _is_resumable(run["planned"]),
-        "messages": _messages(connection),
-        "violations": _violations(connection),
-        "logged": tuple(Finding(**row) for row in all_figures(connection, "logged")),
+        "messages": _messages(log),
+        "violations": _violations(log),
+        "logged": tuple(Finding(**row) for row in all_figures(log, "logged")),
     }

@@ -14,12 +14,11 @@ from reporter.border import blaming
 from reporter.errors import OptionError
 from reporter.findings.findings import in_order
 from reporter.kinds import document
-from reporter.log.database import load_big_tables, open_log, rows
-from reporter.log.definitions import define
-from reporter.log.held_samples import held_samples
+from reporter.log.database import open_log
+from reporter.log.tables import rows
 from reporter.metrics import TPOTReportingMode, compute
 from reporter.quantile import PERCENTILES, method_named
-from reporter.tokens import count_tokens, texts_needed
+from reporter.tokens import with_counted_tokens
 from reporter.validation import rules_of, with_verdict
 from rulesets.client_delay import asked_figures
 from rulesets.definitions import Definitions
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from types import TracebackType
 
-    from duckdb import DuckDBPyConnection
-
     from reporter.costs.prices import PriceTable
     from reporter.findings.acceptance import OnInvalid
+    from reporter.log.database import OpenLog
     from reporter.report import Report
     from reporter.sample_results import ResultOptions
     from reporter.tokens import Tokenizer
@@ -59,7 +57,7 @@ class MetricsReporter:
         if client_type != "duckdb":
             raise OptionError(f"there is no client type {client_type!r}; use 'duckdb'")
         self._run = Path(connection_name)
-        self._connection: DuckDBPyConnection | None = None
+        self._log: OpenLog | None = None
 
     def create_report(
         self,
@@ -106,34 +104,66 @@ class MetricsReporter:
             HeadlineError: A scorer names a figure that is no aggregate.
             RulesetError, TargetError: The ruleset, or a metric, makes no sense.
         """
+        return self.create_report_and_log(
+            tokenizer,
+            tpot_reporting_mode,
+            percentile_method=percentile_method,
+            percentiles=percentiles,
+            definitions=definitions,
+            recount=recount,
+            scoring_pass=scoring_pass,
+            prices=prices,
+            ruleset=ruleset,
+            judged_by=judged_by,
+            on_invalid=on_invalid,
+        )[0]
+
+    def create_report_and_log(
+        self,
+        tokenizer: Tokenizer | None = None,
+        tpot_reporting_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
+        *,
+        percentile_method: str | None = None,
+        percentiles: Mapping[str, Fraction] = PERCENTILES,
+        definitions: Definitions = DEFAULT,
+        recount: bool = False,
+        scoring_pass: int | None = None,
+        prices: PriceTable | None = None,
+        ruleset: Rules | None = None,
+        judged_by: Ruleset | None = None,
+        on_invalid: OnInvalid | None = None,
+    ) -> tuple[Report, OpenLog]:
+        """Compute the report, and return it with the log as it was computed from.
+
+        The arguments and errors are those of `create_report`. The log answers as long as this reporter is
+        open, by the definitions and over the window of the report.
+        """
         rules = None if ruleset is None else rules_of(self._run, ruleset)
         if rules is not None:
             definitions = rules[0].definitions if definitions is DEFAULT else definitions
             recount = recount or any(audit.name == "token_count" for audit in rules[0].audits)
         if percentile_method is not None:
             definitions = replace(definitions, percentile_method=method_named(percentile_method))
-        connection = self._opened()
         with blaming(self._run):
-            self._define(definitions, tokenizer, recount=recount)
-            benchmarks = asks_benchmarks(connection)
-            load_big_tables(connection, self._run, TABLES if benchmarks else ())
-            with held_samples(connection):
-                report: Report = compute(
-                    connection,
-                    tpot_mode=tpot_reporting_mode,
-                    definitions=definitions,
-                    tokenizer=getattr(tokenizer, "name_or_path", None),
-                    percentiles=percentiles,
-                    asked=asked_figures(judged_by or (rules and rules[0])),
-                    on_invalid=on_invalid,
-                )
-                if benchmarks or scoring_pass is not None:
-                    scores = accuracy(connection, scoring_pass)
-                    found = [*report.findings, *undetermined.findings(scores)]
-                    report = replace(report, accuracy=scores, findings=in_order(found))
-                if rules is not None:
-                    report = with_verdict(connection, report, definitions, rules)
-            return report if prices is None else self._with_cost(report, prices, benchmarks=benchmarks)
+            log = with_counted_tokens(self.log.with_definitions(definitions), tokenizer, recount=recount)
+            benchmarks = asks_benchmarks(log)
+            log.load(TABLES if benchmarks else ())
+            report: Report
+            report, log = compute(
+                log.with_samples_table(),
+                tpot_mode=tpot_reporting_mode,
+                tokenizer=getattr(tokenizer, "name_or_path", None),
+                percentiles=percentiles,
+                asked=asked_figures(judged_by or (rules and rules[0])),
+                on_invalid=on_invalid,
+            )
+            if benchmarks or scoring_pass is not None:
+                scores = accuracy(log, scoring_pass)
+                findings = [*report.findings, *undetermined.findings(scores)]
+                report = replace(report, accuracy=scores, findings=in_order(findings))
+            if rules is not None:
+                report = with_verdict(log, report, rules)
+            return report if prices is None else _with_cost(log, report, prices, benchmarks=benchmarks), log
 
     def dump_results(
         self,
@@ -163,29 +193,10 @@ class MetricsReporter:
         from reporter.sample_results import TABLES as OF_SAMPLES
         from reporter.sample_results import ResultOptions, write_results
 
-        connection = self._opened()
         with blaming(self._run):
-            self._define(definitions, tokenizer)
-            load_big_tables(connection, self._run, OF_SAMPLES)
-            return write_results(connection, Path(path), options or ResultOptions())
-
-    def _define(
-        self, definitions: Definitions, tokenizer: Tokenizer | None, *, recount: bool = False
-    ) -> None:
-        """Set the views to definitions, with the tokens that these want counted."""
-        connection = self._opened()
-        define(connection, definitions)
-        load_big_tables(connection, self._run, texts_needed(definitions, tokenizer))
-        count_tokens(connection, tokenizer, definitions, recount=recount)
-
-    def _with_cost(self, report: Report, prices: PriceTable, *, benchmarks: bool) -> Report:
-        from reporter.costs.costs import TABLES as PRICED
-        from reporter.costs.costs import cost
-
-        connection, model = self._opened(), str(report.run.get("model"))
-        load_big_tables(connection, self._run, PRICED if benchmarks else ())
-        found = cost(connection, prices, model, report.accuracy, benchmarks=benchmarks)
-        return replace(report, cost=found)
+            log = with_counted_tokens(self.log.with_definitions(definitions), tokenizer)
+            log.load(OF_SAMPLES)
+            return write_results(log, Path(path), options or ResultOptions())
 
     def dump_to_json(self, json_path: str | Path) -> None:
         """Write every event as one JSON object a line: `sample_uuid`, `event_type`, `timestamp_ns`, `data`.
@@ -201,9 +212,9 @@ class MetricsReporter:
 
     def close(self) -> None:
         """Give back the memory. Closing twice is harmless."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._log is not None:
+            self._log.close()
+            self._log = None
 
     def __enter__(self) -> Self:
         return self
@@ -217,14 +228,20 @@ class MetricsReporter:
         self.close()
 
     @property
-    def connection(self) -> DuckDBPyConnection:
-        """The opened log, with the views as the last report was computed with."""
-        return self._opened()
+    def log(self) -> OpenLog:
+        """The opened log, by the default definitions and over the run's own window."""
+        if self._log is None:
+            self._log = open_log(self._run)
+        return self._log
 
-    def _opened(self) -> DuckDBPyConnection:
-        if self._connection is None:
-            self._connection = open_log(self._run)
-        return self._connection
+
+def _with_cost(log: OpenLog, report: Report, prices: PriceTable, *, benchmarks: bool) -> Report:
+    from reporter.costs.costs import TABLES as PRICED
+    from reporter.costs.costs import cost
+
+    log.load(PRICED if benchmarks else ())
+    model = str(report.run.get("model"))
+    return replace(report, cost=cost(log, prices, model, report.accuracy, benchmarks=benchmarks))
 
 
 def _line(row: dict[str, Any]) -> bytes:

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
     from reporter.accuracy.asked import ScorerPass
     from reporter.costs.prices import PriceTable
+    from reporter.log.database import OpenLog
 
 TABLES: Final = ("outputs", "prompts", "questions", "question_references", "scores")
 """What has to be loaded of a log first."""
@@ -35,7 +34,7 @@ FORMATS: Final[Mapping[str, str]] = {
 """By the ending of a file's name, how DuckDB writes it."""
 
 _SHOWN: Final = """
-    CREATE OR REPLACE TEMP TABLE shown_passes (
+    CREATE TEMP TABLE shown_passes (
         pass BIGINT, task VARCHAR, scorer VARCHAR, place INTEGER, threshold DOUBLE
     )"""
 
@@ -144,13 +143,13 @@ class ResultOptions:
     prices: PriceTable | None = None
 
 
-def write_results(connection: DuckDBPyConnection, path: Path, options: ResultOptions) -> int:
+def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
     """Write one row for each measured request, in the order in which they were issued.
 
     The columns are described in docs/accuracy.md. The file appears whole or not at all.
 
     Args:
-        connection: An opened log with `TABLES`, its views set to the definitions that are wanted.
+        log: An opened log with `TABLES`, by the definitions that are wanted.
         path: The file; its ending, one of `FORMATS`, is the format.
         options: What is in it.
 
@@ -162,8 +161,8 @@ def write_results(connection: DuckDBPyConnection, path: Path, options: ResultOpt
         OSError: The file cannot be written.
     """
     written_as = require_format(path)
-    settings = _settings(connection)
-    _choose_passes(connection, settings, options.scoring_pass)
+    settings = _settings(log)
+    log = _with_shown_passes(log, settings, options.scoring_pass)
     rows = _RESULTS.format(
         texts=_TEXTS if options.texts else "",
         metrics=_METRICS,
@@ -171,13 +170,11 @@ def write_results(connection: DuckDBPyConnection, path: Path, options: ResultOpt
     )
     query = _PRICED.format(rows=rows, cost=_cost(options.prices, settings))
     if path.suffix.lower() == ".csv":
-        query = _flat(connection, query, raw=options.raw)
+        query = _flat(log, query, raw=options.raw)
     unfinished = path.with_name(f".{uuid4().hex}{path.suffix}")
     try:
         unfinished.touch()  # an error of the file system keeps its number
-        (count,) = connection.execute(f"COPY ({query}) TO {quoted(str(unfinished))} {written_as}").fetchall()[
-            0
-        ]
+        (count,) = log.execute(f"COPY ({query}) TO {quoted(str(unfinished))} {written_as}").fetchall()[0]
         unfinished.replace(path)
     finally:
         with suppress(OSError):
@@ -197,17 +194,15 @@ def require_format(path: Path) -> str:
     return written_as
 
 
-def _settings(connection: DuckDBPyConnection) -> dict[str, Any]:
-    ((stored,),) = connection.execute("SELECT any_value(settings) FROM session").fetchall()
+def _settings(log: OpenLog) -> dict[str, Any]:
+    ((stored,),) = log.execute("SELECT any_value(settings) FROM session").fetchall()
     return members(document(stored)) if stored else {}
 
 
-def _choose_passes(
-    connection: DuckDBPyConnection, settings: Mapping[str, Any], scoring_pass: int | None
-) -> None:
-    """Fill `shown_passes`: of each scorer one, the benchmark's own first."""
+def _with_shown_passes(log: OpenLog, settings: Mapping[str, Any], scoring_pass: int | None) -> OpenLog:
+    """The same log with the table `shown_passes`: of each scorer one pass, the benchmark's own first."""
     tasks = {task.task: task for task in asked(settings)}
-    chosen = passes(connection, scoring_pass) if tasks or scoring_pass is not None else []
+    chosen = passes(log, scoring_pass) if tasks or scoring_pass is not None else []
     rows = []
     for scored in chosen:
         task = tasks.get(scored.task)
@@ -215,10 +210,12 @@ def _choose_passes(
         is_share = definition.headlines[0].unit == "share"
         threshold = task.pass_threshold if task and is_share else None
         rows.append((not definition.official, scored, threshold))
-    connection.execute(_SHOWN)
+    shown = log.with_room()
+    shown.execute(_SHOWN)
     for place, (_, scored, threshold) in enumerate(_in_order(rows)):
         values = [scored.number, scored.task, scored.scorer, place, threshold]
-        connection.execute("INSERT INTO shown_passes VALUES (?, ?, ?, ?, ?)", values)
+        shown.execute("INSERT INTO shown_passes VALUES (?, ?, ?, ?, ?)", values)
+    return shown
 
 
 def _in_order(
@@ -248,9 +245,9 @@ def _cost(prices: PriceTable | None, settings: Mapping[str, Any]) -> str:
     return expression
 
 
-def _flat(connection: DuckDBPyConnection, query: str, *, raw: bool) -> str:
+def _flat(log: OpenLog, query: str, *, raw: bool) -> str:
     """The same rows with plain values only, and without texts that a spreadsheet would calculate."""
-    columns = connection.execute(f"DESCRIBE {query}").fetchall()
+    columns = log.execute(f"DESCRIBE {query}").fetchall()
     replaced = [f"to_json({name}) AS {name}" for name, *_ in columns if name in _NESTED]
     if not raw:
         replaced += [_HARMLESS.format(column=name) for name, kind, *_ in columns if kind == "VARCHAR"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from uuid import uuid4
 
 from reporter.kinds import document, members, text
 from rulesets.definitions import CATEGORIES
@@ -14,8 +15,7 @@ from rulesets.definitions import CATEGORIES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from rulesets.definitions import Definitions
 
 
@@ -28,20 +28,14 @@ class Tokenizer(Protocol):
 
 
 def texts_needed(definitions: Definitions, tokenizer: Tokenizer | None) -> tuple[str, ...]:
-    """The big tables that `count_tokens` needs."""
+    """The big tables that counting needs."""
     if tokenizer is not None:
         return ("outputs", "prompts")
     return () if _all_counted(definitions) else ("outputs",)
 
 
-def count_tokens(
-    connection: DuckDBPyConnection,
-    tokenizer: Tokenizer | None,
-    definitions: Definitions,
-    *,
-    recount: bool = False,
-) -> None:
-    """Fill `client_tokens` of an opened log; the views prefer the server's counts where there are any.
+def with_counted_tokens(log: OpenLog, tokenizer: Tokenizer | None, *, recount: bool = False) -> OpenLog:
+    """The same log with a tokenizer's counts; the views prefer the server's where there are any.
 
     An output is counted with its reasoning and its tool calls, each for itself. A prompt is counted as its
     text: for a chat that is less than the server sees, which adds the marks of its chat template. A turn of a
@@ -49,22 +43,30 @@ def count_tokens(
     dataset answers, whose words the log does not keep, the input of later turns stays unknown.
 
     Args:
-        connection: From `open_log`, with the tables of `texts_needed`.
+        log: By the definitions that say what is counted, and by whom; without counts.
         tokenizer: What counts. Without one the table only has how much of the server's counts is of the
             categories that count, where these are not all.
-        definitions: What is counted, and by whom.
         recount: Count also what the server has counted, to compare the two.
+
+    Raises:
+        LogError: The log is damaged.
+        NoRoomError: There is no room for the texts.
     """
-    connection.execute("DELETE FROM client_tokens")
+    definitions = log.definitions
+    log.load(texts_needed(definitions, tokenizer))
+    if tokenizer is None and _all_counted(definitions):
+        return log
+    table = f"client_tokens_{uuid4().hex}"
+    log.execute(f"CREATE TABLE {table} AS FROM client_tokens LIMIT 0")
     if tokenizer is None:
-        if not _all_counted(definitions):
-            connection.execute(_OF_SERVER.format(told=_told(definitions)))
-        return
+        log.execute(_OF_SERVER.format(table=table, told=_told(definitions)))
+        return log.with_token_counts(table)
     which = "true" if recount else _which(definitions)
-    for counts in _counted(connection, _counter(tokenizer), definitions, which):
-        connection.register("counts", counts)
-        connection.execute("INSERT INTO client_tokens BY NAME FROM counts")
-        connection.unregister("counts")
+    for counts in _counted(log, _counter(tokenizer), definitions, which):
+        log.connection.register("counts", counts)
+        log.execute(f"INSERT INTO {table} BY NAME FROM counts")
+        log.connection.unregister("counts")
+    return log.with_token_counts(table)
 
 
 def _all_counted(definitions: Definitions) -> bool:
@@ -105,12 +107,12 @@ def _counter(tokenizer: Tokenizer) -> Callable[[str], int]:
 
 
 def _counted(
-    connection: DuckDBPyConnection, tokens: Callable[[str], int], definitions: Definitions, which: str
+    log: OpenLog, tokens: Callable[[str], int], definitions: Definitions, which: str
 ) -> Iterator[Any]:
     """Arrow tables of the columns of `client_tokens`."""
     import pyarrow as pa
 
-    texts = connection.cursor()
+    texts = log.connection.cursor()
     prompts = {
         (prompt_id, turn): tokens(prompt) if ids is None else ids
         for prompt_id, turn, prompt, ids in texts.execute(_PROMPTS).fetchall()
@@ -211,7 +213,7 @@ _WITH_PARTS: Final = """
     FROM requests JOIN outputs USING (sample_uuid)"""
 
 _OF_SERVER: Final = (
-    "INSERT INTO client_tokens BY NAME SELECT sample_uuid, {told} AS told FROM (" + _WITH_PARTS + ")"  # noqa: S608 (what a definition may be is known)
+    "INSERT INTO {table} BY NAME SELECT sample_uuid, {told} AS told FROM (" + _WITH_PARTS + ")"  # noqa: S608 (what a definition may be is known)
 )
 
 _ANSWERS: Final = (

@@ -9,19 +9,18 @@ from reporter.log.database import figures
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from reporter.evidence import Check, CheckInputs
+    from reporter.log.database import OpenLog
     from rulesets.definitions import Definitions
 
 _AFTER_FIRST: Final = "tokens_after_first_chunk"
 
 
-def undefined(connection: DuckDBPyConnection, definitions: Definitions) -> dict[str, Any]:
+def undefined(log: OpenLog, definitions: Definitions) -> dict[str, Any]:
     """How many completed measured requests have no TPOT by the definitions, and why; see `CheckInputs`."""
     if definitions.tpot_n1 != "error" and definitions.tpot_denominator != _AFTER_FIRST:
         return {}
-    return figures(connection, "undefined")
+    return figures(log, "undefined")
 
 
 def _one_token(evidence: CheckInputs) -> Finding | None:

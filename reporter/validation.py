@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.report import Report
-    from rulesets.definitions import Definitions
     from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
 
@@ -52,23 +50,17 @@ def rules_of(run: Path, rules: Rules) -> tuple[Ruleset, Sequence[str]]:
     return Ruleset.of_dict(stored), texts(logged.get("skip"))
 
 
-def with_verdict(
-    connection: DuckDBPyConnection,
-    report: Report,
-    definitions: Definitions,
-    rules: tuple[Ruleset, Sequence[str]],
-) -> Report:
+def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[str]]) -> Report:
     """Hold a report against rules.
 
     Args:
-        connection: The log that it was computed from.
+        log: The log that it was computed from, by the definitions and over the window of the report.
         report: The report.
-        definitions: What it was computed by.
         rules: The ruleset, and what of it is left out.
     """
     from reporter.measured.evidence import LogEvidence
     from rulesets.evaluation import judge
 
     ruleset, skip = rules
-    verdict = judge(ruleset, LogEvidence(connection, report, definitions), skip=skip)
+    verdict = judge(ruleset, LogEvidence(log, report), skip=skip)
     return replace(report, verdict=verdict.to_dict())

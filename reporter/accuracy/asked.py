@@ -11,7 +11,8 @@ from reporter.kinds import document, members, number, text, texts, whole
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 _KEY: Final = "accuracy"
 
@@ -164,48 +165,48 @@ class StoppedScorer:
     total: int
 
 
-def passes(connection: DuckDBPyConnection, wanted: int | None = None) -> list[ScorerPass]:
+def passes(log: OpenLog, wanted: int | None = None) -> list[ScorerPass]:
     """What is to be reported: one scoring pass, or of every scorer the last pass that was finished.
 
     Args:
-        connection: An opened log with the view `scores`.
+        log: An opened log with the view `scores`.
         wanted: The number of the only pass that is wanted, finished or not.
 
     Raises:
         OptionError: The pass does not exist.
     """
-    found = _all(connection)
+    found = _all(log)
     if wanted is not None:
         return _of(found, wanted)
     latest = {(one.task, one.scorer): one for one in found if one.ended == FINISHED}
     return sorted(latest.values(), key=lambda one: one.number)
 
 
-def stopped(connection: DuckDBPyConnection) -> list[StoppedScorer]:
+def stopped(log: OpenLog) -> list[StoppedScorer]:
     """The scorers whose last pass was not finished.
 
     Args:
-        connection: An opened log with the view `scores`.
+        log: An opened log with the view `scores`.
     """
-    latest = {(one.task, one.scorer): one for one in _all(connection)}
+    latest = {(one.task, one.scorer): one for one in _all(log)}
     return [
-        StoppedScorer(one.number, one.task, one.scorer, *_progress(connection, one))
+        StoppedScorer(one.number, one.task, one.scorer, *_progress(log, one))
         for one in sorted(latest.values(), key=lambda one: one.number)
         if one.ended != FINISHED
     ]
 
 
-def _progress(connection: DuckDBPyConnection, one: ScorerPass) -> tuple[int, int]:
+def _progress(log: OpenLog, one: ScorerPass) -> tuple[int, int]:
     parameters = [one.number, one.task, one.scorer]
-    ((done, total),) = connection.execute(_PROGRESS, parameters).fetchall()
+    ((done, total),) = log.execute(_PROGRESS, parameters).fetchall()
     return done, total
 
 
-def _all(connection: DuckDBPyConnection) -> list[ScorerPass]:
+def _all(log: OpenLog) -> list[ScorerPass]:
     """Every scorer of every pass, by the numbers of the passes."""
     return [
         ScorerPass(which, task, scorer, version, source, judge, ended, members(document(options)), outdated)
-        for which, task, scorer, version, source, judge, ended, options, outdated in connection.execute(
+        for which, task, scorer, version, source, judge, ended, options, outdated in log.execute(
             _PASSES
         ).fetchall()
     ]

@@ -12,7 +12,8 @@ from reporter.log.condition import quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 MOST_VALUES: Final = 50
 """A tag of more values is a text that nobody tells scores apart by, unless its benchmark does."""
@@ -28,23 +29,23 @@ _TAGS: Final = """
 
 
 def groups(
-    connection: DuckDBPyConnection, entry: int, task: str, of_benchmark: Sequence[str]
+    graded: OpenLog, entry: int, task: str, of_benchmark: Sequence[str]
 ) -> dict[str, dict[str, GroupScore]]:
     """The scores of each tag's values, those of the benchmark's own groups first.
 
     Args:
-        connection: With the rows of `reporter.accuracy.rows.gather`.
+        graded: From `reporter.accuracy.rows.with_graded_rows`.
         entry: Whose.
         task: What was asked.
         of_benchmark: The tags that the benchmark tells scores apart by.
     """
-    there = dict(connection.execute(_TAGS, {"task": task}).fetchall())
+    there = dict(graded.execute(_TAGS, {"task": task}).fetchall())
     own = [tag for tag in of_benchmark if tag in there]
     others = [tag for tag, n in there.items() if tag not in {*own, _OWN} and 1 < n <= MOST_VALUES]
-    return {tag: _of(connection, entry, tag) for tag in (*own, *others)}
+    return {tag: _of(graded, entry, tag) for tag in (*own, *others)}
 
 
-def _of(connection: DuckDBPyConnection, entry: int, tag: str) -> dict[str, GroupScore]:
+def _of(graded: OpenLog, entry: int, tag: str) -> dict[str, GroupScore]:
     return {
         one.part: GroupScore(
             one.n,
@@ -53,5 +54,5 @@ def _of(connection: DuckDBPyConnection, entry: int, tag: str) -> dict[str, Group
             None if one.unscored else one.standard_error,
             None if one.unscored else one.interval,
         )
-        for one in spread(connection, entry, VALUE, part=f"tags[{quoted(tag)}]")
+        for one in spread(graded, entry, VALUE, part=f"tags[{quoted(tag)}]")
     }

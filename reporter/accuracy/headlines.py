@@ -18,11 +18,10 @@ from reporter.errors import HeadlineError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from duckdb import DuckDBPyConnection
-
     from reporter.accuracy.asked import ScorerPass
     from reporter.accuracy.rows import SampleCounts
     from reporter.accuracy.spread import ScoreSums
+    from reporter.log.database import OpenLog
     from workloads.scorer import Headline
 
 _OF_A_GRADER: Final = re.compile(r"\b(metrics|status|extracted|reason)\b")
@@ -34,7 +33,7 @@ _BEST: Final = 1.0
 
 
 def headlines(
-    connection: DuckDBPyConnection,
+    graded: OpenLog,
     entry: int,
     scored: ScorerPass,
     told: Sequence[Headline],
@@ -43,7 +42,7 @@ def headlines(
     """The figures of an entry, by their names and in their order.
 
     Args:
-        connection: With the rows of `reporter.accuracy.rows.gather`.
+        graded: From `reporter.accuracy.rows.with_graded_rows`.
         entry: Whose.
         scored: What it is.
         told: Which figures.
@@ -53,31 +52,29 @@ def headlines(
         HeadlineError: One of them is no aggregate, or no number.
     """
     judged = counts.scored + counts.unparsed > 0 or not counts.unscored
-    found = {one.name: _spread(connection, entry, scored, one) for one in told} if judged else {}
+    found = {one.name: _spread(graded, entry, scored, one) for one in told} if judged else {}
     others = [one for one in told if judged and mean_in(one.sql) is None]
-    values = _values(connection, entry, scored, others, _WORST)
+    values = _values(graded, entry, scored, others, _WORST)
     known = {one.name: value for one, value in zip(others, values, strict=True)}
-    best = [_best(connection, entry, scored, one, counts) if counts.unscored else None for one in told]
+    best = [_best(graded, entry, scored, one, counts) if counts.unscored else None for one in told]
     return {
         one.name: _figure(one, found.get(one.name), known.get(one.name), most, counts)
         for one, most in zip(told, best, strict=True)
     }
 
 
-def _spread(
-    connection: DuckDBPyConnection, entry: int, scored: ScorerPass, one: Headline
-) -> ScoreSums | None:
+def _spread(graded: OpenLog, entry: int, scored: ScorerPass, one: Headline) -> ScoreSums | None:
     """What a figure that is a mean is the mean of; None where it is none, or not defined."""
     mean = mean_in(one.sql)
     if mean is None:
         return None
     with _blamed(scored, one):
-        found = next(iter(spread(connection, entry, mean)), None)
+        found = next(iter(spread(graded, entry, mean)), None)
     return found if found is not None and math.isfinite(found.mean) else None
 
 
 def _best(
-    connection: DuckDBPyConnection, entry: int, scored: ScorerPass, one: Headline, counts: SampleCounts
+    graded: OpenLog, entry: int, scored: ScorerPass, one: Headline, counts: SampleCounts
 ) -> float | None:
     """What a figure can be at best, with some values not known; None where nobody can tell."""
     if one.unit != "share" or not counts.bounded:
@@ -86,10 +83,10 @@ def _best(
     mean = mean_in(one.sql)
     if mean is not None and not _OF_A_GRADER.search(mean.where):
         at_best = replace(mean, of=f"CASE WHEN unscored THEN {right!r} ELSE {mean.of} END")
-        return next((part.mean for part in spread(connection, entry, at_best)), None)
+        return next((part.mean for part in spread(graded, entry, at_best)), None)
     if _OF_A_GRADER.search(one.sql):
         return right
-    ends = [_values(connection, entry, scored, [one], value)[0] for value in (_WORST, _BEST)]
+    ends = [_values(graded, entry, scored, [one], value)[0] for value in (_WORST, _BEST)]
     return pick((end for end in ends if end is not None), default=None)
 
 
@@ -114,7 +111,7 @@ def _figure(
 
 
 def _values(
-    connection: DuckDBPyConnection, entry: int, scored: ScorerPass, told: Sequence[Headline], unscored: float
+    graded: OpenLog, entry: int, scored: ScorerPass, told: Sequence[Headline], unscored: float
 ) -> list[float | None]:
     """Each figure, with this in place of values that are not there."""
     import duckdb
@@ -123,21 +120,19 @@ def _values(
         return []
 
     try:
-        return _asked(connection, entry, told, unscored)
+        return _asked(graded, entry, told, unscored)
     except (duckdb.Error, ValueError):
         # One by one, to see which it is.
         for one in told:
             with _blamed(scored, one):
-                _asked(connection, entry, [one], unscored)
+                _asked(graded, entry, [one], unscored)
         raise
 
 
-def _asked(
-    connection: DuckDBPyConnection, entry: int, told: Sequence[Headline], unscored: float
-) -> list[float | None]:
+def _asked(graded: OpenLog, entry: int, told: Sequence[Headline], unscored: float) -> list[float | None]:
     figures = ", ".join(f"({one.sql})" for one in told)
     asked = f"{of_entry(entry, unscored)} SELECT {figures} FROM scores"  # noqa: S608 (the catalogue's, not a log's)
-    found = connection.execute(asked).fetchall()
+    found = graded.execute(asked).fetchall()
     if len(found) != 1:
         raise ValueError(f"it has {len(found):,} values and not one: it is no aggregate")
     return [_number(value) for value in found[0]]

@@ -11,7 +11,8 @@ from rulesets.scores import score
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 _BY_QUESTION: Final = """
     SELECT question_id, avg(value) FROM scores
@@ -22,13 +23,11 @@ _BY_QUESTION: Final = """
 _CLOSE: Final = 1e-9
 
 
-def by_question(
-    connection: DuckDBPyConnection, told: Sequence[Mapping[str, Any]], name: str
-) -> Mapping[str, float] | None:
+def by_question(log: OpenLog, told: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, float] | None:
     """The mean value of each question.
 
     Args:
-        connection: An opened log with the view `scores`, where anything was scored.
+        log: An opened log with the view `scores`, where anything was scored.
         told: `accuracy` of its report.
         name: The score, as rules call it.
 
@@ -44,5 +43,5 @@ def by_question(
         return None
     one = next(one for one in told if score([one], name) == meant)
     asked = {"pass": one["pass"], "task": one["task"], "scorer": one["scorer"]}
-    means = dict(connection.execute(_BY_QUESTION, asked).fetchall())
+    means = dict(log.execute(_BY_QUESTION, asked).fetchall())
     return means if math.isclose(fmean(means.values()), meant.value, abs_tol=_CLOSE) else None

@@ -11,12 +11,11 @@ from reporter.accuracy.mean import mean_in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from duckdb import DuckDBPyConnection
-
     from reporter.accuracy.asked import ScorerPass
+    from reporter.log.database import OpenLog
 
 _GRADED: Final = """
-    CREATE OR REPLACE TEMP TABLE graded AS
+    CREATE TEMP TABLE graded AS
     SELECT
         entry,
         prompt_id,
@@ -30,7 +29,7 @@ _GRADED: Final = """
     JOIN entries USING (pass, task, scorer)"""
 
 _ENTRIES: Final = """
-    CREATE OR REPLACE TEMP TABLE entries (entry INTEGER, pass BIGINT, task VARCHAR, scorer VARCHAR)"""
+    CREATE TEMP TABLE entries (entry INTEGER, pass BIGINT, task VARCHAR, scorer VARCHAR)"""
 
 _IF_READ: Final = (
     *("metrics", "tags", "extracted", "question_id", "sample_uuid", "attempt", "input_tokens"),
@@ -122,22 +121,24 @@ class SampleCounts:
     why: str | None
 
 
-def gather(connection: DuckDBPyConnection, passes: Sequence[ScorerPass], aggregates: Iterable[str]) -> None:
-    """Lay the rows of these passes down in the table `graded`, each with the place of its pass as `entry`.
+def with_graded_rows(log: OpenLog, passes: Sequence[ScorerPass], aggregates: Iterable[str]) -> OpenLog:
+    """The same log with a table `graded`: the rows of passes, each with the place of its pass as `entry`.
 
     Args:
-        connection: An opened log with the view `scores`.
-        passes: They.
+        log: An opened log with the view `scores`.
+        passes: Those that are reported.
         aggregates: The SQL that will be asked of them: columns that none of it reads are left out.
     """
-    connection.execute(_ENTRIES)
+    graded = log.with_room()
+    graded.execute(_ENTRIES)
     for entry, one in enumerate(passes):
-        told = [entry, one.number, one.task, one.scorer]
-        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", told)
+        values = [entry, one.number, one.task, one.scorer]
+        graded.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", values)
     read = set(re.findall(r"\w+", " ".join(map(_of_samples, aggregates))))
     further = ["reason" if "reason" in read else _WHERE_UNSCORED]
     further += [column for column in _IF_READ if column in read]
-    connection.execute(_GRADED.format(further=", ".join(further)))
+    graded.execute(_GRADED.format(further=", ".join(further)))
+    return graded
 
 
 def _of_samples(aggregate: str) -> str:
@@ -146,23 +147,23 @@ def _of_samples(aggregate: str) -> str:
     return mean.of if mean is not None and mean.of_questions else aggregate
 
 
-def counts(connection: DuckDBPyConnection) -> dict[int, SampleCounts]:
+def counts(graded: OpenLog) -> dict[int, SampleCounts]:
     """The counts of each entry that has rows."""
-    return {row[0]: SampleCounts(*row) for row in connection.execute(_COUNTS).fetchall()}
+    return {row[0]: SampleCounts(*row) for row in graded.execute(_COUNTS).fetchall()}
 
 
-def not_scored(connection: DuckDBPyConnection, task: str) -> SampleCounts:
+def not_scored(log: OpenLog, task: str) -> SampleCounts:
     """The counts of a task that no pass has scored."""
-    return SampleCounts(*connection.execute(_NOT_SCORED, {"task": task}).fetchall()[0])
+    return SampleCounts(*log.execute(_NOT_SCORED, {"task": task}).fetchall()[0])
 
 
-def attempts(connection: DuckDBPyConnection, entry: int, threshold: float) -> list[tuple[int, int, int]]:
+def attempts(graded: OpenLog, entry: int, threshold: float) -> list[tuple[int, int, int]]:
     """How many questions had n attempts of which c passed, as (n, c, questions).
 
     An attempt without a value has not passed.
     """
     asked: dict[str, Any] = {"entry": entry, "threshold": threshold}
-    return connection.execute(_ATTEMPTS, asked).fetchall()
+    return graded.execute(_ATTEMPTS, asked).fetchall()
 
 
 def of_entry(entry: int, unscored: float) -> str:

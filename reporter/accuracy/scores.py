@@ -11,7 +11,7 @@ from reporter.accuracy.groups import groups
 from reporter.accuracy.headlines import headlines
 from reporter.accuracy.notes import notes, of_stopped
 from reporter.accuracy.repeated import pass_figures
-from reporter.accuracy.rows import SampleCounts, attempts, counts, gather, not_scored
+from reporter.accuracy.rows import SampleCounts, attempts, counts, not_scored, with_graded_rows
 from reporter.accuracy.statistics import over_repeats, over_samples
 from reporter.accuracy.task_score import HeadlineFigure, TaskScore
 from reporter.errors import OptionError
@@ -20,31 +20,30 @@ from reporter.kinds import document, members, whole
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from duckdb import DuckDBPyConnection
-
     from reporter.accuracy.asked import RunTask, ScorerPass, StoppedScorer
     from reporter.accuracy.definitions import Definition
+    from reporter.log.database import OpenLog
 
 TABLES: Final = ("scores",)
 """What has to be loaded of a log first, where its questions are those of benchmarks."""
 
 
-def asks_benchmarks(connection: DuckDBPyConnection) -> bool:
+def asks_benchmarks(log: OpenLog) -> bool:
     """Whether the questions of an opened log are those of benchmarks."""
-    return of_benchmarks(_settings(connection))
+    return of_benchmarks(_settings(log))
 
 
-def asks_again(connection: DuckDBPyConnection) -> bool:
+def asks_again(log: OpenLog) -> bool:
     """Whether they are those of benchmarks, and each is asked several times on purpose."""
-    settings = _settings(connection)
+    settings = _settings(log)
     return of_benchmarks(settings) and (whole(members(settings["accuracy"]).get("repeats")) or 1) > 1
 
 
-def accuracy(connection: DuckDBPyConnection, scoring_pass: int | None = None) -> list[dict[str, Any]]:
+def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[dict[str, Any]]:
     """What a run scored: one element for each task and scorer, as report.json has it.
 
     Args:
-        connection: An opened log, with `TABLES` where `asks_benchmarks`.
+        log: An opened log, with `TABLES` where `asks_benchmarks`.
         scoring_pass: The only pass that is reported; by default of each scorer the last that was finished.
             One that stopped half-way is no result, and is a note of its task.
 
@@ -55,48 +54,48 @@ def accuracy(connection: DuckDBPyConnection, scoring_pass: int | None = None) ->
         OptionError: The pass does not exist.
         HeadlineError: A scorer names a figure that is no aggregate.
     """
-    tasks = asked(_settings(connection))
+    tasks = asked(_settings(log))
     if not tasks:
         if scoring_pass is not None:
             raise OptionError(f"there is no scoring pass {scoring_pass}: nothing was asked of a benchmark")
         return []
-    scored = passes(connection, scoring_pass)
+    scored = passes(log, scoring_pass)
     names = {task.task: task.name for task in tasks}
     definitions = [defined(names.get(one.task, one.task), one.scorer) for one in scored]
-    gather(connection, scored, [headline.sql for one in definitions for headline in one.headlines])
-    counted = counts(connection)
-    halves = stopped(connection) if scoring_pass is None else []
+    aggregates = [headline.sql for one in definitions for headline in one.headlines]
+    graded = with_graded_rows(log, scored, aggregates)
+    counted = counts(graded)
+    halves = stopped(log) if scoring_pass is None else []
     found = []
     for task in tasks:
         its = [at for at, one in enumerate(scored) if one.task == task.task and at in counted]
         its.sort(key=lambda at: not definitions[at].official)
         known = [at for at in its if scoring_pass is not None or not scored[at].outdated]
-        scores = [_score(connection, task, scored[at], definitions[at], counted[at]) for at in known]
+        scores = [_score(graded, task, scored[at], definitions[at], counted[at]) for at in known]
         if not known and scoring_pass is None:
             outdated = scored[its[-1]] if its else None
-            scores = [_not_scored(connection, task, outdated)]
+            scores = [_not_scored(log, task, outdated)]
         found += _with_stopped(scores, [one for one in halves if one.task == task.task])
-    connection.execute("DROP TABLE graded")
     return [one.to_dict() for one in found]
 
 
-def _settings(connection: DuckDBPyConnection) -> dict[str, Any]:
-    ((stored,),) = connection.execute("SELECT any_value(settings) FROM session").fetchall()
+def _settings(log: OpenLog) -> dict[str, Any]:
+    ((stored,),) = log.execute("SELECT any_value(settings) FROM session").fetchall()
     return members(document(stored)) if stored else {}
 
 
 def _score(
-    connection: DuckDBPyConnection,
+    graded: OpenLog,
     task: RunTask,
     scored: ScorerPass,
     definition: Definition,
     counted: SampleCounts,
 ) -> TaskScore:
     entry = counted.entry
-    figures = headlines(connection, entry, scored, definition.headlines, counted)
+    figures = headlines(graded, entry, scored, definition.headlines, counted)
     first = figures[definition.headlines[0].name]
     at, hat, excluded = pass_figures(
-        attempts(connection, entry, task.pass_threshold) if first.value is not None else []
+        attempts(graded, entry, task.pass_threshold) if first.value is not None else []
     )
     return TaskScore(
         task=task.task,
@@ -112,10 +111,10 @@ def _score(
         best=first.best,
         interval=first.interval,
         standard_error=first.standard_error,
-        statistics=over_samples(connection, entry),
-        over_repeats=over_repeats(connection, counted),
+        statistics=over_samples(graded, entry),
+        over_repeats=over_repeats(graded, counted),
         headlines=figures,
-        groups=groups(connection, entry, task.task, task.groups),
+        groups=groups(graded, entry, task.task, task.groups),
         pass_threshold=task.pass_threshold,
         pass_at=at,
         pass_hat=hat,
@@ -140,15 +139,15 @@ def _with_stopped(scores: Sequence[TaskScore], halves: Sequence[StoppedScorer]) 
     ]
 
 
-def _not_scored(connection: DuckDBPyConnection, task: RunTask, outdated: ScorerPass | None) -> TaskScore:
+def _not_scored(log: OpenLog, task: RunTask, outdated: ScorerPass | None) -> TaskScore:
     """A task without a score of all its answers.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         task: It.
         outdated: The pass that has scored some of them; None where none has.
     """
-    definition, counted = defined(task.name, None), not_scored(connection, task.task)
+    definition, counted = defined(task.name, None), not_scored(log, task.task)
     return TaskScore(
         task=task.task,
         name=task.name,

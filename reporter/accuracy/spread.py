@@ -16,9 +16,8 @@ from reporter.accuracy.task_score import ConfidenceInterval
 from rulesets.statistics import normal, wilson
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from reporter.accuracy.mean import Mean
+    from reporter.log.database import OpenLog
 
 LEVEL: Final = 0.95
 """Of all intervals."""
@@ -135,12 +134,12 @@ class ScoreSums:
 
 
 def spread(
-    connection: DuckDBPyConnection, entry: int, mean: Mean, *, part: str = "''", unscored: float = 0.0
+    graded: OpenLog, entry: int, mean: Mean, *, part: str = "''", unscored: float = 0.0
 ) -> list[ScoreSums]:
     """The mean of something over the samples of an entry, of each part of them; nothing where there are none.
 
     Args:
-        connection: With the rows of `reporter.accuracy.rows.gather`.
+        graded: From `reporter.accuracy.rows.with_graded_rows`.
         entry: Whose.
         mean: Of what.
         part: SQL for what the samples of a question have in common, over `questions`; those where it is NULL
@@ -156,4 +155,4 @@ def spread(
         told=_TOLD if (part, of_questions) != ("''", EVERY) else "",
         whose=of_questions,
     )
-    return [ScoreSums(*row) for row in connection.execute(asked).fetchall()]
+    return [ScoreSums(*row) for row in graded.execute(asked).fetchall()]

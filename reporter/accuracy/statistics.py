@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 from reporter.accuracy.task_score import RepeatStatistics, SampleStatistics
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from reporter.accuracy.rows import SampleCounts
+    from reporter.log.database import OpenLog
 
 _OVER_SAMPLES: Final = """
     SELECT count(value), favg(value), median(value), stddev_pop(value), min(value), max(value)
@@ -27,30 +26,30 @@ _OVER_REPEATS: Final = """
     ORDER BY attempt"""
 
 
-def over_samples(connection: DuckDBPyConnection, entry: int) -> SampleStatistics | None:
+def over_samples(graded: OpenLog, entry: int) -> SampleStatistics | None:
     """Statistics of the samples' values; None where no sample has one.
 
     Args:
-        connection: With the rows of `reporter.accuracy.rows.gather`.
+        graded: From `reporter.accuracy.rows.with_graded_rows`.
         entry: Which score.
     """
-    n, *figures = connection.execute(_OVER_SAMPLES, {"entry": entry}).fetchall()[0]
+    n, *figures = graded.execute(_OVER_SAMPLES, {"entry": entry}).fetchall()[0]
     return SampleStatistics(n, *figures) if n else None
 
 
-def over_repeats(connection: DuckDBPyConnection, counts: SampleCounts) -> RepeatStatistics | None:
+def over_repeats(graded: OpenLog, counts: SampleCounts) -> RepeatStatistics | None:
     """Statistics of the mean value of each repeat; None with fewer than two whole ones.
 
     None also while samples have no value: which repeat they would raise is not known.
 
     Args:
-        connection: With the rows of `reporter.accuracy.rows.gather`.
+        graded: From `reporter.accuracy.rows.with_graded_rows`.
         counts: Of the score.
     """
     if counts.repeats < 2 or counts.unscored:  # noqa: PLR2004 (a spread takes two)
         return None
     parameters = {"entry": counts.entry, "questions": counts.questions}
-    values = [value for (value,) in connection.execute(_OVER_REPEATS, parameters).fetchall()]
+    values = [value for (value,) in graded.execute(_OVER_REPEATS, parameters).fetchall()]
     if len(values) < 2:  # noqa: PLR2004 (likewise)
         return None
     return RepeatStatistics(

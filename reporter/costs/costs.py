@@ -10,9 +10,8 @@ from reporter.costs.cost import Cost, TaskCost
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
-
     from reporter.costs.prices import Price, PriceTable
+    from reporter.log.database import OpenLog
 
 TABLES: Final = ("scores", "judge_calls")
 """What has to be loaded of a log first, where its questions are those of benchmarks."""
@@ -57,7 +56,7 @@ _JUDGES: Final = """
 
 
 def cost(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     table: PriceTable,
     model: str,
     accuracy: Sequence[Mapping[str, Any]],
@@ -67,21 +66,21 @@ def cost(
     """Compute what a run costs.
 
     Args:
-        connection: An opened log, with `TABLES` where its questions are those of benchmarks.
+        log: An opened log, with `TABLES` where its questions are those of benchmarks.
         table: The prices.
         model: Of the run.
         accuracy: The report's: whose correct answers are told of.
         benchmarks: Whether its questions are those of benchmarks.
     """
-    judge, of_judges = _judged(connection, table) if benchmarks else (None, [])
+    judge, of_judges = _judged(log, table) if benchmarks else (None, [])
     price = table.of(model)
     if price is None:
         known = ", ".join(one.model for one in table.prices)
         note = f"{table.file} has no price for the model {model}; it has prices for {known}"
         return Cost(model, None, table.file, judge=judge, notes=[note, *of_judges])
     rates = _rates(price)
-    total, measured, priced, unknown, chunks = connection.execute(_RUN, rates).fetchall()[0]
-    tasks = _tasks(connection, rates, accuracy) if benchmarks else ()
+    total, measured, priced, unknown, chunks = log.execute(_RUN, rates).fetchall()[0]
+    tasks = _tasks(log, rates, accuracy) if benchmarks else ()
     return Cost(
         model=model,
         price=asdict(price),
@@ -103,29 +102,29 @@ def _rates(price: Price) -> dict[str, float]:
 
 
 def _tasks(
-    connection: DuckDBPyConnection, rates: Mapping[str, float], accuracy: Sequence[Mapping[str, Any]]
+    log: OpenLog, rates: Mapping[str, float], accuracy: Sequence[Mapping[str, Any]]
 ) -> Iterator[TaskCost]:
-    totals: dict[str, float | None] = dict(connection.execute(_TASKS, rates).fetchall())
+    totals: dict[str, float | None] = dict(log.execute(_TASKS, rates).fetchall())
     for one in accuracy:
-        total, correct = totals.get(one["task"]), _correct(connection, one)
+        total, correct = totals.get(one["task"]), _correct(log, one)
         each = total / correct if total is not None and correct else None
         yield TaskCost(one["task"], one["scorer"], total, correct, each)
 
 
-def _correct(connection: DuckDBPyConnection, one: Mapping[str, Any]) -> int | None:
+def _correct(log: OpenLog, one: Mapping[str, Any]) -> int | None:
     first = next(iter(one["headlines"].values()))
     if one["pass"] is None or one["unscored"] or first["unit"] != "share":
         return None
     asked = [one["pass_threshold"], one["pass"], one["task"], one["scorer"]]
-    correct: int = connection.execute(_CORRECT, asked).fetchall()[0][0]
+    correct: int = log.execute(_CORRECT, asked).fetchall()[0][0]
     return correct
 
 
-def _judged(connection: DuckDBPyConnection, table: PriceTable) -> tuple[float | None, list[str]]:
+def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, list[str]]:
     """What judges cost, and what is to be said of those without a price or without counts."""
     found: list[float | None] = []
     notes = []
-    for model, told, said, unknown in connection.execute(_JUDGES).fetchall():
+    for model, told, said, unknown in log.execute(_JUDGES).fetchall():
         price = table.of(model)
         if price is None:
             notes.append(f"{table.file} has no price for the judge {model}")

@@ -17,8 +17,7 @@ from reporter.log.database import figures
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.report import Summary
     from rulesets.definitions import PercentileMethod
 
@@ -102,32 +101,26 @@ def cold_requests(first: Sequence[First], usual: Usual) -> int:
     return sum(1 for _ in takewhile(lambda each: each.ttft_ms > bound, first))
 
 
-def cold_start(
-    connection: DuckDBPyConnection, load: object, warmup: int, method: PercentileMethod
-) -> ColdStart | None:
+def cold_start(log: OpenLog, load: object, warmup: int, method: PercentileMethod) -> ColdStart | None:
     """Look at the beginning of a run without a warm-up; None where there is nothing to say.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         load: The kind of load; offline, each TTFT is the place in one queue.
         warmup: How many requests the warm-up had.
         method: How percentiles are taken.
     """
     if warmup or load == "offline":
         return None
-    found = figures(connection, "beginning")
+    found = figures(log, "beginning")
     usual = Usual(found["usual"], found["p50"] or 0.0, found["p95"] or 0.0, found["p99"] or 0.0)
-    rows = connection.execute(
-        f"{_FIRST_TURNS} ORDER BY issued_ns, sample_uuid LIMIT {_LOOKED_AT:d}"
-    ).fetchall()
+    rows = log.execute(f"{_FIRST_TURNS} ORDER BY issued_ns, sample_uuid LIMIT {_LOOKED_AT:d}").fetchall()
     first = [First((issued_ns - rows[0][0]) / 1e6, ttft_ms) for issued_ns, _, ttft_ms in rows]
     first = first[: found["requests"] // 2]
     if not (cold := cold_requests(first, usual)):
         return None
     later = f"{_MEASURED} AND (issued_ns > {rows[cold - 1][0]:d} OR coalesce(turn, 0) > 0)"
-    whole, rest = (
-        summaries(connection, query, ("ttft_ms",), method)["ttft_ms"] for query in (_MEASURED, later)
-    )
+    whole, rest = (summaries(log, query, ("ttft_ms",), method)["ttft_ms"] for query in (_MEASURED, later))
     if whole is None or rest is None:
         return None
     early = sorted(each.ttft_ms for each in first[:cold])

@@ -1,4 +1,4 @@
-"""Lets the figures of an opened log be computed by definitions: DuckDB's variables, which the views read."""
+"""Definitions as DuckDB's variables, which the views read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from rulesets.definitions import Definitions
 
-_READ_BY_VIEWS: Final = (
+READ_BY_VIEWS: Final = (
     "latency_origin",
     "tpot_denominator",
     "tpot_end",
@@ -21,7 +21,7 @@ _READ_BY_VIEWS: Final = (
 
 
 def define(connection: DuckDBPyConnection, definitions: Definitions) -> None:
-    """Let the views of an opened log compute by these definitions from now on."""
-    for name in _READ_BY_VIEWS:
+    """Set the variables of a connection that nothing has been asked of."""
+    for name in READ_BY_VIEWS:
         value = getattr(definitions, name)
         connection.execute(f"SET VARIABLE {name} = ?", [list(value) if isinstance(value, tuple) else value])

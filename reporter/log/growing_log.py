@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from reporter.bounds import column
-from reporter.log.database import empty_database, load_session, read_stream, sql_file
 from reporter.log.definitions import define
+from reporter.log.tables import empty_database, load_session, read_stream, sql_file
 from rulesets.definitions import CATEGORIES
 from rulesets.lost import Ending, FigureBounds
 

@@ -9,13 +9,11 @@ import orjson
 
 from reporter.answers import NEEDED
 from reporter.kinds import members
-from reporter.log.database import load_big_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +68,18 @@ _PASSES = """
     GROUP BY pass ORDER BY pass"""
 
 
-def scorable(connection: DuckDBPyConnection, run: Path) -> Scorable:
+def scorable(log: OpenLog) -> Scorable:
     """Look what there is to score in an opened run.
 
     Raises:
         LogError: The log is damaged.
     """
-    load_big_tables(connection, run, NEEDED)
+    log.load(NEEDED)
     passes = [
         ScoringPass(number, ended, scorers, members(orjson.loads(options or "{}")), graded, outdated)
-        for number, ended, options, graded, outdated, scorers in connection.execute(_PASSES).fetchall()
+        for number, ended, options, graded, outdated, scorers in log.execute(_PASSES).fetchall()
     ]
-    (kept,) = connection.execute("SELECT settings -> '$.accuracy' FROM session").fetchone() or (None,)
-    (last_seq,) = connection.execute("SELECT last_seq FROM extent").fetchone() or (0,)
-    tasks = dict(connection.execute(_TASKS).fetchall())
+    (kept,) = log.execute("SELECT settings -> '$.accuracy' FROM session").fetchone() or (None,)
+    (last_seq,) = log.execute("SELECT last_seq FROM extent").fetchone() or (0,)
+    tasks = dict(log.execute(_TASKS).fetchall())
     return Scorable(tasks, passes, members(orjson.loads(kept or "{}")), last_seq)

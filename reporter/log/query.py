@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.errors import QueryError
-from reporter.log.database import big_tables_in, open_log
+from reporter.log.database import open_log
+from reporter.log.tables import big_tables_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -62,13 +63,13 @@ def open_for_queries(run: Path, also: Collection[str] = ()) -> DuckDBPyConnectio
 
     Args:
         run: The run's folder, or the log itself.
-        also: Names of `reporter.log.database.BIG_TABLES` to load.
+        also: Names of `reporter.log.tables.BIG_TABLES` to load.
 
     Raises:
         LogError: There is no log that this version reads, or it is damaged.
         NoRoomError: There is no room for it.
     """
-    connection = open_log(run, also=also)
+    connection = open_log(run, also=also).database
     for setting in _NOTHING_ELSE:
         connection.execute(setting)
     return connection
@@ -103,11 +104,8 @@ def query(run: Path, sql: str) -> QueryResult:
         LogError: There is no log that this version reads, or it is damaged.
         QueryError: The SQL is wrong, or asks for more than there is room for.
     """
-    connection = open_log(run, also=big_tables_in(sql))
-    try:
-        return answer_of(connection, sql)
-    finally:
-        connection.close()
+    with open_log(run, also=big_tables_in(sql)) as log:
+        return answer_of(log.database, sql)
 
 
 def answer_of(connection: DuckDBPyConnection, sql: str) -> QueryResult:

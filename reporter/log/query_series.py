@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reporter.log.database import big_tables_in, empty_database, open_log
+from reporter.log.database import open_log
 from reporter.log.query import VIEWS, QueryResult, answer_of
+from reporter.log.tables import big_tables_in, empty_database
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,12 +36,9 @@ def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
     views = _views_in(sql)
     with empty_database() as connection:
         for name, run in runs.items():
-            log = open_log(run, also=big_tables_in(sql) & views)
-            try:
+            with open_log(run, also=big_tables_in(sql) & views) as log:
                 for view in sorted(views):
-                    _copy(log, connection, view, name)
-            finally:
-                log.close()
+                    _copy(log.database, connection, view, name)
         return answer_of(connection, sql)
 
 

@@ -12,20 +12,21 @@ from reporter.log.database import figures
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
 """What the recorder counts of itself anew in each segment."""
 
 
-def run_facts(connection: DuckDBPyConnection, on_invalid: str | None = None) -> dict[str, Any]:
+def run_facts(log: OpenLog, on_invalid: str | None = None) -> dict[str, Any]:
     """The part of `Report.run` that is the same however the report is made, but for `on_invalid`.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         on_invalid: The user's choice for this report; None for that which the run was started with.
     """
-    sessions = connection.execute(
+    sessions = log.execute(
         "SELECT session_id, started_wall_ns, ended, settings, environment FROM session",
     ).fetchall()
     if not sessions:
@@ -36,8 +37,8 @@ def run_facts(connection: DuckDBPyConnection, on_invalid: str | None = None) -> 
         "session_id": session_id,
         "started_at": _iso(wall_ns),
         "ended": ended,
-        "sittings": _segments(connection),
-        "complete_until": _complete_until(connection) if ended == "cut_off" else None,
+        "sittings": _segments(log),
+        "complete_until": _complete_until(log) if ended == "cut_off" else None,
         "model": text(settings.get("model")),
         "url": text(settings.get("url")),
         "urls": _urls(settings.get("urls")),
@@ -79,9 +80,9 @@ def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _segments(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
+def _segments(log: OpenLog) -> list[dict[str, Any]]:
     """What each segment came to, in measured requests: there are several where the run was resumed."""
-    segments = connection.execute(
+    segments = log.execute(
         "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM sittings JOIN clocks "
         "USING (sitting) ORDER BY sitting",
     ).fetchall()
@@ -97,9 +98,9 @@ def _segments(connection: DuckDBPyConnection) -> list[dict[str, Any]]:
     ]
 
 
-def _complete_until(connection: DuckDBPyConnection) -> dict[str, Any] | None:
+def _complete_until(log: OpenLog) -> dict[str, Any] | None:
     """Until when the log of a last segment is complete, as its writer said; None where it did not."""
-    said = connection.execute(
+    said = log.execute(
         "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
         "FROM clocks, session WHERE sitting = (SELECT max(sitting) FROM clocks) "
         "AND complete_until_ns IS NOT NULL AND written_ns IS NOT NULL",
@@ -116,12 +117,12 @@ def _complete_until(connection: DuckDBPyConnection) -> dict[str, Any] | None:
     }
 
 
-def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
+def recorder_health(log: OpenLog) -> dict[str, Any]:
     """The recorder's last readings of itself in each segment as one; empty without any.
 
     What it counts adds up, and of what was the most of a segment the most counts.
     """
-    readings = connection.execute(
+    readings = log.execute(
         "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting "
         "ORDER BY sitting",
     ).fetchall()
@@ -135,9 +136,9 @@ def recorder_health(connection: DuckDBPyConnection) -> dict[str, Any]:
     return health
 
 
-def client_health(connection: DuckDBPyConnection) -> dict[str, Any]:
+def client_health(log: OpenLog) -> dict[str, Any]:
     """How the load generator's processes were doing while they issued; empty without readings."""
-    health = figures(connection, "client")
+    health = figures(log, "client")
     return health if health["readings"] else {}
 
 

@@ -18,12 +18,10 @@ from rulesets.scores import score
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.measured.sample import LogSample
     from reporter.report import Report
     from rulesets.condition import Condition
-    from rulesets.definitions import Definitions
     from rulesets.evidence import Accuracy, Where
     from rulesets.metric_definition import ValueEnd
 
@@ -53,35 +51,27 @@ class LogEvidence:
     """A run as its judge sees it. What was asked once is kept.
 
     Args:
-        connection: An opened log that a report was computed from by the definitions.
+        log: An opened log that a report was computed from, by its definitions and over its window.
         report: That report.
-        definitions: They.
         end: With it, each value is the least or the most that it can be (`reporter.bounds`).
 
     Attributes:
-        connection: The log.
+        log: The log.
         definitions: What all figures are computed by.
         scores: Accuracies by their names that somebody has told of; they go before those of the run itself.
         told: What else is known of the run and not in its log, as its report's `run` is to say it: `power`.
     """
 
-    def __init__(
-        self,
-        connection: DuckDBPyConnection,
-        report: Report,
-        definitions: Definitions,
-        *,
-        end: ValueEnd | None = None,
-    ) -> None:
-        self.definitions = definitions
+    def __init__(self, log: OpenLog, report: Report, *, end: ValueEnd | None = None) -> None:
+        self.definitions = log.definitions
         self.scores: Mapping[str, Accuracy] = {}
         self.told: Mapping[str, Any] = {}
-        self.connection = connection
+        self.log = log
         self._report = report
         self._end = end
-        counted = definitions.failed_requests == "count_as_violation"
+        counted = log.definitions.failed_requests == "count_as_violation"
         self._values = Values(
-            connection, definitions.percentile_method, self._violations if counted else None, end
+            log, log.definitions.percentile_method, self._violations if counted else None, end
         )
         self._counts: dict[Where, Mapping[str, int]] = {}
         self._samples: dict[tuple[str, Where], LogSample] = {}
@@ -98,7 +88,7 @@ class LogEvidence:
         """The run with all values at the least and at the most that they can be; none if all are exact."""
         if not self._report.bounds:
             return ()
-        return tuple(LogEvidence(self.connection, self._report, self.definitions, end=end) for end in ENDS)
+        return tuple(LogEvidence(self.log, self._report, end=end) for end in ENDS)
 
     def sample(self, metric: str, where: Where) -> LogSample:
         """The values of a latency or a length."""
@@ -111,19 +101,19 @@ class LogEvidence:
         if metric == _PER_GPU:
             return _shared(self.rate("total_tps", where), self._report.run.get("gpus"))
         if where not in self._rates:
-            self._rates[where] = rates(self.connection, self._report, where)
+            self._rates[where] = rates(self.log, self._report, where)
         return self._rates[where][metric]
 
     def counts(self, where: Where) -> Mapping[str, int]:
         """Requests by what became of them: issued, completed, failed, cancelled."""
         if where not in self._counts:
-            row = self.connection.execute(_COUNTS.format(where=condition(where))).fetchall()[0]
+            row = self.log.execute(_COUNTS.format(where=condition(where))).fetchall()[0]
             self._counts[where] = dict(zip(COUNTED, row, strict=True))
         return self._counts[where]
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:
         """How many met every condition at once; a request that lacks one of the figures did not."""
-        found = self._good(conditions, where, issued_in(self.connection))
+        found = self._good(conditions, where, issued_in(self.log))
         finest = [found.get(number, (0, 0, 0)) for number in range(FINEST)]
         total, in_window, ended = map(sum, zip(*finest, strict=True))
         size = group_size([ended for _, _, ended in finest])
@@ -139,7 +129,7 @@ class LogEvidence:
         if sum(counts[name] for name in ("completed", "failed", "cancelled")) <= ONE_BY_ONE:
             rows = sorted(self._good(conditions, where, BY_ISSUE).items())
             return [(ended, float(good)) for _, (good, _, ended) in rows]
-        found = self._good(conditions, where, issued_in(self.connection, SPANS))
+        found = self._good(conditions, where, issued_in(self.log, SPANS))
         spans = (found.get(number, (0, 0, 0)) for number in range(SPANS))
         return [(ended, float(good)) for good, _, ended in spans]
 
@@ -149,7 +139,7 @@ class LogEvidence:
             f"coalesce({column(one.metric, self._end)} {one.op} {one.bound!r}, false)" for one in conditions
         )
         good = f"status = 'completed' AND {met or 'true'}"
-        rows = self.connection.execute(_GOOD.format(span=span, good=good, where=condition(where))).fetchall()
+        rows = self.log.execute(_GOOD.format(span=span, good=good, where=condition(where))).fetchall()
         return {number: amounts for number, *amounts in rows}
 
     def _violations(self, where: Where) -> int:
@@ -166,7 +156,7 @@ class LogEvidence:
 
     def by_question(self, name: str) -> Mapping[str, float] | None:
         """A score of the run itself question by question; None where it is not the mean of these."""
-        return by_question(self.connection, self._report.accuracy, name)
+        return by_question(self.log, self._report.accuracy, name)
 
 
 def _shared(rate: Rate, among: int | None) -> Rate:

@@ -41,6 +41,6 @@ def measured(
         NoRoomError: There is no room for what is computed.
     """
     with MetricsReporter(run) as reporter:
-        report = reporter.create_report(tokenizer, definitions=definitions, **options)
+        report, log = reporter.create_report_and_log(tokenizer, definitions=definitions, **options)
         with blaming(log_path(run)):
-            yield report, LogEvidence(reporter.connection, report, definitions)
+            yield report, LogEvidence(log.with_definitions(definitions), report)

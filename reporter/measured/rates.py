@@ -12,8 +12,7 @@ from rulesets.evidence import Rate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.report import Report
     from rulesets.evidence import Where
 
@@ -66,19 +65,17 @@ _IN_BLOCKS: Final = """
     GROUP BY block"""
 
 
-def rates(connection: DuckDBPyConnection, report: Report, where: Where) -> Mapping[str, Rate]:
+def rates(log: OpenLog, report: Report, where: Where) -> Mapping[str, Rate]:
     """Every rate of a part of the requests.
 
     A part of a run has so many of its completions and tokens, over the whole window.
 
     Args:
-        connection: An opened log, with the window that the definitions name.
+        log: An opened log, with the window that the definitions name.
         report: What it amounts to by them.
         where: The part.
     """
-    n, completions, tokens_in, tokens_out = connection.execute(
-        _ARRIVED.format(where=condition(where))
-    ).fetchall()[0]
+    n, completions, tokens_in, tokens_out = log.execute(_ARRIVED.format(where=condition(where))).fetchall()[0]
     found: dict[str, float | None] = dict.fromkeys(RATES)
     if not where:
         found = {name: getattr(report.throughput, name) for name in RATES}
@@ -90,7 +87,7 @@ def rates(connection: DuckDBPyConnection, report: Report, where: Where) -> Mappi
         found = {
             name: None if amount is None else float(amount) / seconds for name, amount in amounts.items()
         }
-    width_ns, finest = _finest(connection, where)
+    width_ns, finest = _finest(log, where)
     done = [completed for completed, _, _ in finest]
     blocks = _rates_of(finest, width_ns, group_size(done) if finest else None)
     series = _rates_of(finest, width_ns, merged_size(done))
@@ -100,9 +97,9 @@ def rates(connection: DuckDBPyConnection, report: Report, where: Where) -> Mappi
     }
 
 
-def _finest(connection: DuckDBPyConnection, where: Where) -> tuple[int, list[tuple[int, float, float]]]:
+def _finest(log: OpenLog, where: Where) -> tuple[int, list[tuple[int, float, float]]]:
     """How long the finest equal parts of the window are, and the completions and tokens of each."""
-    line = windows(connection)
+    line = windows(log)
     width_ns = line.length_ns // FINEST
     if not width_ns:
         return 0, []
@@ -112,7 +109,7 @@ def _finest(connection: DuckDBPyConnection, where: Where) -> tuple[int, list[tup
         last=line.moment("coalesce(last_token_ns, ended_ns)"),
         where=condition(where),
     )
-    rows = connection.execute(query, {"width": width_ns, "last_block": FINEST - 1}).fetchall()
+    rows = log.execute(query, {"width": width_ns, "last_block": FINEST - 1}).fetchall()
     amounts = {block: (done, float(read), float(written)) for block, done, read, written in rows}
     return width_ns, [amounts.get(block, (0, 0.0, 0.0)) for block in range(FINEST)]
 

@@ -10,7 +10,7 @@ from reporter.measured.blocks import FINEST, span_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +39,29 @@ class SegmentLine:
         return f"(CASE sitting {' '.join(cases)} END)" if cases else "NULL::BIGINT"
 
 
-def issuing(connection: DuckDBPyConnection) -> SegmentLine:
+def issuing(log: OpenLog) -> SegmentLine:
     """From the first to the last measured issue of each segment."""
     return SegmentLine(
-        connection.execute(
+        log.execute(
             "SELECT sitting, min(issued_ns), max(issued_ns) FROM requests "
             "WHERE measured AND issued_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
         ).fetchall()
     )
 
 
-def issued_in(connection: DuckDBPyConnection, spans: int = FINEST) -> str:
+def issued_in(log: OpenLog, spans: int = FINEST) -> str:
     """SQL for the number of the equal span of time, from 0, that a request was issued in.
 
     Where all were issued at one moment there is one span.
     """
-    line = issuing(connection)
+    line = issuing(log)
     return span_of(line.moment("issued_ns"), line.length_ns, spans) if line.length_ns else "0"
 
 
-def windows(connection: DuckDBPyConnection) -> SegmentLine:
+def windows(log: OpenLog) -> SegmentLine:
     """The windows that rates are counted over."""
     return SegmentLine(
-        connection.execute(
+        log.execute(
             "SELECT sitting, start_ns, end_ns FROM windows WHERE duration_s IS NOT NULL ORDER BY sitting"
         ).fetchall()
     )

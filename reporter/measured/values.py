@@ -20,8 +20,7 @@ from rulesets.request_metrics import REQUEST_METRICS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from rulesets.definitions import PercentileMethod
     from rulesets.evidence import Where
     from rulesets.metric_definition import ValueEnd
@@ -49,14 +48,14 @@ class Values:
     """Where the values of an opened log come from.
 
     Attributes:
-        connection: The log, with the views as the definitions want them.
+        log: The log, with the views as the definitions want them.
         method: How percentiles are taken.
         violations: How many requests of a part failed, or were given up, where each of them is an infinite
             value; None where they are none.
         end: With it, each value is the least or the most that it can be (`reporter.bounds`).
     """
 
-    connection: DuckDBPyConnection
+    log: OpenLog
     method: PercentileMethod
     violations: Callable[[Where], int] | None = None
     end: ValueEnd | None = None
@@ -84,11 +83,11 @@ class Values:
         Of many requests, for each of equal spans of time.
         """
         many = (self._requests(where) if metric == _GAPS else values) > ONE_BY_ONE
-        span = issued_in(self.connection, SPANS) if many else BY_ISSUE
+        span = issued_in(self.log, SPANS) if many else BY_ISSUE
         rows, amount = _rows(metric, condition(where), span, self.end), "fsum(value * weight)"
         if edge is not None:
             amount = f"coalesce(sum(weight) FILTER (value <= '{edge!r}'::DOUBLE), 0)::DOUBLE"
-        found = self.connection.execute(
+        found = self.log.execute(
             f"SELECT span, sum(weight)::BIGINT, {amount} FROM ({rows}) "  # noqa: S608 (what a log or a rule has is quoted)
             "GROUP BY span ORDER BY span"
         ).fetchall()
@@ -99,15 +98,15 @@ class Values:
 
     def _requests(self, where: Where) -> int:
         """How many requests completed."""
-        [[count]] = self.connection.execute(
+        [[count]] = self.log.execute(
             f"SELECT count(*) FROM samples WHERE measured AND status = 'completed' AND {condition(where)}"  # noqa: S608 (what a log or a rule has is quoted)
         ).fetchall()
         return int(count)
 
     def _means(self, metric: str, where: Where) -> Sequence[tuple[int, float]]:
         """For each of the finest spans of time, how many values there are, and their sum."""
-        rows = _rows(metric, condition(where), issued_in(self.connection), self.end)
-        found = self.connection.execute(
+        rows = _rows(metric, condition(where), issued_in(self.log), self.end)
+        found = self.log.execute(
             f"SELECT span, sum(weight)::BIGINT, fsum(value * weight) FROM ({rows}) GROUP BY span"  # noqa: S608 (what a log or a rule has is quoted)
         ).fetchall()
         sums = {span: (count, total) for span, count, total in found}
@@ -115,9 +114,9 @@ class Values:
 
     def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[Span]:
         """What each of the finest spans of time has at most `low`, between that and `high`, and in all."""
-        span = issued_in(self.connection)
+        span = issued_in(self.log)
         rows = _rows(metric, condition(where), span, self.end)
-        found = self.connection.execute(
+        found = self.log.execute(
             "SELECT span, coalesce(sum(weight) FILTER (value <= $low), 0)::BIGINT, sum(weight)::BIGINT "  # noqa: S608 (what a log or a rule has is quoted)
             f"FROM ({rows}) GROUP BY span",
             {"low": low},
@@ -143,7 +142,7 @@ class Values:
         weight, grouped = (
             (", sum(weight)::BIGINT AS weight", f"GROUP BY {by}value") if metric in _REPEATED else ("", "")
         )
-        return self.connection.sql(
+        return self.log.connection.sql(
             f"SELECT {by}value{weight} {rows} {grouped} ORDER BY {by}value"
         ).to_arrow_table()
 
@@ -151,7 +150,7 @@ class Values:
         """How many infinite values each of the finest spans has."""
         if not self.violations:
             return [0] * FINEST
-        rows = self.connection.execute(
+        rows = self.log.execute(
             f"SELECT {span} AS span, count(*) FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
             f"WHERE measured AND status IN ('failed', 'cancelled') AND {condition(where)} GROUP BY ALL"
         ).fetchall()

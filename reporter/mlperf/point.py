@@ -14,8 +14,7 @@ from reporter.mlperf.load import is_offline, issued, pattern, seeds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.report import Report
 
 DISCLOSED: Final = (
@@ -33,11 +32,11 @@ AGENTIC: Final = "agentic_inference"
 """How mlcommons/endpoints calls the closed loop of a benchmark of conversations with tools."""
 
 
-def point(connection: DuckDBPyConnection, report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
+def point(log: OpenLog, report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
     """How a point was measured.
 
     Args:
-        connection: Its log, opened.
+        log: Its log, opened.
         report: What it amounts to.
         settings: What it was to do, as the log has it.
     """
@@ -62,7 +61,7 @@ def point(connection: DuckDBPyConnection, report: Report, settings: Mapping[str,
             "salt": settings.get("salt") is True,
         },
         "offline": DEDICATED if is_offline(settings) else NOT_OFFLINE,
-        "warmup": _warmup(connection, concurrency(report, settings), dataset),
+        "warmup": _warmup(log, concurrency(report, settings), dataset),
     }
 
 
@@ -74,9 +73,9 @@ def concurrency(report: Report, settings: Mapping[str, Any]) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _warmup(connection: DuckDBPyConnection, users: int | None, dataset: str | None) -> dict[str, Any]:
+def _warmup(log: OpenLog, users: int | None, dataset: str | None) -> dict[str, Any]:
     """The six members that declare the warm-up; where there was none they say so."""
-    issued, completed, span_ns = connection.execute(
+    issued, completed, span_ns = log.execute(
         "SELECT count(*), count(*) FILTER (status = 'completed'), "
         "coalesce(max(ended_ns) - min(issued_ns), 0) FROM samples WHERE phase = 'warmup'"
     ).fetchall()[0]

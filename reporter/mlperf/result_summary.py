@@ -16,8 +16,7 @@ from reporter.mlperf.stat_block import COUNT, NS, NS_OF_RATIO, block, estimated
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.measured.evidence import LogEvidence
     from reporter.report import Report, Summary
 
@@ -27,12 +26,12 @@ _OTHER: Final = "other"
 
 
 def result_summary(
-    connection: DuckDBPyConnection, report: Report, evidence: LogEvidence, settings: Mapping[str, Any]
+    log: OpenLog, report: Report, evidence: LogEvidence, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The performance of a run.
 
     Args:
-        connection: Its log, as the report was computed from it.
+        log: Its log, as the report was computed from it.
         report: It.
         evidence: Its figures.
         settings: What it was to do, as the log has it.
@@ -40,13 +39,13 @@ def result_summary(
     counts = report.counts
     lengths = {name: evidence.sample(name, ()) for name in ("output_tokens", "input_tokens")}
     output = block(lengths["output_tokens"], _std(report.output_tokens), COUNT)
-    spans = [span for span in all_figures(connection, "loadgen_spans") if span["requests"]]
+    spans = [span for span in all_figures(log, "loadgen_spans") if span["requests"]]
     duration_ns = _duration_ns(spans)
     ended = report.run["ended"] == "completed"
     return {
         "version": measured_by(report),
         "git_sha": None,
-        "test_started_at": _started_ns(connection),
+        "test_started_at": _started_ns(log),
         "mode": "PerformanceOnly",
         "n_samples_issued": issued(report),
         "n_samples_completed": counts.completed,
@@ -65,7 +64,7 @@ def result_summary(
         "effective_target_duration_ms": _ms(settings.get("duration_s")),
         "effective_sample_concatenate_permutation": settings.get("order") == "shuffle",
         "effective_samples_per_query": 1,
-        "finish_reason_counts": _finish_reasons(connection),
+        "finish_reason_counts": _finish_reasons(log),
         "run_config": {
             "load_pattern": pattern(settings),
             "warmup": {"n_requests": counts.warmup, "salt": False},
@@ -112,9 +111,9 @@ def _scheduled_rate(spans: Sequence[Mapping[str, int]], settings: Mapping[str, A
     return (spans[0]["requests"] - 1) * 1e9 / due_ns if due_ns else None
 
 
-def _finish_reasons(connection: DuckDBPyConnection) -> Mapping[str, int]:
+def _finish_reasons(log: OpenLog) -> Mapping[str, int]:
     counts = dict(
-        connection.execute(
+        log.execute(
             "SELECT coalesce(finish_reason, ''), count(*) FROM samples "
             "WHERE measured AND status = 'completed' GROUP BY ALL"
         ).fetchall()
@@ -123,8 +122,8 @@ def _finish_reasons(connection: DuckDBPyConnection) -> Mapping[str, int]:
     return {**by_reason, _OTHER: sum(counts.values())}
 
 
-def _started_ns(connection: DuckDBPyConnection) -> int:
-    ((wall_ns,),) = connection.execute("SELECT started_wall_ns FROM session").fetchall()
+def _started_ns(log: OpenLog) -> int:
+    ((wall_ns,),) = log.execute("SELECT started_wall_ns FROM session").fetchall()
     return int(wall_ns)
 
 

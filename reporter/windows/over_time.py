@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.groups import summaries_by_group
 from reporter.report import Moment
-from reporter.windows.spans import SpanRow, happenings
+from reporter.windows.spans import SpanRow, happenings, span_macro
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.report import Summary
     from rulesets.definitions import PercentileMethod
 
@@ -38,7 +37,7 @@ _SEGMENTS: Final = """
     ORDER BY sitting"""
 
 
-def over_time(connection: DuckDBPyConnection, method: PercentileMethod) -> list[Moment]:
+def over_time(log: OpenLog, method: PercentileMethod) -> list[Moment]:
     """Cut a run into moments.
 
     One width, 1, 2 or 5 times a power of ten, serves all segments; it is counted from the start of each
@@ -46,10 +45,10 @@ def over_time(connection: DuckDBPyConnection, method: PercentileMethod) -> list[
     1 ms. A run of few requests is cut into fewer moments.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         method: How percentiles are taken.
     """
-    segments = connection.execute(_SEGMENTS).fetchall()
+    segments = log.execute(_SEGMENTS).fetchall()
     if not segments:
         return []
     most = min(max(sum(requests for *_, requests in segments), FEWEST_MOMENTS), MOST_MOMENTS)
@@ -60,9 +59,9 @@ def over_time(connection: DuckDBPyConnection, method: PercentileMethod) -> list[
         spans = (last_ns - origin_ns) // width_ns + 1 - before
         rows.append(SpanRow(first_ns, origin_ns + before * width_ns, width_ns, spans))
         starts += [(segment, (before + number) * width_ns / 1e9) for number in range(spans)]
-    happened = happenings(connection, rows)
+    happened, span_of = happenings(log, rows), span_macro(log, rows)
     ttft, latency = (
-        summaries_by_group(connection, f"SELECT span_of(issued_ns) AS part, {metric} AS value {_OF}", method)
+        summaries_by_group(log, f"SELECT {span_of}(issued_ns) AS part, {metric} AS value {_OF}", method)
         for metric in ("ttft_ms", "latency_ms")
     )
     return _moments(starts, width_ns / 1e9, happened, ttft, latency)

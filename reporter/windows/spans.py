@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from reporter.log.database import all_figures
+from reporter.log.tables import sql_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +31,33 @@ class SpanRow:
     count: int = 1
 
 
-def happenings(connection: DuckDBPyConnection, rows: Sequence[SpanRow]) -> Mapping[int, Mapping[str, Any]]:
+def happenings(log: OpenLog, rows: Sequence[SpanRow]) -> Mapping[int, Mapping[str, Any]]:
     """What happened in each span (`reporter/sql/figures/happenings.sql`); one without events is not there.
 
-    The macro `span_of` is left behind: the number of the span that a moment is in, NULL outside of all.
-
     Args:
-        connection: An opened log.
+        log: An opened log.
         rows: The spans, numbered from 0 through all rows. A row is over where a later one begins.
     """
-    connection.execute(f"CREATE OR REPLACE TEMP MACRO span_of(at_ns) AS {_number(rows)}")
-    return {happened["span"]: happened for happened in all_figures(connection, "happenings")}
+    macro = span_macro(log, rows)
+    answer = log.execute(sql_file("figures/happenings").replace("span_of(", f"{macro}("))
+    columns = [column[0] for column in answer.description or ()]
+    found = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+    return {happened["span"]: happened for happened in found}
+
+
+def span_macro(log: OpenLog, rows: Sequence[SpanRow]) -> str:
+    """The name of an SQL macro that gives the number of the span that a moment is in, NULL outside of all.
+
+    Its name is made of the spans, so that each has the same meaning whatever else was asked of the log.
+
+    Args:
+        log: An opened log.
+        rows: As for `happenings`.
+    """
+    number = _number(rows)
+    name = f"span_of_{sha256(number.encode()).hexdigest()[:16]}"
+    log.execute(f"CREATE TEMP MACRO IF NOT EXISTS {name}(at_ns) AS {number}")
+    return name
 
 
 def _number(rows: Sequence[SpanRow]) -> str:

@@ -14,7 +14,8 @@ from reporter.windows.spans import SpanRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 _STEPS: Final = re.compile(r"steps:([\d.e+-]+)\.\.([\d.e+-]+)x(\d+),([\d.e+-]+)s")
 
@@ -71,17 +72,15 @@ def _label(start_s: float, rate: str) -> str:
     return f"from {start_s:.10g} s: {rate}{'' if ':' in rate else '/s'}"
 
 
-def stage_spans(
-    connection: DuckDBPyConnection, stages: Sequence[StageReport]
-) -> Iterator[tuple[str, SpanRow]]:
+def stage_spans(log: OpenLog, stages: Sequence[StageReport]) -> Iterator[tuple[str, SpanRow]]:
     """When each stage was, by its label: a segment goes on where the one before it left the plan.
 
     Args:
-        connection: An opened log.
+        log: An opened log.
         stages: What was planned.
     """
     gone_ns = 0
-    for segment in timelines(connection) if stages else ():
+    for segment in timelines(log) if stages else ():
         if segment.issuing is None:
             continue
         started_ns, ended_ns = segment.issuing

@@ -57,7 +57,7 @@ def test_both_seeds_are_used_and_kept_to_the_last_digit(mock: MockProcess, tmp_p
     assert (written["seed"], written["schedule_seed"]) == (SEED, SCHEDULE_SEED)
     with MetricsReporter(folder) as reporter:
         reporter.create_report()
-        asked = reporter.connection.execute(
+        asked = reporter.log.execute(
             "SELECT prompt_id, scheduled_ns - min(scheduled_ns) OVER () FROM samples ORDER BY scheduled_ns"
         ).fetchall()
     due = list(islice(ProcessArrivals("poisson", Flat(50.0)).offsets(SCHEDULE_SEED), 9))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reporter.log.database import rows
+from reporter.log.tables import rows
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.process import MockProcess
@@ -89,13 +89,13 @@ INTERRUPTED_IN_A_QUERY = """
 import os, signal
 import reporter.log.database
 
-def interrupted(connection):
+def interrupted(windows):
     try:
         os.kill(os.getpid(), signal.SIGINT)
     except KeyboardInterrupt:
         raise RuntimeError("Query interrupted") from None
 
-reporter.log.database.measure = interrupted
+reporter.log.database.together = interrupted
 import loadgen.cli.start
 loadgen.cli.start.main()
 """

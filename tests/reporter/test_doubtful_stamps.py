@@ -12,7 +12,6 @@ from reporter.compare.comparison import Rules
 from reporter.compare.metric import metric
 from reporter.compare.side import Side, look
 from reporter.log.database import open_log
-from reporter.log.definitions import define
 from reporter.measured import measured
 from reporter.render.comparison import render
 from reporter.reporter import MetricsReporter
@@ -55,7 +54,6 @@ def test_the_views_have_both_ends(a_run: NewRun) -> None:
     """A request in doubt has a least figure, and an exact one is its own least."""
     run = a_doubtful_run(a_run).ends()
     with open_log(run.write()) as log:
-        define(log, Definitions())
         rows = log.execute(
             "SELECT ttft_low_ms, ttft_ms, tpot_low_ms, tpot_ms, tpot_high_ms, latency_low_ms, latency_ms "
             "FROM samples ORDER BY issued_ns"

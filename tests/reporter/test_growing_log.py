@@ -16,7 +16,6 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter.bounds import column
 from reporter.log.database import open_log
-from reporter.log.definitions import define
 from reporter.log.growing_log import EndedRequest, GrowingLog, followed_metrics
 from rulesets.definitions import Definitions
 from tests.reporter.conftest import BASE_NS, WALL_NS
@@ -90,9 +89,9 @@ def reported(run: Run, definitions: Definitions) -> tuple[list[EndedRequest], in
         [name, name] if name in LENGTHS else [column(name, "low"), column(name, "high")] for name in metrics
     ]
     columns = ", ".join(column for pair in ends for column in pair)
-    with open_log(run.folder) as connection:
-        define(connection, definitions)
-        rows = connection.execute(
+    with open_log(run.folder) as opened:
+        log = opened.with_definitions(definitions)
+        rows = log.execute(
             f"SELECT status, token_source, {columns} FROM samples WHERE measured"  # noqa: S608 (ours)
         ).fetchall()
     ended = []

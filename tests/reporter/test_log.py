@@ -20,8 +20,9 @@ from recorder.errors import LogError, NewerLogError, NotALogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.log.database import BIG_TABLES, _reading, _streamed, big_tables_in, open_log, rows
+from reporter.log.database import open_log
 from reporter.log.settings import opening
+from reporter.log.tables import BIG_TABLES, _reading, _streamed, big_tables_in, rows
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
@@ -382,7 +383,7 @@ def test_memory_that_does_not_suffice_is_made_up_by_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A log that is bigger than the memory it is given opens, and leaves no temporary files behind."""
-    monkeypatch.setattr("reporter.log.database.MEMORY_LIMIT", "100MB")
+    monkeypatch.setattr("reporter.log.tables.MEMORY_LIMIT", "100MB")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     gaps = array("I", range(500)).tobytes()
     ends = [Event(EventType.COMPLETE, n, f"r{n}", {"chunk_gaps_us": gaps}) for n in range(40_000)]

@@ -233,7 +233,7 @@ def test_a_killed_run_says_until_when_its_log_is_complete(a_run: NewRun) -> None
         "complete until 2026-01-02 03:04:05.978 UTC, 412 ms before the last sign of life" in cut_off.message
     )
     with MetricsReporter(run.folder) as reporter:
-        rows = reporter.connection.execute("SELECT complete_until_ns, written_ns FROM sittings").fetchall()
+        rows = reporter.log.execute("SELECT complete_until_ns, written_ns FROM sittings").fetchall()
     assert rows == [(ns(300), ns(712.4))]
 
 

@@ -13,9 +13,10 @@ from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.answers import NEEDED, stored_answers, texts_of
 from reporter.asked import texts_asked
-from reporter.log.database import open_log, rows
+from reporter.log.database import open_log
 from reporter.log.query import query
 from reporter.log.so_far import so_far
+from reporter.log.tables import rows
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def test_of_a_conversation_its_last_answer_is_judged(a_run: NewRun) -> None:
     assert found[1][0] == "d0"
     assert found[1][1:3] == (None, "infra_error")
     with open_log(folder, NEEDED) as connection, texts_of(folder) as read:
-        ((stored,),) = stored_answers(connection, folder, 0, read)
+        ((stored,),) = stored_answers(connection, 0, read)
     answer = stored.answer()
     assert (answer.text, answer.earlier) == ("3", ("2",))
     assert [(one["role"], one["content"]) for one in answer.messages] == [
@@ -261,7 +262,7 @@ def test_an_answer_is_what_came(a_run: NewRun) -> None:
         run.answers(at + 5, at=at, uuid=f"u{number}", texts=texts, issue={"prompt": prompt})
     folder = run.ends().write()
     with open_log(folder, NEEDED) as connection, texts_of(folder) as read:
-        stored = [one for batch in stored_answers(connection, folder, 0, read) for one in batch]
+        stored = [one for batch in stored_answers(connection, 0, read) for one in batch]
     answers = [one.answer() for one in stored]
     assert [answer.text for answer in answers] == TEXTS
     assert [answer.reasoning for answer in answers] == ["why", None, None, None, None]
@@ -297,7 +298,7 @@ def test_the_last_word_of_the_judge_that_was_asked_for_counts(asked: Run) -> Non
         ]
     sit(folder, events, kind="judging")
     with open_log(folder, NEEDED) as connection, texts_of(folder) as read:
-        (batch,) = stored_answers(connection, folder, 0, read)
+        (batch,) = stored_answers(connection, 0, read)
     stored = next(one for one in batch if one.sample_uuid == "a")
     assert stored.answer("j@1", "m").judged == {"verdict": "yes"}
     assert stored.answer("j@1").judged == {"verdict": "big"}

@@ -26,7 +26,8 @@ from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder
 from reporter import MetricsReporter
-from reporter.log.database import open_log, rows
+from reporter.log.database import open_log
+from reporter.log.tables import rows
 from workloads.catalog import workload
 from workloads.scorer import Inquiry
 

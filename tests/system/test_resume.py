@@ -14,7 +14,7 @@ import orjson
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
-from reporter.log.database import rows
+from reporter.log.tables import rows
 from tests.system.conftest import WatchedRun
 
 if TYPE_CHECKING:

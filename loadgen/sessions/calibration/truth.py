@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
     from loadgen.mock_endpoint.truth import Truth
+    from reporter.log.database import OpenLog
 
 _NS_PER_MS: Final = 1e6
 _COMPARED: Final = """
@@ -177,7 +176,7 @@ def spread(values: Sequence[float]) -> MedianAndP99 | None:
     )
 
 
-def _percentiles(log: DuckDBPyConnection, column: str, table: str) -> MedianAndP99 | None:
+def _percentiles(log: OpenLog, column: str, table: str) -> MedianAndP99 | None:
     sql = f"SELECT quantile_cont({column}, 0.5), quantile_cont({column}, 0.99) FROM {table}"  # noqa: S608 (ours)
     p50, p99 = log.execute(sql).fetchall()[0]
     return None if p50 is None else MedianAndP99(p50, p99)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
+    from reporter.log.database import OpenLog
+
 
 _SAMPLES: Final = """
     SELECT prompt_id, sample_uuid, status, error, error_message, ttft_ms, ttfo_ms, ttfv_ms, tpot_ms,
@@ -101,7 +102,7 @@ def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
     return found
 
 
-def _rows(log: DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+def _rows(log: OpenLog, sql: str) -> list[dict[str, Any]]:
     answer = log.execute(sql)
     names = [column[0] for column in answer.description or ()]
     return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]

@@ -109,7 +109,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
     from reporter.mlperf.result_summary import result_summary
     from rulesets.scores import named
 
-    disclosure = point(run.connection, run.report, run.settings)
+    disclosure = point(run.log, run.report, run.settings)
     if disclosure["concurrency"] is None:
         raise UsageError(
             f"{name}: a point of a curve is a closed loop or offline, and this is "
@@ -117,9 +117,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
         )
     files = {
         "config.yaml": as_yaml(config(run.report, run.settings)),
-        "result_summary.json": as_json(
-            result_summary(run.connection, run.report, run.evidence, run.settings)
-        ),
+        "result_summary.json": as_json(result_summary(run.log, run.report, run.evidence, run.settings)),
     }
     if scores := headlines(scores_of(scored) or named(run.report.accuracy)):
         dataset = (run.settings.get("dataset") or {}).get("name")

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
+    from reporter.log.database import OpenLog
     from reporter.measured.evidence import LogEvidence
     from reporter.report import Report
     from reporter.tokens import Tokenizer
@@ -47,13 +46,13 @@ class MeasuredRun:
     """A run and what it amounts to.
 
     Attributes:
-        connection: Its log, opened.
+        log: Its log, opened.
         settings: What it was to do.
         report: By the definitions.
         evidence: Likewise.
     """
 
-    connection: DuckDBPyConnection
+    log: OpenLog
     settings: Mapping[str, Any]
     report: Report
     evidence: LogEvidence
@@ -103,12 +102,11 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
 
     told = settings(run)
     with MetricsReporter(run) as reporter:
-        report = reporter.create_report(basis.tokenizer, definitions=basis.definitions)
+        report, log = reporter.create_report_and_log(basis.tokenizer, definitions=basis.definitions)
         if report.run["ended"] == "running":
             raise still_running(run)
         with blaming(log_path(run)):
-            evidence = LogEvidence(reporter.connection, report, basis.definitions)
-            yield MeasuredRun(reporter.connection, told, report, evidence)
+            yield MeasuredRun(log, told, report, LogEvidence(log, report))
 
 
 def counted_otherwise(run: MeasuredRun) -> Iterator[str]:

@@ -55,7 +55,7 @@ def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
     with measuring(given.run, basis) as run:
         told: dict[str, Mapping[str, Any]] = {
             CONFIG: config(run.report, run.settings),
-            SUMMARY: result_summary(run.connection, run.report, run.evidence, run.settings),
+            SUMMARY: result_summary(run.log, run.report, run.evidence, run.settings),
         }
     scores = headlines(scores or named(run.report.accuracy))
     missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(told).items()]

@@ -31,14 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.judge_client import Tally
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringOptions
     from reporter.answers import Stored
+    from reporter.log.database import OpenLog
     from workloads.scorer import Inquiry
 
 KIND: Final = "judging"
@@ -104,11 +103,11 @@ def ask_judges(
     if judge is None or options.reparse or not wanting:
         return None
     target = judge_endpoint(judge)
-    with open_log(run, NEEDED) as connection:
-        open_calls = sum(1 for _ in calls(connection, run, wanting, judge))
+    with open_log(run, NEEDED) as log:
+        open_calls = sum(1 for _ in calls(log, run, wanting, judge))
         if not open_calls:
             return Judging(target.url, judge.model)
-        asking = calls(connection, run, wanting, judge)
+        asking = calls(log, run, wanting, judge)
         with observer.judging(open_calls) as show:
             tally, interrupted = asyncio.run(_ask(run, asking, judge, target, show, observer))
     done = Judging(target.url, judge.model, open_calls, tally.answered, dict(tally.failed), tally.gave_up)
@@ -133,18 +132,18 @@ def judge_endpoint(judge: JudgeEndpoint) -> Endpoint:
 
 
 def calls(
-    connection: DuckDBPyConnection, run: Path, wanting: Sequence[Chosen], judge: JudgeEndpoint
+    log: OpenLog, run: Path, wanting: Sequence[Chosen], judge: JudgeEndpoint
 ) -> Generator[JudgeCall, None, None]:
     """Everything that is open between a run and a judge, in the order of the answers.
 
     Args:
-        connection: As by `reporter.log.database.open_log`, with `reporter.answers.NEEDED`.
+        log: As by `reporter.log.database.open_log`, with `reporter.answers.NEEDED`.
         run: The run's folder, or its log.
         wanting: The scorers that want to know something.
         judge: Who is to be asked, and how it is sampled.
     """
     with texts_of(run) as read:
-        for batch in stored_answers(connection, run, 0, read):
+        for batch in stored_answers(log, 0, read):
             for stored in batch:
                 for one in wanting:
                     for inquiry in _open(one, stored, judge):

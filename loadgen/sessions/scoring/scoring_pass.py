@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.grading import Grading
     from loadgen.sessions.scoring.pool import Result
     from recorder.schema import Row
     from recorder.writer import EventRecorder
     from reporter.answers import ReadTexts, Stored
+    from reporter.log.database import OpenLog
     from reporter.log.passes import Scorable
 
 DEFAULT: Final = ScoringOptions()
@@ -122,26 +121,26 @@ def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observe
         from workloads.grading.english import offer
 
         offer(options.data)
-    with open_log(folder) as connection:
-        plan = _plan(connection, folder, options)
-        _require_all(connection, folder, plan.chosen)
+    with open_log(folder) as log:
+        plan = _plan(log, folder, options)
+        _require_all(log, folder, plan.chosen)
         if options.judge is None or options.reparse or not any(one.scorer.ask for one in plan.chosen):
-            return _scored(connection, folder, plan, options, observer)
+            return _scored(log, folder, plan, options, observer)
     from loadgen.sessions.scoring.judge import ask_judges
 
     judging = ask_judges(folder, plan.chosen, options, observer)
-    with open_log(folder) as connection:
-        plan = _plan(connection, folder, options, None if judging is None else asdict(judging))
-        return _scored(connection, folder, plan, options, observer)
+    with open_log(folder) as log:
+        plan = _plan(log, folder, options, None if judging is None else asdict(judging))
+        return _scored(log, folder, plan, options, observer)
 
 
-def _require_all(connection: DuckDBPyConnection, folder: Path, chosen: Sequence[Chosen]) -> None:
+def _require_all(log: OpenLog, folder: Path, chosen: Sequence[Chosen]) -> None:
     """Look at what judging takes before the pass begins."""
     from loadgen.sessions.scoring.needs import require_all
     from reporter.answers import references, texts_of
 
     with texts_of(folder) as read:
-        require_all(chosen, references(connection, read))
+        require_all(chosen, references(log, read))
 
 
 def require_scorable(run: Path) -> None:
@@ -161,14 +160,14 @@ def require_scorable(run: Path) -> None:
 
 
 def _plan(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     folder: Path,
     options: ScoringOptions,
     judging: Mapping[str, Any] | None = None,
 ) -> _PassPlan:
     from reporter.log.passes import scorable
 
-    there = scorable(connection, folder)
+    there = scorable(log)
     if not there.tasks:
         raise UsageError(
             f"{folder_of(folder)} asked no questions of a benchmark, so there is nothing to score: "
@@ -254,7 +253,7 @@ def _versions() -> dict[str, str]:
 
 
 def _scored(
-    connection: DuckDBPyConnection, folder: Path, plan: _PassPlan, options: ScoringOptions, observer: Observer
+    log: OpenLog, folder: Path, plan: _PassPlan, options: ScoringOptions, observer: Observer
 ) -> Scoring:
     """Make the pass."""
     from loadgen.sessions.run.environment import environment
@@ -272,7 +271,7 @@ def _scored(
         recorder.record_event(EventType.SCORING_STARTED, time.monotonic_ns(), data=plan.told)
         reason = "interrupted"
         try:
-            _grade(connection, folder, plan, options, recorder, graded, observer)
+            _grade(log, folder, plan, options, recorder, graded, observer)
             reason = "completed"
         finally:
             ended = {"pass": plan.number, "reason": reason}
@@ -281,7 +280,7 @@ def _scored(
 
 
 def _grade(
-    connection: DuckDBPyConnection,
+    log: OpenLog,
     folder: Path,
     plan: _PassPlan,
     options: ScoringOptions,
@@ -307,7 +306,7 @@ def _grade(
         ) as pool,
         observer.scoring(plan.total, plan.found) as show,
     ):
-        for results in pool.results(_gradings(connection, folder, plan, read)):
+        for results in pool.results(_gradings(log, plan, read)):
             graded.update(result.status for result in results)
             recorder.put_rows(_rows(results), time.monotonic_ns())
             if recorder.waiting > _MOST_WAITING or recorder.failure:
@@ -315,9 +314,7 @@ def _grade(
             show(plan.found + graded.total(), graded)
 
 
-def _gradings(
-    connection: DuckDBPyConnection, folder: Path, plan: _PassPlan, read: ReadTexts
-) -> Iterator[Grading]:
+def _gradings(log: OpenLog, plan: _PassPlan, read: ReadTexts) -> Iterator[Grading]:
     """Everything that is left to grade, in the order in which the answers came."""
     from loadgen.sessions.scoring.grading import Grading
     from reporter.answers import stored_answers
@@ -331,7 +328,7 @@ def _gradings(
             if plan.chosen[number].scorer.name not in stored.done:
                 yield Grading(stored, number)
 
-    for batch in stored_answers(connection, folder, plan.number, read):
+    for batch in stored_answers(log, plan.number, read):
         for stored in batch:
             yield from left(stored)
 

@@ -1,5 +1,5 @@
 -- One row an answer that can be judged (reporter/answers.py): where the log has it, what was asked, what it is held
--- against and what judges said of it; and by which scorers the pass `pass_number` has judged it.
+-- against and what judges said of it; and by which scorers the pass `$pass_number` has judged it.
 WITH told AS (
     SELECT
         asked.sample_uuid,
@@ -19,7 +19,7 @@ earlier AS (
 ),
 
 done AS (
-    SELECT sample_uuid, list(scorer) AS done FROM scored WHERE pass = getvariable('pass_number') GROUP BY sample_uuid
+    SELECT sample_uuid, list(scorer) AS done FROM scored WHERE pass = $pass_number GROUP BY sample_uuid
 ),
 
 judged AS (

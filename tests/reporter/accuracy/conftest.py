@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
@@ -14,11 +15,12 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.accuracy.scores import accuracy
+from reporter.log.database import OpenLog
+from reporter.report import Window
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from reporter import Report
 
@@ -125,7 +127,13 @@ class Benchmark:
             connection.execute(TABLES)
             connection.execute("INSERT INTO session VALUES (?)", [orjson.dumps(self.run.settings).decode()])
             self._fill(connection)
-            return accuracy(connection, scoring_pass)
+            log = OpenLog(
+                run=Path(),
+                database=connection,
+                connection=connection,
+                window=Window("requests", None, None, None),
+            )
+            return accuracy(log, scoring_pass)
 
     def score(self, scoring_pass: int | None = None) -> dict[str, Any]:
         """The only score of it."""

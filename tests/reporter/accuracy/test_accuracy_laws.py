@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -15,6 +16,8 @@ from reporter.accuracy.mean import VALUE
 from reporter.accuracy.repeated import pass_figures
 from reporter.accuracy.rows import attempts
 from reporter.accuracy.spread import spread
+from reporter.log.database import OpenLog
+from reporter.report import Window
 from rulesets.statistics import clustered, wilson
 from rulesets.statistics.attempts import all_of, any_of
 
@@ -27,28 +30,26 @@ CLUSTERS = st.lists(st.lists(VALUES, min_size=1, max_size=5), min_size=1, max_si
 
 
 @pytest.fixture(scope="module")
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+def log() -> Iterator[OpenLog]:
     """A table of scores to fill."""
     with duckdb.connect() as made:
         made.execute("CREATE TABLE graded (entry INTEGER, prompt_id INTEGER, value DOUBLE)")
-        yield made
+        yield OpenLog(run=Path(), database=made, connection=made, window=Window("requests", None, None, None))
 
 
-def fill(connection: duckdb.DuckDBPyConnection, clusters: list[list[float]]) -> None:
+def fill(log: OpenLog, clusters: list[list[float]]) -> None:
     """The values of questions."""
-    connection.execute("DELETE FROM graded")
+    log.execute("DELETE FROM graded")
     rows = [(0, question, value) for question, values in enumerate(clusters) for value in values]
-    connection.executemany("INSERT INTO graded VALUES (?, ?, ?)", rows)
+    log.connection.executemany("INSERT INTO graded VALUES (?, ?, ?)", rows)
 
 
 @settings(max_examples=40, deadline=None)
 @given(CLUSTERS)
-def test_the_standard_error_is_the_formulas(
-    connection: duckdb.DuckDBPyConnection, clusters: list[list[float]]
-) -> None:
+def test_the_standard_error_is_the_formulas(log: OpenLog, clusters: list[list[float]]) -> None:
     """Clustered by question; the plain one where none is repeated; and the interval holds the mean."""
-    fill(connection, clusters)
-    (found,) = spread(connection, 0, VALUE)
+    fill(log, clusters)
+    (found,) = spread(log, 0, VALUE)
     values = list(chain.from_iterable(clusters))
     assert found.mean == pytest.approx(math.fsum(values) / len(values))
     error = clustered.standard_error(clusters, "corrected")
@@ -65,10 +66,10 @@ def test_the_standard_error_is_the_formulas(
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(BINARY, min_size=1, max_size=30))
-def test_once_a_question_it_is_wilsons(connection: duckdb.DuckDBPyConnection, values: list[float]) -> None:
+def test_once_a_question_it_is_wilsons(log: OpenLog, values: list[float]) -> None:
     """Whatever the share is, also 0 and 1."""
-    fill(connection, [[value] for value in values])
-    (found,) = spread(connection, 0, VALUE)
+    fill(log, [[value] for value in values])
+    (found,) = spread(log, 0, VALUE)
     assert found.interval is not None
     assert found.interval.method == "wilson"
     assert (found.interval.low, found.interval.high) == wilson.interval(
@@ -78,12 +79,10 @@ def test_once_a_question_it_is_wilsons(connection: duckdb.DuckDBPyConnection, va
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(BINARY, min_size=1, max_size=12), min_size=1, max_size=8))
-def test_pass_at_k_is_the_mean_of_the_estimators(
-    connection: duckdb.DuckDBPyConnection, clusters: list[list[float]]
-) -> None:
+def test_pass_at_k_is_the_mean_of_the_estimators(log: OpenLog, clusters: list[list[float]]) -> None:
     """Over the questions with k attempts or more; the others are counted."""
-    fill(connection, clusters)
-    at, hat, excluded = pass_figures(attempts(connection, 0, 1.0))
+    fill(log, clusters)
+    at, hat, excluded = pass_figures(attempts(log, 0, 1.0))
     most = max(map(len, clusters))
     assert (str(most) in at) == (most > 1)
     for k in map(int, at):

@@ -154,8 +154,8 @@ def test_a_log_has_its_questions(asks: Callable[..., Benchmark]) -> None:
     run = asks(questions=3).answers(0).answers(1).answers(2).scored(1, 0, 1)
     with measured(run.write(), Definitions()) as (report, evidence):
         assert evidence.by_question("gsm8k") == {"question 0": 1, "question 1": 0, "question 2": 1}
-        assert by_question(evidence.connection, report.accuracy, "gsm8k.truncated") is None
-        assert by_question(evidence.connection, report.accuracy, "mmlu") is None
+        assert by_question(evidence.log, report.accuracy, "gsm8k.truncated") is None
+        assert by_question(evidence.log, report.accuracy, "mmlu") is None
         found = figure_of(evidence, metric("accuracy.gsm8k"), 0.95)
         assert found is not None
         assert found.questions == evidence.by_question("gsm8k")

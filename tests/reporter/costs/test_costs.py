@@ -118,14 +118,14 @@ def test_judges_have_their_own_price(run: Run) -> None:
     folder = scored(run, 1, 0, 1).write()
     with MetricsReporter(folder) as reporter:
         reporter.create_report(prices=TABLE)
-        reporter.connection.execute(
+        reporter.log.execute(
             "INSERT INTO judge_calls (sample_uuid, model, status, input_tokens, output_tokens) "
             "VALUES ('a', 'small-judge', 'completed', 1000, 10), ('b', 'small-judge', 'failed', NULL, NULL)"
         )
         cost = reporter.create_report(prices=TABLE).cost
         assert cost is not None
         assert cost.judge == pytest.approx(0.0011)
-        reporter.connection.execute(
+        reporter.log.execute(
             "INSERT INTO judge_calls (sample_uuid, model, status) VALUES ('c', 'large-judge', 'completed')"
         )
         cost = reporter.create_report(prices=TABLE).cost

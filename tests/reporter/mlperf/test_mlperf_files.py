@@ -102,13 +102,13 @@ def written(run: Run, **settings: Any) -> Path:
 def files(folder: Path, definitions: Definitions) -> Files:
     """What a run is exported as."""
     with MetricsReporter(folder) as reporter:
-        report = reporter.create_report(definitions=definitions)
-        evidence = LogEvidence(reporter.connection, report, definitions)
+        report, log = reporter.create_report_and_log(definitions=definitions)
+        evidence = LogEvidence(log, report)
         told = settings_of(folder)
         return {
             CONFIG: config(report, told),
-            SUMMARY: result_summary(reporter.connection, report, evidence, told),
-            "point.yaml": point(reporter.connection, report, told),
+            SUMMARY: result_summary(log, report, evidence, told),
+            "point.yaml": point(log, report, told),
         }
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from loadgen.sessions.series.search.chance import allowed_share, doubt_of, of_mean, of_share
 from loadgen.sessions.series.search.strategy import TrialVerdict
 from reporter.log.database import open_log
-from reporter.log.definitions import define
 from reporter.measured.evidence import LogEvidence
+from reporter.windows.rate_window import over_defined_window
 from rulesets.quantity import COMPARE, spell
 
 if TYPE_CHECKING:
@@ -37,9 +37,15 @@ def judge(required: Required, report: Report, run: Path) -> tuple[TrialVerdict, 
     Raises:
         LogError: Its log is damaged.
     """
-    with open_log(run) as connection:
-        define(connection, required.definitions)
-        evidence = LogEvidence(connection, report, required.definitions)
+    definitions = required.definitions
+    with open_log(run) as opened:
+        log = over_defined_window(
+            opened.with_definitions(definitions),
+            definitions.throughput_window,
+            report.steady_state,
+            report.run["load"].get("kind"),
+        )
+        evidence = LogEvidence(log, report)
         may_fail = any(target.quantity.kind == "error" for target in required.targets)
         failed = 0 if may_fail else report.counts.failed
         unclear = ""
