@@ -149,7 +149,9 @@ def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run],
     assert reports[0] == reports[1]
     with open_log(folders[0], ("events",)) as one, open_log(folders[1], ("events",)) as other:
         for view in ("samples", "events", "chunks", "phases", "telemetry", "measured_window"):
-            whole, shifted = (sorted(map(str, log.table(view).fetchall())) for log in (one, other))
+            whole, shifted = (
+                sorted(map(str, log.execute(f"FROM {view}").fetchall())) for log in (one, other)
+            )
             assert shifted == whole, view
         assert other.execute("FROM violations").fetchall() == []
         shifts = other.execute("SELECT shift_ns FROM sittings ORDER BY sitting").fetchall()
