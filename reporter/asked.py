@@ -12,6 +12,7 @@ from recorder.errors import LogError
 from recorder.store import log_path
 from reporter.border import blaming
 from reporter.log.database import open_log
+from reporter.log.event_codes import with_event_codes
 from reporter.log.source import readable
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def texts_asked(run: Path) -> dict[tuple[int, int], Any]:
     with readable(log) as uri, blaming(log):
         source = sqlite3.connect(uri, uri=True)
         try:
-            for data, said in source.execute(_TEXTS):
+            for data, said in source.execute(with_event_codes(_TEXTS)):
                 issue = orjson.loads(data)
                 texts[issue["prompt_id"], issue.get("turn") or 0] = orjson.loads(said)
         except (sqlite3.Error, orjson.JSONDecodeError, KeyError, TypeError) as error:
@@ -107,7 +108,7 @@ _ASKED: Final = """
 
 _TEXTS: Final = """
     SELECT data, texts FROM events
-    WHERE code = 20 AND texts IS NOT NULL AND data ->> '$.phase' IS NOT 'judge'"""
+    WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL AND data ->> '$.phase' IS NOT 'judge'"""
 
 
 def _beginnings(log: OpenLog) -> dict[int, int]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from reporter.bounds import column
 from reporter.log.definitions import define
+from reporter.log.event_codes import with_event_codes
 from reporter.log.tables import empty_database, load_session, read_stream, sql_file
 from rulesets.definitions import CATEGORIES
 from rulesets.lost import Ending, FigureBounds
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 _NEW_EVENTS: Final = """
     SELECT seq, code, at_ns, sample_uuid, coalesce(data, '') AS data FROM events
-    WHERE seq > {last_seq:d} AND code BETWEEN 20 AND 26 AND sample_uuid <> ''"""
+    WHERE seq > {last_seq:d} AND code BETWEEN EventType.LOADGEN_ISSUE_CALLED AND EventType.RETRY
+        AND sample_uuid <> ''"""
 
 _MAKE_PENDING: Final = """
     CREATE TABLE pending (seq BIGINT, code BIGINT, at_ns BIGINT, sample_uuid VARCHAR, data VARCHAR)"""
@@ -36,10 +38,12 @@ _ADD_PENDING: Final = """
 
 _STREAMS: Final[Mapping[str, str]] = {
     "marks": "FROM pending",
-    "issues": "FROM pending WHERE code = 20",
-    "sends": "FROM pending WHERE code = 21",
+    "issues": "FROM pending WHERE code = EventType.LOADGEN_ISSUE_CALLED",
+    "sends": "FROM pending WHERE code = EventType.REQUEST_SENT",
     # No figure of a whole request needs the times between its chunks.
-    "endings": "SELECT *, NULL::UINTEGER[] AS chunk_gaps_us FROM pending WHERE code BETWEEN 23 AND 25",
+    "endings": """
+        SELECT *, NULL::UINTEGER[] AS chunk_gaps_us FROM pending
+        WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
 }
 """What the SQL of each table reads as `stream`, in the order in which they are made."""
 
@@ -166,7 +170,7 @@ def _make_requests(connection: DuckDBPyConnection) -> None:
     """Make the table `requests` of the events that are pending."""
     connection.execute(_DROP)
     for table, stream in _STREAMS.items():
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW stream AS {stream}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW stream AS {with_event_codes(stream)}")
         connection.execute(sql_file(table))
     connection.execute("DROP VIEW stream")
     connection.execute(sql_file("requests"))

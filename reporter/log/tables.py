@@ -21,6 +21,7 @@ from uuid import uuid4
 from recorder.store import log_path
 from reporter.border import blaming
 from reporter.log.clock import OneClock, Part
+from reporter.log.event_codes import with_event_codes
 from reporter.log.source import grows, readable
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
         FROM sittings ORDER BY sitting""",
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
-        WHERE code < 8""",
+        WHERE code < EventType.QUESTION""",
     "extent": "SELECT coalesce(max(seq), 0) AS last_seq FROM main.events",
     "sitting_ends": None,
     "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
@@ -51,13 +52,14 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "findings": None,
     "marks": """
         SELECT seq, code, at_ns, sample_uuid FROM events
-        WHERE code BETWEEN 20 AND 26 AND sample_uuid <> ''""",
-    "issues": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 20",
-    "sends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 21",
+        WHERE code BETWEEN EventType.LOADGEN_ISSUE_CALLED AND EventType.RETRY AND sample_uuid <> ''""",
+    "issues": """
+        SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.LOADGEN_ISSUE_CALLED""",
+    "sends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.REQUEST_SENT",
     "endings": """
         SELECT seq, code, coalesce(data, '') AS data,
             CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
-        FROM events WHERE code BETWEEN 23 AND 25""",
+        FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
     "credible": None,
     "requests": None,
     "windows": None,
@@ -81,23 +83,31 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
         FROM events JOIN event_types USING (code)""",
     "outputs": """
         SELECT seq, sample_uuid, texts FROM events
-        WHERE code BETWEEN 23 AND 25 AND sample_uuid <> '' AND texts IS NOT NULL""",
+        WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED
+            AND sample_uuid <> '' AND texts IS NOT NULL""",
     "prompts": """
-        SELECT coalesce(data, '') AS data, texts FROM events WHERE code = 20 AND texts IS NOT NULL""",
-    "questions": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 8",
+        SELECT coalesce(data, '') AS data, texts FROM events
+        WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL""",
+    "questions": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.QUESTION",
     "question_references": """
-        SELECT seq, coalesce(data, '') AS data, texts FROM events WHERE code = 8 AND texts IS NOT NULL""",
+        SELECT seq, coalesce(data, '') AS data, texts FROM events
+        WHERE code = EventType.QUESTION AND texts IS NOT NULL""",
     "passes": """
         SELECT seq, name AS type, at_ns, data FROM events JOIN event_types USING (code)
-        WHERE code IN (9, 10) AND data IS NOT NULL""",
+        WHERE code IN (EventType.SCORING_STARTED, EventType.SCORING_ENDED) AND data IS NOT NULL""",
     "scored": """
-        SELECT sample_uuid, data FROM events WHERE code = 30 AND sample_uuid <> '' AND data IS NOT NULL""",
+        SELECT sample_uuid, data FROM events
+        WHERE code = EventType.SCORED AND sample_uuid <> '' AND data IS NOT NULL""",
     "judge_calls": """
         SELECT seq, code, at_ns, sample_uuid, coalesce(data, '') AS data,
-            CASE WHEN code = 20 THEN '' ELSE coalesce(texts, '') END AS texts
-        FROM events WHERE code IN (20, 23, 24, 25) AND sample_uuid <> ''""",
+            CASE WHEN code = EventType.LOADGEN_ISSUE_CALLED THEN '' ELSE coalesce(texts, '') END AS texts
+        FROM events
+        WHERE code IN (
+                EventType.LOADGEN_ISSUE_CALLED, EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED
+            ) AND sample_uuid <> ''""",
     "prompt_events": """
-        SELECT seq, coalesce(data, '') AS data FROM events WHERE code = 20 AND texts IS NOT NULL""",
+        SELECT seq, coalesce(data, '') AS data FROM events
+        WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL""",
     "asked": None,
     "scores": None,
 }
@@ -203,7 +213,11 @@ def read_stream(connection: DuckDBPyConnection, run: Path, selection: str, state
         LogError: As for `load_tables`.
     """
     log = log_path(run)
-    with readable(log) as uri, _reading(log, uri) as source, _streamed(source, selection) as stream:
+    with (
+        readable(log) as uri,
+        _reading(log, uri) as source,
+        _streamed(source, selection) as stream,
+    ):
         connection.register("stream", stream)
         connection.execute(statement)
         connection.unregister("stream")
@@ -276,8 +290,8 @@ def _stream_at_once(
 
 @cache
 def sql_file(name: str) -> str:
-    """The text of `reporter/sql/NAME.sql`."""
-    return (files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    """The text of `reporter/sql/NAME.sql`, with the codes of events in place of their names."""
+    return with_event_codes((files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8"))
 
 
 @contextmanager
@@ -294,7 +308,7 @@ def _streamed(source: Any, selection: str) -> Iterator[Any]:
     """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists."""
     with source.cursor() as cursor:
         cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS)})
-        cursor.execute(selection)
+        cursor.execute(with_event_codes(selection))
         yield _with_gap_lists(cursor.fetch_record_batch())
 
 

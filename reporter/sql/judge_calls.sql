@@ -12,7 +12,7 @@ WITH events AS (
 ),
 
 asked AS (
-    SELECT seq, at_ns, sample_uuid, data FROM events WHERE code = 20 AND data ->> '$.phase' = 'judge'
+    SELECT seq, at_ns, sample_uuid, data FROM events WHERE code = EventType.LOADGEN_ISSUE_CALLED AND data ->> '$.phase' = 'judge'
 ),
 
 ended AS (
@@ -30,7 +30,7 @@ ended AS (
         }') AS told,
         output
     FROM events
-    WHERE code BETWEEN 23 AND 25
+    WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED
     ORDER BY sample_uuid, seq
 )
 
@@ -44,7 +44,12 @@ SELECT
     coalesce(asked.data ->> '$.sampling', '') AS sampling,
     (asked.data ->> '$.temperature')::DOUBLE AS temperature,
     (asked.data ->> '$.max_tokens')::BIGINT AS max_tokens,
-    CASE ended.code WHEN 23 THEN 'completed' WHEN 24 THEN 'failed' WHEN 25 THEN 'cancelled' ELSE 'in_flight' END AS status,
+    CASE ended.code
+        WHEN EventType.COMPLETE THEN 'completed'
+        WHEN EventType.ERROR THEN 'failed'
+        WHEN EventType.CANCELLED THEN 'cancelled'
+        ELSE 'in_flight'
+    END AS status,
     ended.data ->> '$.error' AS error,
     coalesce(ended.data ->> '$.message', ended.data ->> '$.reason') AS error_message,
     asked.at_ns AS issued_ns,

@@ -4,9 +4,12 @@
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing.
 CREATE TABLE requests AS
 WITH conversations AS (
-    SELECT conversation, bool_or(code = 24 OR turn + 1 = turns) AS settled_together
+    SELECT conversation, bool_or(code = EventType.ERROR OR turn + 1 = turns) AS settled_together
     FROM issues JOIN marks ON issued_seq = issues.seq JOIN endings ON endings.seq = ended_seq
-    WHERE conversation IS NOT NULL AND code <> 25 AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true)
+    WHERE
+        conversation IS NOT NULL
+        AND code <> EventType.CANCELLED
+        AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true)
     GROUP BY conversation
 ),
 
@@ -26,16 +29,18 @@ SELECT
     coalesce(phase = 'performance', false) AS measured,
     CASE
         WHEN conversation IS NOT NULL THEN coalesce(settled_together, false)
-        ELSE coalesce(endings.code, 25) <> 25 AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true)
+        ELSE
+            coalesce(endings.code, EventType.CANCELLED) <> EventType.CANCELLED
+            AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true)
     END AS settled,
     CASE
         WHEN NOT settled AND sitting < (SELECT max(sitting) FROM clocks) THEN 'abandoned'
-        WHEN endings.code = 23 THEN 'completed'
-        WHEN endings.code = 24 THEN 'failed'
-        WHEN endings.code = 25 THEN 'cancelled'
+        WHEN endings.code = EventType.COMPLETE THEN 'completed'
+        WHEN endings.code = EventType.ERROR THEN 'failed'
+        WHEN endings.code = EventType.CANCELLED THEN 'cancelled'
         ELSE 'in_flight'
     END AS status,
-    CASE endings.code WHEN 24 THEN coalesce(error, 'unknown') END AS error,
+    CASE endings.code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
     coalesce(message, reason) AS error_message,
     endings.status AS http_status,
     scheduled_ns,

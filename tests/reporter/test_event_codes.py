@@ -1,0 +1,43 @@
+"""SQL names events as `recorder.event.EventType` does, and holds none of their codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import reporter
+from recorder.event import EventType
+from reporter.log.event_codes import with_event_codes
+from reporter.log.tables import sql_file
+
+PACKAGE = Path(reporter.__file__).parent
+A_CODE = re.compile(r"\bcode\b[\s(,]*(?:=|<>|<|>|<=|>=|IN|BETWEEN|WHEN)[\s(]*\d|endings\.code, \d")
+
+
+@pytest.mark.parametrize("event", EventType)
+def test_each_event_has_its_code(event: EventType) -> None:
+    """Whatever else is in the statement."""
+    assert with_event_codes(f"code = EventType.{event.name}, 'a'") == f"code = {event.value}, 'a'"
+
+
+def test_a_name_that_does_not_exist_is_an_error() -> None:
+    """It would otherwise be a column that DuckDB does not find."""
+    with pytest.raises(KeyError, match="FINISHED"):
+        with_event_codes("code = EventType.FINISHED")
+
+
+def test_no_statement_holds_a_code() -> None:
+    """Neither a file of SQL nor a text in Python."""
+    files = [*PACKAGE.rglob("*.sql"), *PACKAGE.rglob("*.py")]
+    assert [str(path) for path in files if A_CODE.search(path.read_text(encoding="utf-8"))] == []
+    assert A_CODE.search("WHERE code = 20")
+    assert A_CODE.search("CASE ended.code WHEN 23 THEN")
+
+
+def test_the_statements_of_tables_have_numbers() -> None:
+    """No name is left in them."""
+    assert "EventType." in (PACKAGE / "sql" / "marks.sql").read_text(encoding="utf-8")
+    names = [path.stem for path in (PACKAGE / "sql").glob("*.sql")]
+    assert [name for name in names if "EventType." in sql_file(name)] == []
