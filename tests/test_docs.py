@@ -10,6 +10,8 @@ import typer
 
 from loadgen.cli.app import application
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.protocols import PROTOCOLS, ProtocolEntry, codec_of
+from loadgen.sessions.settings.endpoint import EndpointSettings
 from loadgen.sessions.vocabulary import events, failures, loads, metrics, protocols, views
 from recorder.event import EventType
 from recorder.lifecycle import REQUEST, SEGMENTS, SESSION, diagram
@@ -160,6 +162,24 @@ def test_the_log_page_lists_every_event() -> None:
     page = (ROOT / "docs" / "log.md").read_text()
     rows = {event: rf"(?m)^\| `{event}` \| {EventType[event].value} \| \w" for event in events()}
     assert [event for event, row in rows.items() if not re.search(row, page)] == []
+
+
+def test_the_protocols_page_lists_every_protocol() -> None:
+    """With what it is, and the path of its requests, as the table of protocols has them."""
+    page = (ROOT / "docs" / "protocols.md").read_text()
+    default = EndpointSettings.__dataclass_fields__["protocol"].default
+    rows = [
+        f"| `{name}`{' (default)' * (name == default)} | {entry.title} | {requests_go_to(name, entry)} |"
+        for name, entry in PROTOCOLS.items()
+    ]
+    assert "\n".join(rows) in page
+
+
+def requests_go_to(name: str, entry: ProtocolEntry) -> str:
+    """Where a protocol's requests go, as the page says it."""
+    if entry.described:
+        return "`POST` to `--path`"
+    return f"`POST {'' if entry.rooted else '/v1'}{codec_of(name, {}).path}`"
 
 
 @pytest.mark.parametrize("table", [REQUEST, SESSION, SEGMENTS], ids=["request", "session", "segments"])

@@ -47,14 +47,14 @@ class Plan:
         duration_s: For how long; None where only the count ends it. What is reached first counts.
         warmup: Requests before the measured ones, which no figure counts.
         generation: What each request asks for.
-        protocol: Its name, see `loadgen.driver.workers.parts`.
+        protocol: Its name, see `loadgen.driver.client.protocols`.
         seed: Of everything random on this side.
         schedule_seed: Of arrivals, where that is another one.
         timeouts: How long each part of a request may take.
         retries: How many attempts may follow the first at a request that failed.
         budget: How much may fail.
         max_response_bytes: What one response may take to keep.
-        protocol_options: What the user says of a protocol, all JSON; see `workers.parts.codec_of`.
+        protocol_options: What the user says of a protocol, all JSON; see `codec_of` there.
         sessions: How many conversations are measured, where that and not the requests is counted.
         warmup_s: How long requests are issued before the measured ones, where time ends that.
         drain_s: How long what is in flight at the end is awaited; None for as long as `timeouts` allow.

@@ -70,18 +70,18 @@ def metrics() -> Mapping[str, str]:
 
 def protocols() -> Mapping[str, str]:
     """Protocols, with their paths."""
-    from loadgen.driver.workers.parts import CODECS, DESCRIBED, PROTOCOLS, protocol_names
-    from loadgen.sessions.run.protocol_options import SGLANG
-    from workloads.plugins import origin, plugins
+    from loadgen.driver.client.protocols import PROTOCOLS, codec_of, protocol_entry, protocol_names
 
-    fixed = {name: f"POST {codec.path}" for name, codec in CODECS.items()}
-    fixed["sglang"] = f"POST {SGLANG['path']}, a stream whose events repeat the text so far"
-    added = {
-        name: f"a plug-in of {origin(plugins('protocols')[name])}"
-        for name in protocol_names()
-        if name not in PROTOCOLS
-    }
-    return fixed | dict.fromkeys(DESCRIBED, "POST --path, with --body; the text stands at --text-at") | added
+    described = {}
+    for name in protocol_names():
+        entry = protocol_entry(name)
+        if name not in PROTOCOLS:
+            described[name] = entry.title
+        elif entry.described:
+            described[name] = "POST --path, with --body; the text stands at --text-at"
+        else:
+            described[name] = f"POST {codec_of(name, {}).path}, {entry.title}"
+    return described
 
 
 def rulesets() -> Mapping[str, str]:

@@ -13,7 +13,7 @@ import pytest
 from loadgen.cli.terminal.conformance_table import table
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.observed_socket import ObservedSocket
-from loadgen.driver.workers.parts import PROTOCOLS, TRANSPORTS
+from loadgen.driver.client.transports import TRANSPORTS
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.sessions.conformance.row import rows
@@ -44,7 +44,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[RowResult
     folder = tmp_path_factory.mktemp("selftest")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("no_proxy", "*")
-        return try_all(rows((), PROTOCOLS, list(TRANSPORTS)), folder), folder
+        return try_all(rows((), None, list(TRANSPORTS)), folder), folder
 
 
 def test_every_row_passes(everything: tuple[list[RowResult], Path]) -> None:
@@ -180,8 +180,11 @@ def test_an_interrupt_ends_it(start_loadgen: Callable[..., subprocess.Popen[str]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--only", "clrf"), "--only clrf: no such scenario; `loadgen list scenarios` has all of them"),
-        (("--protocol", "grpc"), "--protocol grpc: not a protocol; choose from chat, completions"),
+        (("--only", "clrf"), "--only clrf: no such scenario; did you mean 'crlf'"),
+        (
+            ("--protocol", "grpc"),
+            "--protocol grpc: no scenarios in this protocol; choose from chat, completions",
+        ),
         (
             ("--only", "tool_calls", "--protocol", "json"),
             "tool_calls: not for json; choose another --protocol",

@@ -15,8 +15,8 @@ from loadgen.driver.client.codec import Generation, MalformedResponseError, Usag
 from loadgen.driver.client.failure import RequestFailedError
 from loadgen.driver.client.plain_json import PlainJson
 from loadgen.driver.client.plain_sse import PlainSSE
+from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.stream import ResponseStream
-from loadgen.driver.workers.parts import CODECS, DESCRIBED, PROTOCOLS
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
@@ -265,10 +265,14 @@ def said(codec: Codec, pieces: Iterable[bytes], *, lessons: int | None = None) -
 
 
 def test_every_protocol_is_under_test() -> None:
-    """Whoever adds one adds its dialect here."""
-    assert tuple(DIALECTS) == PROTOCOLS
-    assert {name: DIALECTS[name].codec for name in CODECS} == CODECS
-    assert {type(DIALECTS[name].codec) for name in DESCRIBED} == set(DESCRIBED.values())
+    """A protocol in the table has its dialect here; a preset is its protocol with options."""
+    protocols = {name: entry for name, entry in PROTOCOLS.items() if not entry.preset_of}
+    assert list(DIALECTS) == list(protocols)
+    fixed = [name for name, entry in protocols.items() if not entry.described]
+    assert [DIALECTS[name].codec for name in fixed] == [codec_of(name, {}) for name in fixed]
+    assert {name: type(DIALECTS[name].codec) for name in protocols.keys() - set(fixed)} == {
+        name: type(codec_of(name, {})) for name in protocols.keys() - set(fixed)
+    }
 
 
 @EACH

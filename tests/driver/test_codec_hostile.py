@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.codec import Delta, MalformedResponseError
 from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.stream import ResponseStream
-from loadgen.driver.workers.parts import PROTOCOLS, codec_of
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec
 
 AT = {"text_at": "out.0.text", "tokens_at": "meta.n", "finish_at": "meta.why"}
-CODECS = [codec_of(name, AT if name in {"sse", "json"} else {}) for name in PROTOCOLS]
+CODECS = [codec_of(name, AT if entry.described else {}) for name, entry in PROTOCOLS.items()]
 EACH = pytest.mark.parametrize("codec", CODECS, ids=PROTOCOLS)
 
 ANY = st.recursive(

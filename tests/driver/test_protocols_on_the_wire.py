@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.requests.turn import RequestRunner
-from loadgen.driver.workers.parts import codec_of
 from recorder.event import EventType
 from recorder.lifecycle import violations
 from workloads.sample import Sample

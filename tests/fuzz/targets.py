@@ -20,11 +20,11 @@ from loadgen.driver.client import sse
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.redaction import hide, without_a_part
 from loadgen.driver.client.sse import SSEDecoder
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.workers.framing import FrameReader, framed
-from loadgen.driver.workers.parts import PROTOCOLS, codec_of
 from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
 from recorder import EventType, schema
 from recorder.event import Event
@@ -532,7 +532,11 @@ _PLACES: Final[Mapping[str, Mapping[str, Any]]] = {
 
 TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = {
     "sse": decode_sse,
-    **{f"stream_{name}": partial(read_response, codec_of(name, _PLACES.get(name, {}))) for name in PROTOCOLS},
+    **{
+        f"stream_{name}": partial(read_response, codec_of(name, _PLACES.get(name, {})))
+        for name, entry in PROTOCOLS.items()
+        if not entry.preset_of
+    },
     "template": partial(template, codec_of("chat", {})),
     "http": parse_http,
     "framing": frames_of_workers,

@@ -12,11 +12,11 @@ import orjson
 import pytest
 
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.workers.parts import PROTOCOLS
 from loadgen.mock_endpoint import MockOptionsError, MockSetupError, start_mock
-from loadgen.mock_endpoint.scenarios.catalog import CHAOS, DIALECTS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, FAULTS, SHORT, Chaos
 from loadgen.mock_endpoint.scenarios.expectation import expectation
+from loadgen.mock_endpoint.scenarios.protocols import DIALECTS, STREAMED
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.steps import Close, Send
 
@@ -31,7 +31,6 @@ PAIRS = [
     for scenario in SCENARIOS.values()
     for protocol in scenario.protocols
 ]
-STREAMED = [protocol for protocol in PROTOCOLS if protocol != "json"]
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +68,10 @@ def post(path: str, **headers: str) -> bytes:
 # The values…
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", DIALECTS)
 def test_every_protocol_has_its_scenarios(protocol: str) -> None:
     """What writes its frames, and at least a success, a failure of HTTP and a cut."""
     there = {name for name, scenario in SCENARIOS.items() if protocol in scenario.protocols}
-    assert protocol in DIALECTS
     assert {"http_429", "cut_unanswered", "no_answer"} <= there
     assert {"json_cut", "json_for_a_stream"} <= there if protocol == "json" else {"plain", "cut"} <= there
 

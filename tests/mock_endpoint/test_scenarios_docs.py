@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.mock_endpoint.scenarios.scenario import ALL, STREAMED
+from loadgen.mock_endpoint.scenarios.protocols import ALL, STREAMED
 from loadgen.mock_endpoint.truth import PlayedTruth
 
 DOCS = Path(__file__).parents[2] / "docs"

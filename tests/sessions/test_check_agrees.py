@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.probe import RejectedError, UnreachableError
 from loadgen.driver.requests.turn import RequestRunner
-from loadgen.driver.workers.parts import DESCRIBED, codec_of
 from loadgen.mock_endpoint import start_mock
-from loadgen.mock_endpoint.scenarios.catalog import DIALECTS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
+from loadgen.mock_endpoint.scenarios.protocols import DIALECTS
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.sessions.conformance.trial import bases
 from loadgen.sessions.run.check import ask_endpoint
@@ -38,7 +39,7 @@ def settings_for(scenario: Scenario, base: str) -> CheckSettings:
     timeouts, protocol = scenario.timeouts, scenario.protocols[0]
     patience, path = PATIENCE if scenario.completes else 1, f"/{scenario.name}/v1"
     places: dict[str, Any] = {}
-    if protocol in DESCRIBED:
+    if PROTOCOLS[protocol].described:
         path, places = "", {"path": f"{path}{DIALECTS[protocol].path}", **plain_sse.PLACES}
     return CheckSettings(
         url=f"{base}{path}",

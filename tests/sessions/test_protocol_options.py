@@ -13,8 +13,8 @@ import orjson
 import pytest
 
 from loadgen.driver.client.endpoint import EndpointError
+from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.client.request import Request
-from loadgen.driver.workers.parts import codec_of
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare, targets_of
 from loadgen.sessions.run.protocol_options import headers_of, options_of

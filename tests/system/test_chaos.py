@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.client.transports import load_transport
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed
 from loadgen.driver.phase import Phase
@@ -23,7 +25,6 @@ from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.system.clock import system_clock
-from loadgen.driver.workers.parts import CODECS, load_transport
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from workloads.sample import Sample
 
@@ -82,7 +83,7 @@ def test_nothing_is_left(chaos_mock: MockProcess, transport: str) -> None:
         clock = system_clock()
         look()
         client = load_transport(transport)(endpoint(chaos_mock.url, {}), timeouts)
-        asker = RequestRunner(client, CODECS["chat"], plan.generation, events.append)
+        asker = RequestRunner(client, chat_completions, plan.generation, events.append)
         issuer = Issuer(plan, Agenda((Sample(0, "a"),)), asker, clock)
         await issuer.issue(Phase("performance", clock.now_ns(), REQUESTS))
         await issuer.settle()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+from tests.recipe import blocks
 from workloads.benchmark import dataset
 from workloads.catalog import TASKS
 from workloads.task import parse
@@ -19,21 +20,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "adding-a-benchmark.md").read_text(encoding="utf-8")
 
 
-def blocks() -> dict[str, str]:
-    """The files of the page: each block by the last path that is named before it."""
-    found, path = {}, ""
-    for piece in re.finditer(r"```\w*\n(?P<block>.*?)```|`(?P<path>[\w/]+\.\w+)`", PAGE, re.DOTALL):
-        if piece["path"]:
-            path = piece["path"]
-        else:
-            found.setdefault(path, piece["block"])
-    return found
-
-
-BLOCKS = blocks()
+BLOCKS = blocks("adding-a-benchmark.md")
 
 
 def module(name: str, path: str, folder: Path) -> ModuleType:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import ending, overload, own_health
 from loadgen.driver.client.bounds import Allowance
+from loadgen.driver.client.protocols import codec_of
+from loadgen.driver.client.transports import load_transport
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.phase import Phase
 from loadgen.driver.requests.retries import Retries
@@ -25,7 +27,6 @@ from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader
 from loadgen.driver.workers.messages import Command, WorkerConfig, WorkerMessage, commanded
-from loadgen.driver.workers.parts import codec_of, load_transport
 from loadgen.driver.workers.shared_counter import SharedCounter
 from loadgen.driver.workers.shipping import Shipper
 

@@ -10,7 +10,8 @@ import orjson
 
 from loadgen.mock_endpoint.scenarios import shapes
 from loadgen.mock_endpoint.scenarios.http import JSON, head, whole
-from loadgen.mock_endpoint.scenarios.scenario import ALL, COMPLETED, OPENAI, Scenario
+from loadgen.mock_endpoint.scenarios.protocols import ALL, OPENAI, WHOLE
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, Scenario
 from loadgen.mock_endpoint.scenarios.steps import Close, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, words
 
@@ -92,20 +93,20 @@ ANSWERS: Final = (
         about="`application/json` in one piece, although a stream was asked for",
         right="a success without TTFT and TPOT: nobody knows when its tokens were made",
         script=in_one_piece,
-        protocols=(*OPENAI, "responses", "messages", "json"),
+        protocols=WHOLE,
     ),
     Scenario(
         name="json_until_close",
         about="the same, over HTTP/1.0 and of no announced length",
         right="complete: it is one JSON text",
         script=in_one_piece_until_close,
-        protocols=(*OPENAI, "responses", "messages", "json"),
+        protocols=WHOLE,
     ),
     Scenario(
         name="json_cut",
         about="one JSON text, of which only the first half comes",
         script=cut_short,
-        protocols=(*OPENAI, "responses", "messages", "json"),
+        protocols=WHOLE,
         sees=("truncated",),
         requests=2,
     ),

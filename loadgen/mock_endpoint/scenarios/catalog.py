@@ -6,14 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.mock_endpoint.scenarios.answers import ANSWERS
 from loadgen.mock_endpoint.scenarios.connections import CONNECTIONS
-from loadgen.mock_endpoint.scenarios.dialects import (
-    chat,
-    completions,
-    messages,
-    plain_json,
-    plain_sse,
-    responses,
-)
 from loadgen.mock_endpoint.scenarios.faults import FAULTS
 from loadgen.mock_endpoint.scenarios.no_server import NOBODY
 from loadgen.mock_endpoint.scenarios.shapes import SHAPES
@@ -22,18 +14,7 @@ from loadgen.mock_endpoint.scenarios.writings import WRITINGS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
     from loadgen.mock_endpoint.scenarios.scenario import Scenario
-
-DIALECTS: Final[Mapping[str, Dialect]] = {
-    "chat": chat,
-    "completions": completions,
-    "responses": responses,
-    "messages": messages,
-    "sse": plain_sse,
-    "json": plain_json,
-}
-"""What writes the frames of each protocol."""
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
     scenario.name: scenario for scenario in (*SHAPES, *WRITINGS, *FAULTS, *ANSWERS, *CONNECTIONS, *NOBODY)

@@ -11,7 +11,8 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import http, timetable
 from loadgen.mock_endpoint.scenarios.faults import said_first
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended
-from loadgen.mock_endpoint.scenarios.scenario import ALL, COMPLETED, OPENAI, PATIENT, STREAMED, Scenario
+from loadgen.mock_endpoint.scenarios.protocols import ALL, FIXED, OPENAI, STREAMED
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, PATIENT, Scenario
 from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, ScenarioScript, Send, StallStep
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, TOKENS, words
 
@@ -211,7 +212,7 @@ CONNECTIONS: Final = (
         ("truncated", "malformed_frame"),
         length_too_short,
         right="complete for HTTP, not for the protocol; what follows is not the next answer",
-        protocols=(*OPENAI, "responses", "messages"),
+        protocols=FIXED,
     ),
     _broken(
         "length_too_short_late",
@@ -220,14 +221,14 @@ CONNECTIONS: Final = (
         length_too_short_late,
         right="the connection is not used again: the next request on it would get the rest; a client that is "
         "20 ms late reads everything at once, as above",
-        protocols=(*OPENAI, "responses", "messages"),
+        protocols=FIXED,
     ),
     _broken(
         "until_close_early",
         "a body without a length ends after 8 tokens",
         "truncated",
         until_close_early,
-        protocols=(*OPENAI, "responses", "messages"),
+        protocols=FIXED,
     ),
     _broken(
         "endless_head",
@@ -291,7 +292,7 @@ CONNECTIONS: Final = (
         about="the connection closes after `[DONE]`, before the body's own end",
         right="a success: the protocol's end is an end",
         script=_answered(Close(END_MS)),
-        protocols=(*OPENAI, "responses", "messages"),
+        protocols=FIXED,
     ),
     Scenario(
         name="reset_after_done",

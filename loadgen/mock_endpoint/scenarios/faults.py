@@ -10,7 +10,8 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, whole
-from loadgen.mock_endpoint.scenarios.scenario import ALL, OPENAI, STREAMED, Scenario
+from loadgen.mock_endpoint.scenarios.protocols import ALL, FIXED, OPENAI, STREAMED
+from loadgen.mock_endpoint.scenarios.scenario import Scenario
 from loadgen.mock_endpoint.scenarios.steps import Flood, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, words
 
@@ -199,7 +200,7 @@ FAULTS: Final = (
         "a finish reason and no token",
         "empty_response",
         nothing_said,
-        (*OPENAI, "responses", "messages"),
+        FIXED,
         right="nothing was generated: no success, and no TTFT of 0",
     ),
     _wrong("done_only", "`[DONE]` and nothing else", "empty_response", only_done, OPENAI),
@@ -209,7 +210,7 @@ FAULTS: Final = (
         "the body ends in order after 8 tokens, without a finish reason or `[DONE]`",
         "truncated",
         ends_early,
-        (*OPENAI, "responses", "messages"),
+        FIXED,
         right="a gateway whose server died ends its own body in order",
     ),
     _wrong(

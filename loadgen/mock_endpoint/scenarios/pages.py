@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.mock_endpoint.scenarios.catalog import DIALECTS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.http import whole
+from loadgen.mock_endpoint.scenarios.protocols import DIALECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

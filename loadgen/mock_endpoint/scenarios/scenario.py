@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.mock_endpoint.scenarios.protocols import STREAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +21,6 @@ Place = Literal[
     "http", "tls_self_signed", "tls_expired", "plain_for_tls", "closed_port", "no_host", "full_queue"
 ]
 """Where a scenario is met: on the server's port, or somewhere that no connection can be made to."""
-
-OPENAI: Final = ("chat", "completions")
-STREAMED: Final = (*OPENAI, "responses", "messages", "sse")
-ALL: Final = (*STREAMED, "json")
 
 PATIENT: Final = Timeouts(total_s=20.0, connect_s=10.0)
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.failure import Failure
 from loadgen.mock_endpoint.listening import BACKLOG, announce_url, cannot_listen
-from loadgen.mock_endpoint.scenarios.catalog import CHAOS, DIALECTS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, Chaos
 from loadgen.mock_endpoint.scenarios.http import whole
 from loadgen.mock_endpoint.scenarios.listeners import Listeners
 from loadgen.mock_endpoint.scenarios.pages import model_list, not_found, protocol_of, table
 from loadgen.mock_endpoint.scenarios.player import Player
+from loadgen.mock_endpoint.scenarios.protocols import DIALECTS
 from loadgen.mock_endpoint.scenarios.request import NotHTTPError, RequestReader
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS

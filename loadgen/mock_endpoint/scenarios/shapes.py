@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
 from loadgen.mock_endpoint.scenarios.http import chunked
-from loadgen.mock_endpoint.scenarios.scenario import OPENAI, Scenario
+from loadgen.mock_endpoint.scenarios.protocols import FIXED, OPENAI, STARTED
+from loadgen.mock_endpoint.scenarios.scenario import Scenario
 from loadgen.mock_endpoint.scenarios.steps import EventContent, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, GAP_MS, TOKENS, words
 
@@ -178,8 +179,6 @@ def two_choices(dialect: Dialect) -> ScenarioScript:
 
 
 _CHAT: Final = ("chat",)
-_STARTED: Final = ("chat", "responses", "messages")
-_COUNTED: Final = (*OPENAI, "responses", "messages")
 
 SHAPES: Final = (
     Scenario(name="plain", about="a stream as it should be", script=plain),
@@ -188,14 +187,14 @@ SHAPES: Final = (
         about="a role-only chunk (or the protocol's own start) at 0 ms",
         right="it is no token: TTFT is 20 ms",
         script=role_early,
-        protocols=_STARTED,
+        protocols=STARTED,
     ),
     Scenario(
         name="reasoning",
         about="the first 8 tokens are `reasoning`",
         right="TTFT is 20 ms, the first output comes after 60 ms, TPOT is over all 16",
         script=reasoning,
-        protocols=_STARTED,
+        protocols=STARTED,
     ),
     Scenario(
         name="reasoning_content",
@@ -209,28 +208,28 @@ SHAPES: Final = (
         about="4 tokens a chunk, one chunk every 20 ms",
         right="16 tokens, not 4: TPOT divides by the server's count",
         script=four_tokens_a_chunk,
-        protocols=_COUNTED,
+        protocols=FIXED,
     ),
     Scenario(
         name="usage_late",
         about="usage 50 ms after the last token",
         right="the latency ends with it, TPOT does not",
         script=usage_late,
-        protocols=_COUNTED,
+        protocols=FIXED,
     ),
     Scenario(
         name="done_late",
         about="`[DONE]` 50 ms after the last token",
         right="the latency ends with it, TPOT does not",
         script=done_late,
-        protocols=_COUNTED,
+        protocols=FIXED,
     ),
     Scenario(
         name="tool_calls",
         about="nothing but parts of a tool call",
         right="they are tokens, and the first output",
         script=tool_calls,
-        protocols=_STARTED,
+        protocols=STARTED,
     ),
     Scenario(
         name="silent_tokens",
@@ -244,7 +243,7 @@ SHAPES: Final = (
         about="no usage in the stream",
         right="16 chunks, said to be chunks",
         script=no_usage,
-        protocols=_COUNTED,
+        protocols=FIXED,
     ),
     Scenario(
         name="no_done",

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.protocols import PROTOCOLS, codec_of
+from loadgen.driver.client.transports import load_transport
 from loadgen.driver.probe import Prober, RejectedError, UnreachableError
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.stop import unless_interrupted
-from loadgen.driver.workers.parts import DESCRIBED, codec_of, load_transport
 from loadgen.mock_endpoint.scenarios.answers import KEY
-from loadgen.mock_endpoint.scenarios.catalog import DIALECTS
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
+from loadgen.mock_endpoint.scenarios.protocols import DIALECTS
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
@@ -102,13 +103,13 @@ async def _ask_all(
 
 async def _ask_row(number: int, row: ConformanceRow, base: str, emit: Emit, make_codec: MakeCodec) -> None:
     """Ask one row's requests, over a transport of their own."""
-    scenario, described = row.scenario, row.protocol in DESCRIBED
+    scenario, entry = row.scenario, PROTOCOLS[row.protocol]
     path = f"/{scenario.name}/v1"
-    places = {"path": f"{path}{DIALECTS[row.protocol].path}", **plain_sse.PLACES} if described else {}
+    places = {"path": f"{path}{DIALECTS[row.protocol].path}", **plain_sse.PLACES} if entry.described else {}
     codec = make_codec(row.protocol, places)
-    target = endpoint(base if described else f"{base}{path}", codec.headers(KEY), rooted=described)
+    target = endpoint(base if entry.rooted else f"{base}{path}", codec.headers(KEY), rooted=entry.rooted)
     transport = load_transport(row.transport)(target, scenario.timeouts)
-    generation = Generation("scenario", stream=row.protocol != "json")
+    generation = Generation("scenario", stream=entry.stream != "never")
     asker = RequestRunner(transport, codec, generation, emit)
     sample = Sample(number, f"{row}")
     numbers = count()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from loadgen.mock_endpoint.scenarios.catalog import DIALECTS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.expectation import expectation
-from loadgen.mock_endpoint.scenarios.scenario import OPENAI
+from loadgen.mock_endpoint.scenarios.protocols import DIALECTS, OPENAI
 from loadgen.sessions.errors import UsageError
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,21 +43,33 @@ class ConformanceRow:
         return f"{self.scenario.name}, {self.protocol}, {self.transport}"
 
 
-def rows(names: Sequence[str], protocols: Sequence[str], transports: Sequence[str]) -> list[ConformanceRow]:
+def rows(
+    names: Sequence[str], protocols: Sequence[str] | None, transports: Sequence[str]
+) -> list[ConformanceRow]:
     """What is to be tried.
 
     Args:
         names: Of scenarios; none for all but those whose second response only `make chaos`, which knows
             when it came, can tell from the right one.
-        protocols: Those of which a scenario is tried where it exists for it.
+        protocols: Those of which a scenario is tried where it exists for it; None for all.
         transports: Likewise.
 
     Raises:
-        UsageError: The scenario does not exist, or nothing is left.
+        UsageError: A scenario or a protocol does not exist, or nothing is left.
     """
+    protocols = protocols or tuple(DIALECTS)
+    for protocol in protocols:
+        if protocol not in DIALECTS:
+            raise UsageError(
+                f"--protocol {protocol}: no scenarios in this protocol{did_you_mean(protocol, DIALECTS)}; "
+                f"choose from {', '.join(DIALECTS)}"
+            )
     for name in names:
         if name not in SCENARIOS:
-            raise UsageError(f"--only {name}: no such scenario; `loadgen list scenarios` has all of them")
+            raise UsageError(
+                f"--only {name}: no such scenario{did_you_mean(name, SCENARIOS)}; "
+                "`loadgen list scenarios` has all of them"
+            )
     found = [
         ConformanceRow(scenario, protocol, transport)
         for scenario in SCENARIOS.values()

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from loadgen.driver.workers.parts import codec_of
+from loadgen.driver.client.protocols import codec_of
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.conformance.evaluation import closest, judge
 from loadgen.sessions.conformance.measured import read

@@ -39,17 +39,15 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     """
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.http_transport import HttpTransport
+    from loadgen.driver.client.protocols import codec_of, protocol_entry
     from loadgen.driver.probe import Prober
-    from loadgen.driver.workers.parts import codec_of
     from loadgen.sessions.run.preparation import targets_of, timeouts_of
     from loadgen.sessions.run.protocol_options import options_of, protocol_of
 
     (target,) = targets_of(settings)
     codec = codec_of(protocol_of(settings), options_of(settings))
-    generation, timeouts = (
-        Generation(settings.model, stream=settings.protocol != "json"),
-        timeouts_of(settings),
-    )
+    can_stream = protocol_entry(settings.protocol).stream != "never"
+    generation, timeouts = Generation(settings.model, stream=can_stream), timeouts_of(settings)
     transports = [
         HttpTransport(target, limits)
         for limits in (replace(timeouts.within(LIST_TIMEOUT_S), named="for a model list"), timeouts)
@@ -78,7 +76,7 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     emit(answer)
     # What does not answer cannot be asked how.
     if answer.status == "ok":
-        if settings.protocol != "json":
+        if can_stream:
             emit(_stream(probe))
         emit(_usage(probe))
 

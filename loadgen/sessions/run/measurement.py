@@ -7,6 +7,8 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import own_health
+from loadgen.driver.client.protocols import codec_of
+from loadgen.driver.client.transports import load_transport
 from loadgen.driver.load import in_flight, limit_of
 from loadgen.driver.probe import Prober
 from loadgen.driver.session import Session
@@ -15,7 +17,6 @@ from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
 from loadgen.driver.system.open_files import allow_many_files
-from loadgen.driver.workers.parts import codec_of, load_transport
 from loadgen.driver.workers.pool import WorkerLostError, WorkerPool
 from loadgen.sessions.calibration.stored import warn_beyond
 from loadgen.sessions.errors import SetupError

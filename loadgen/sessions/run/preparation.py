@@ -11,12 +11,12 @@ import orjson
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import Endpoint, endpoint
+from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, limit_of, speed_of
 from loadgen.driver.load_record import kind_of
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
-from loadgen.driver.workers.parts import DESCRIBED, codec_of
 from loadgen.driver.workers.sizing import usable_cpus, workers_for
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules, require_known
@@ -144,7 +144,7 @@ def prepare(settings: PerfSettings) -> Prepared:
             model=settings.model,
             max_tokens=settings.max_tokens,
             temperature=temperature_of(settings.temperature, dataset),
-            stream=settings.stream and settings.protocol != "json",
+            stream=settings.stream and protocol_entry(settings.protocol).stream != "never",
             extra_body=_extra_body(settings.extra_body),
             ignore_eos=settings.ignore_eos,
             seed=settings.request_seed,
@@ -204,7 +204,7 @@ def targets_of(settings: EndpointSettings) -> tuple[Endpoint, ...]:
     Raises:
         UsageError, EndpointError: A URL or a header cannot be used.
     """
-    rooted, headers = protocol_of(settings) in DESCRIBED, headers_of(settings)
+    rooted, headers = protocol_entry(settings.protocol).rooted, headers_of(settings)
     targets = [endpoint(url, headers, verify=not settings.insecure, rooted=rooted) for url in settings.urls]
     for number, target in enumerate(targets):
         if target in targets[:number]:

@@ -6,7 +6,6 @@ import re
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import chain
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -14,7 +13,7 @@ import orjson
 from loadgen.driver.client import body_template
 from loadgen.driver.client.json_place import place
 from loadgen.driver.client.plain_json import PlainJson
-from loadgen.driver.workers.parts import DESCRIBED, codec_of
+from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.secrets import lines
 
@@ -26,29 +25,9 @@ if TYPE_CHECKING:
 _PATH: Final = re.compile(r"/[!-\"$-~]*")
 
 
-SGLANG: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "path": "/generate",
-        "body": {
-            "text": "{prompt}",
-            "sampling_params": {"max_new_tokens": "{max_tokens}", "temperature": "{temperature}"},
-            "stream": True,
-        },
-        "text_at": "text",
-        "tokens_at": "meta_info.completion_tokens",
-        "finish_at": "meta_info.finish_reason.type",
-        "cumulative": True,
-    }
-)
-"""SGLang's own protocol, whose events repeat the whole text so far."""
-
-PRESETS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {"sglang": ("sse", SGLANG)}
-"""Names of `--protocol` that stand for another protocol with these options."""
-
-
 def protocol_of(settings: EndpointSettings) -> str:
-    """The name of the protocol in `loadgen.driver.workers.parts`; for a preset, that of its protocol."""
-    return PRESETS[settings.protocol][0] if settings.protocol in PRESETS else settings.protocol
+    """The name that goes into the log: for a preset, that of the protocol that it is a preset of."""
+    return protocol_entry(settings.protocol).preset_of or settings.protocol
 
 
 def options_of(settings: EndpointSettings) -> dict[str, Any]:
@@ -57,10 +36,9 @@ def options_of(settings: EndpointSettings) -> dict[str, Any]:
     Raises:
         UsageError: Which option cannot be used, and why.
     """
-    protocol = protocol_of(settings)
-    if protocol not in DESCRIBED:
+    entry = protocol_entry(settings.protocol)
+    if not (entry.described or entry.preset_of):
         return {}
-    preset = PRESETS[settings.protocol][1] if settings.protocol in PRESETS else {}
     given = {
         "path": _path(settings.path),
         "body": _body(settings.body),
@@ -70,7 +48,7 @@ def options_of(settings: EndpointSettings) -> dict[str, Any]:
         "cumulative": settings.cumulative or None,
     }
     said = {name: value for name, value in given.items() if value is not None}
-    codec = codec_of(protocol, {**preset, **said})
+    codec = codec_of(settings.protocol, said)
     assert isinstance(codec, PlainJson)  # noqa: S101 (that is what it is to be described)
     return asdict(codec)
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
+from loadgen.driver.client.protocols import (
+    PROTOCOLS,
+    ProtocolEntry,
+    UnknownProtocolError,
+    names_where,
+    protocol_entry,
+)
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option, OptionValueError
 from workloads import amounts
 
 ENDPOINT: Final = "Endpoint"
-
-PROTOCOLS: Final = ("chat", "completions", "responses", "messages", "sglang", "sse", "json")
-"""Those that come with this program; `loadgen.driver.workers.parts` has their codecs."""
 
 DEFAULT_URL: Final = "http://localhost:8000"
 """Where vLLM listens by default."""
@@ -41,16 +45,10 @@ def protocol_name(value: str) -> str:
     Raises:
         OptionValueError: There is none of this name.
     """
-    if value in PROTOCOLS:
-        return value
-    from workloads.errors import did_you_mean
-    from workloads.plugins import plugins
-
-    known = (*PROTOCOLS, *plugins("protocols"))
-    if value not in known:
-        raise OptionValueError(
-            f"{value!r} is not a protocol{did_you_mean(value, known)}; choose from {', '.join(known)}"
-        )
+    try:
+        protocol_entry(value)
+    except UnknownProtocolError as error:
+        raise OptionValueError(str(error)) from error
     return value
 
 
@@ -75,6 +73,7 @@ class EndpointSettings:
         Option(
             parser=protocol_name,
             metavar="|".join(PROTOCOLS),
+            examples=tuple(PROTOCOLS),
             help="The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in.",
             panel=ENDPOINT,
         ),
@@ -201,7 +200,20 @@ class EndpointSettings:
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise UsageError("--api-key: there is a character in it that no HTTP header can carry")
 
+    @property
+    def protocol_entry(self) -> ProtocolEntry:
+        """The row of the protocol in the table of protocols.
+
+        Raises:
+            UsageError: There is no such protocol.
+        """
+        try:
+            return protocol_entry(self.protocol)
+        except UnknownProtocolError as error:
+            raise UsageError(f"--protocol {error}") from error
+
     def _check_protocol(self) -> None:
+        entry = self.protocol_entry
         described = {
             "--path": self.path,
             "--body": self.body,
@@ -211,10 +223,10 @@ class EndpointSettings:
             "--cumulative": self.cumulative,
         }
         given = [option for option, value in described.items() if value not in (None, False)]
-        if given and self.protocol not in {"sse", "json"}:
+        if given and not entry.described:
             raise UsageError(
                 f"{' and '.join(given)}: --protocol {self.protocol} needs no description; "
-                "these go with --protocol sse or --protocol json"
+                f"only {names_where(lambda each: each.described)} take one"
             )
-        if self.cumulative and self.protocol == "json":
+        if self.cumulative and entry.stream == "never":
             raise UsageError("--cumulative is about the events of a stream: it goes with --protocol sse")

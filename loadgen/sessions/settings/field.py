@@ -61,7 +61,9 @@ class SettingField:
             one = {"anyOf": [one, {"type": "object"}]}
         if self.is_list:
             one = {"anyOf": [one, {"type": "array", "items": one}]}
-        return {**one, "description": self.declared.help}
+        suggested = list(self.declared.examples) if isinstance(self.declared, Option) else []
+        examples = {"examples": suggested} if suggested else {}
+        return {**one, **examples, "description": self.declared.help}
 
     def _one(self, value: object, folder: Path | None) -> Any:
         if self.kind is bool:

@@ -43,12 +43,14 @@ class Option(_Declaration):
         show_envvar: Whether the help names them.
         min: The lowest number that is taken.
         max: The highest.
+        examples: Values that a file's schema suggests, where others are possible too.
     """
 
     envvar: tuple[str, ...] = ()
     show_envvar: bool = True
     min: int | None = None
     max: int | None = None
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

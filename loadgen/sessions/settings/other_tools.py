@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from loadgen.driver.client.protocols import PROTOCOLS, codec_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -41,10 +43,9 @@ class OtherOption(NamedTuple):
 
 
 _PROTOCOLS: Final = {
-    "/v1/chat/completions": "--protocol chat",
-    "/v1/completions": "--protocol completions",
-    "/v1/responses": "--protocol responses",
-    "/v1/messages": "--protocol messages",
+    f"/v1{codec_of(name, {}).path}": f"--protocol {name}"
+    for name, entry in PROTOCOLS.items()
+    if not entry.rooted
 }
 _BACKENDS: Final = {
     "openai": "--protocol completions",

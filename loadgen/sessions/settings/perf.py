@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from loadgen.driver.client.protocols import names_where
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.outcome import Inconclusive
 from loadgen.sessions.settings.definitions import (
@@ -32,12 +33,6 @@ MOST_WORKERS: Final = 256
 MOST_CONNECTIONS: Final = 1_000_000
 MOST_GPUS: Final = 1_000_000
 MOST_SEED: Final = 2**63 - 1
-
-_SEEDED: Final = ("chat", "completions")
-"""The protocols that have a member for a seed."""
-
-_DESCRIBED: Final = ("sse", "json")
-"""Those whose request body the user writes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,7 +198,7 @@ class PerfSettings(TaskSettings):
         self.check_load()
         self.check_prompts(self.max_tokens)
         self.check_tasks()
-        if not self.stream and self.protocol in {"sse", "sglang"}:
+        if not self.stream and self.protocol_entry.stream == "always":
             raise UsageError(
                 f"--no-stream: --protocol {self.protocol} is a stream; use json for one JSON text"
             )
@@ -221,15 +216,17 @@ class PerfSettings(TaskSettings):
             return
         if not -MOST_SEED - 1 <= seed <= MOST_SEED:
             raise UsageError(f"--request-seed {seed}: must be a 64-bit integer")
-        if self.protocol in _DESCRIBED and "{seed}" not in (self.body or ""):
+        entry = self.protocol_entry
+        if entry.described and "{seed}" not in (self.body or ""):
             raise UsageError(
                 f"--request-seed {seed}: --protocol {self.protocol} sends what --body says: put "
                 'a member such as "seed": "{seed}" into it'
             )
-        if self.protocol not in {*_SEEDED, *_DESCRIBED}:
+        if not (entry.seed or entry.described):
             raise UsageError(
                 f"--request-seed {seed}: --protocol {self.protocol} has no such member; "
-                f"{' and '.join(_SEEDED)} have it; elsewhere, --extra-body adds what the server knows"
+                f"{names_where(lambda each: each.seed)} have it; elsewhere, --extra-body adds what the "
+                "server knows"
             )
 
     def _check_client(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from loadgen.driver.client.protocols import names_where
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.load import LoadSettings
 from loadgen.sessions.settings.option import Option
@@ -259,9 +260,10 @@ class PromptSettings(LoadSettings):
     def _check_ignore_eos(self, max_tokens: int | None) -> None:
         if not self.ignore_eos:
             return
-        if self.protocol not in {"chat", "completions"}:
+        if not self.protocol_entry.ignore_eos:
+            having = names_where(lambda each: each.ignore_eos)
             raise UsageError(
-                f"--ignore-eos: --protocol {self.protocol} has no such member; chat and completions have it "
+                f"--ignore-eos: --protocol {self.protocol} has no such member; {having} have it "
                 "(of vLLM, SGLang and others); elsewhere, --extra-body says it in the server's own words"
             )
         bounded = (max_tokens, self.output_tokens, self.output_column, self.trace)

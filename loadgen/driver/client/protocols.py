@@ -1,0 +1,177 @@
+"""The table of protocols: every place that needs a protocol by name reads it.
+
+A protocol is one file with the members of `loadgen.driver.client.codec.Codec`, and one row here
+(docs/adding-a-protocol.md). Other packages add protocols by entry points (`workloads.plugins`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from workloads.errors import PluginError, did_you_mean
+from workloads.plugins import loaded, origin, plugins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.driver.client.codec import Codec
+
+_CLIENT: Final = "loadgen.driver.client"
+_DIALECTS: Final = "loadgen.mock_endpoint.scenarios.dialects"
+
+
+class UnknownProtocolError(ValueError):
+    """There is no protocol of this name; the message says which there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolEntry:
+    """A row of the table.
+
+    Attributes:
+        codec: The module of its codec; `module:CLASS` if its options make the codec.
+        title: What it is, for lists and the docs.
+        stream: Whether a response is a stream only if `--stream` asks for one, always, or never.
+        rooted: Whether paths begin at the root of the host, not below `/v1`.
+        seed: Whether requests have a member for `--request-seed`.
+        ignore_eos: Whether requests have members for `--ignore-eos`.
+        described: Whether the user describes it with `--path`, `--body` and so on.
+        preset_of: The described protocol that it is, with these `options`; empty for others.
+        options: Attributes of its codec that differ from the defaults of its class.
+        dialect: The module that writes its frames for the conformance scenarios; empty if there is none.
+    """
+
+    codec: str
+    title: str
+    stream: Literal["optional", "always", "never"] = "optional"
+    rooted: bool = False
+    seed: bool = False
+    ignore_eos: bool = False
+    described: bool = False
+    preset_of: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    dialect: str = ""
+
+
+_SGLANG: Final[Mapping[str, Any]] = {
+    "path": "/generate",
+    "body": {
+        "text": "{prompt}",
+        "sampling_params": {"max_new_tokens": "{max_tokens}", "temperature": "{temperature}"},
+        "stream": True,
+    },
+    "text_at": "text",
+    "tokens_at": "meta_info.completion_tokens",
+    "finish_at": "meta_info.finish_reason.type",
+    "cumulative": True,
+}
+
+PROTOCOLS: Final[Mapping[str, ProtocolEntry]] = {
+    "chat": ProtocolEntry(
+        f"{_CLIENT}.chat_completions",
+        "OpenAI chat completions",
+        seed=True,
+        ignore_eos=True,
+        dialect=f"{_DIALECTS}.chat",
+    ),
+    "completions": ProtocolEntry(
+        f"{_CLIENT}.completions",
+        "OpenAI completions",
+        seed=True,
+        ignore_eos=True,
+        dialect=f"{_DIALECTS}.completions",
+    ),
+    "responses": ProtocolEntry(f"{_CLIENT}.responses", "OpenAI Responses", dialect=f"{_DIALECTS}.responses"),
+    "messages": ProtocolEntry(f"{_CLIENT}.messages", "Anthropic Messages", dialect=f"{_DIALECTS}.messages"),
+    "sglang": ProtocolEntry(
+        f"{_CLIENT}.plain_sse:PlainSSE",
+        "SGLang's own stream, whose events repeat the text so far",
+        stream="always",
+        rooted=True,
+        preset_of="sse",
+        options=_SGLANG,
+    ),
+    "sse": ProtocolEntry(
+        f"{_CLIENT}.plain_sse:PlainSSE",
+        "any stream of server-sent events with JSON in them",
+        stream="always",
+        rooted=True,
+        described=True,
+        dialect=f"{_DIALECTS}.plain_sse",
+    ),
+    "json": ProtocolEntry(
+        f"{_CLIENT}.plain_json:PlainJson",
+        "any answer that is one JSON text",
+        stream="never",
+        rooted=True,
+        described=True,
+        dialect=f"{_DIALECTS}.plain_json",
+    ),
+}
+"""The protocols of this package, in the order in which they are shown."""
+
+_MEMBERS: Final = (
+    *("path", "models", "announces_end", "cumulative"),
+    *("headers", "request", "asked", "chunk", "whole"),
+)
+"""The members of a `Codec`."""
+
+
+def protocol_names() -> list[str]:
+    """The names of all protocols: those of this package, then those of plug-ins."""
+    return [*PROTOCOLS, *(name for name in plugins("protocols") if name not in PROTOCOLS)]
+
+
+def protocol_entry(name: str) -> ProtocolEntry:
+    """The row of a protocol; of a plug-in's protocol, one with the defaults.
+
+    Raises:
+        UnknownProtocolError: There is no protocol of this name.
+    """
+    if name in PROTOCOLS:
+        return PROTOCOLS[name]
+    plugin = plugins("protocols").get(name)
+    if plugin is None:
+        names = protocol_names()
+        raise UnknownProtocolError(
+            f"{name!r} is not a protocol{did_you_mean(name, names)}; choose from {', '.join(names)}"
+        )
+    return ProtocolEntry(plugin.value, f"a plug-in of {origin(plugin)}")
+
+
+def names_where(is_wanted: Callable[[ProtocolEntry], bool]) -> str:
+    """The names of the protocols with a property, for a message: `chat, completions and sse`."""
+    names = [name for name, entry in PROTOCOLS.items() if is_wanted(entry)]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
+    """The codec of a protocol.
+
+    Args:
+        name: One of `protocol_names()`.
+        options: Attributes of the codec of a described protocol, all JSON; other protocols have none.
+
+    Raises:
+        UnknownProtocolError: There is no protocol of this name.
+        PluginError: It is a plug-in's, and cannot be used.
+    """
+    entry = protocol_entry(name)
+    if name not in PROTOCOLS:
+        return _codec_of_plugin(name)
+    module, _, attribute = entry.codec.partition(":")
+    codec: Any = import_module(module)
+    if attribute:
+        codec = getattr(codec, attribute)(**{**entry.options, **options})
+    made: Codec = codec
+    return made
+
+
+def _codec_of_plugin(name: str) -> Codec:
+    codec: Codec = loaded("protocols", name)
+    if missing := [member for member in _MEMBERS if not hasattr(codec, member)]:
+        package = origin(plugins("protocols")[name])
+        raise PluginError(f"{name}: the protocol of {package} cannot be used: it has no {missing[0]!r}")
+    return codec

@@ -1,0 +1,22 @@
+"""The table of transports, by the names that `--transport` takes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRANSPORTS: Final = {
+    "native": "loadgen.driver.client.http_transport:HttpTransport",
+    "aiohttp": "loadgen.driver.client.aiohttp_transport:AiohttpTransport",
+}
+"""Loaded on use: each is called with an endpoint and `Timeouts`."""
+
+
+def load_transport(name: str) -> Callable[..., Any]:
+    """Import a transport."""
+    module, _, attribute = TRANSPORTS[name].partition(":")
+    transport: Callable[..., Any] = getattr(import_module(module), attribute)
+    return transport

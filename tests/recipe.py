@@ -1,0 +1,39 @@
+"""The pages of docs that extend the program: their blocks by file, and their lines put into tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def blocks(page: str) -> dict[str, str]:
+    """The files of a page: each block by the last path that is named before it.
+
+    Args:
+        page: Its name in docs/.
+    """
+    text = (DOCS / page).read_text(encoding="utf-8")
+    files: dict[str, str] = {}
+    path = ""
+    for piece in re.finditer(r"```\w*\n(?P<block>.*?)```|`(?P<path>[\w/]+\.\w+)`", text, re.DOTALL):
+        if piece["path"]:
+            path = piece["path"]
+        else:
+            files.setdefault(path, piece["block"])
+    return files
+
+
+def with_line(source: str, table: str, line: str) -> str:
+    """A module's source with a line at the end of one of its tables.
+
+    Args:
+        source: The text of the module.
+        table: The name of the dict.
+        line: With its indentation and line break.
+    """
+    start = re.search(rf"(?m)^{table}\b.*\{{$", source)
+    assert start is not None, table
+    end = source.index("\n}\n", start.end()) + 1
+    return source[:end] + line + source[end:]
