@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from tests.forking import MOCK, fork_children, start_children_afresh
 from tests.preloaded import GIVE_UP_S, Preloaded, Process
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ settings.load_profile("untimed")
 
 ROOT = Path(__file__).parents[1]
 
-# Hundreds of processes are started, each of which would compile the whole program anew.
+# Hundreds of processes are started, each of which would compile the whole program again; and without a cache
+# each worker of the suite would rewrite the assertions of all tests, which takes 20 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +37,22 @@ def _broken_pipes() -> Iterator[None]:
     before = signal.getsignal(signal.SIGPIPE)
     yield
     signal.signal(signal.SIGPIPE, before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forked_mocks() -> Iterator[None]:
+    """Mock endpoints that tests start are forked from this process."""
+    fork_children(MOCK)
+    yield
+    start_children_afresh()
+
+
+@pytest.fixture
+def fresh_children() -> Iterator[None]:
+    """Mock endpoints start in interpreters of their own."""
+    start_children_afresh()
+    yield
+    fork_children(MOCK)
 
 
 @pytest.fixture(scope="session")
@@ -83,12 +102,17 @@ def fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[s
 
 @pytest.fixture
 def start_loadgen(preloaded: Preloaded, tmp_path: Path) -> Callable[..., Process]:
-    """The same as `loadgen`, without waiting for its end; it leads a process group of its own."""
+    """The same as `loadgen`, without waiting for its end; it leads a process group of its own.
+
+    Its workers and mock endpoints start in interpreters of their own, as a user finds them in `ps`.
+    """
 
     def start(*arguments: object, temporary: Path | None = None, **options: Any) -> Process:
         folder = {} if temporary is None else {"TMPDIR": str(temporary)}
         environment = clean_environment(**folder)
-        return preloaded.start(*arguments, cwd=tmp_path, env=environment, leads_session=True, **options)
+        return preloaded.start(
+            *arguments, cwd=tmp_path, env=environment, leads_session=True, fresh_children=True, **options
+        )
 
     return start
 

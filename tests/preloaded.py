@@ -26,6 +26,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from tests.forking import MOCK, WORKER, fork_children
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
@@ -80,6 +82,7 @@ class Preloaded:
         stdout: Any = subprocess.PIPE,
         leads_session: bool = False,
         limits: Mapping[int, int] | None = None,
+        fresh_children: bool = False,
     ) -> Process:
         """Start `loadgen` with these arguments.
 
@@ -90,6 +93,7 @@ class Preloaded:
             stdout: A file, a descriptor, or a pipe that `Process.stdout` reads.
             leads_session: Whether it leads a session, and so a process group, of its own.
             limits: Its limits by the numbers that `resource` has for them, soft and hard.
+            fresh_children: Whether its workers and mock endpoints start in interpreters of their own.
         """
         request = {
             "arguments": [str(argument) for argument in arguments],
@@ -97,6 +101,7 @@ class Preloaded:
             "env": dict(env),
             "leads_session": leads_session,
             "limits": list((limits or {}).items()),
+            "fresh_children": fresh_children,
         }
         body = json.dumps(request).encode()
         out_read, out_write = os.pipe()
@@ -313,6 +318,8 @@ def _main() -> None:
     request = _Server(socket.socket(fileno=int(sys.argv[1]))).serve()
     if request is None:
         os._exit(0)  # without what libraries say of what a server never gave back
+    if not request["fresh_children"]:
+        fork_children(MOCK, WORKER)
     runpy.run_module("loadgen", run_name="__main__", alter_sys=True)
 
 

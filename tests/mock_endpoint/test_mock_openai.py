@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import openai
 import pytest
 
 from loadgen.mock_endpoint import start_mock
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import openai
     from openai.types.chat import ChatCompletionMessageParam
 
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "What is 2+2?"}]
@@ -28,6 +28,8 @@ def client(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[openai.OpenAI]:
     """A client of an endpoint, one of each engine, that has a key, one model, and a script."""
+    import openai  # takes as long as collecting hundreds of tests
+
     file: Path = tmp_path_factory.mktemp("script") / "replies.jsonl"
     busy = '{"match": "busy", "status": 429, "error": "slow down"}'
     call = f'{{"prompt": "{LOOK_UP}", "reasoning": "I look.", "tool_calls": [{CALL}]}}'
@@ -116,6 +118,8 @@ def test_models_are_listed(client: openai.OpenAI) -> None:
 
 def test_an_unknown_model(client: openai.OpenAI) -> None:
     """The client understands that the model does not exist."""
+    import openai
+
     with pytest.raises(openai.NotFoundError) as raised:
         client.chat.completions.create(model="large", messages=QUESTION)
     assert raised.value.code == "model_not_found"
@@ -123,6 +127,8 @@ def test_an_unknown_model(client: openai.OpenAI) -> None:
 
 def test_a_wrong_key(client: openai.OpenAI) -> None:
     """The client understands that its key is wrong, for questions as for the list of models."""
+    import openai
+
     intruder = client.with_options(api_key="guessed")
     with pytest.raises(openai.AuthenticationError) as raised:
         intruder.chat.completions.create(model="small", messages=QUESTION)
@@ -133,12 +139,16 @@ def test_a_wrong_key(client: openai.OpenAI) -> None:
 
 def test_a_bad_request(client: openai.OpenAI) -> None:
     """The client understands that its request is wrong, and the message says why."""
+    import openai
+
     with pytest.raises(openai.BadRequestError, match="messages must be a list with at least one message"):
         client.chat.completions.create(model="small", messages=[])
 
 
 def test_a_scripted_failure(client: openai.OpenAI) -> None:
     """A scripted status arrives as that failure, with its message."""
+    import openai
+
     with pytest.raises(openai.RateLimitError, match="slow down"):
         client.completions.create(model="small", prompt="are you busy?", stream=True)
 

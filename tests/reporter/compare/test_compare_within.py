@@ -7,7 +7,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from reporter.compare.figure import ComparedFigure, critical
 from reporter.compare.within import difference
@@ -31,6 +30,8 @@ def sure(value: float, error: float, freedom: int | None = None) -> ComparedFigu
 @pytest.mark.parametrize("by", [0.0, 0.1, 0.35, 2.0])
 def test_two_means_are_compared_as_welch_does(by: float) -> None:
     """As scipy has it, where both have ten blocks: p and the interval."""
+    from scipy import stats
+
     found = difference(
         *(sure(1.0, 0.1, 9), sure(1.0 + by, 0.1, 9)), in_points=True, level=0.95, level_to_find=0.95
     )

@@ -6,7 +6,6 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from scipy.stats import hypergeom
 
 from rulesets.statistics.two_percentiles import compare, fewest, ordered
 
@@ -22,6 +21,8 @@ def sample(values: list[float], p: Fraction = HALF, n: int | None = None) -> obj
 @pytest.mark.parametrize(("p", "n"), [(HALF, 30), (Fraction(9, 10), 200), (Fraction(99, 100), 600)])
 def test_p_is_that_of_the_hypergeometric_distribution(p: Fraction, n: int) -> None:
     """Of the values up to the percentile of both, how many are of the second sample."""
+    from scipy.stats import hypergeom
+
     random = Random(3)  # noqa: S311 (a simulation, not a secret)
     first = [random.lognormvariate(0, 0.5) for _ in range(n)]
     second = [1.2 * random.lognormvariate(0, 0.5) for _ in range(n)]
