@@ -168,7 +168,7 @@ def test_no_secret_is_anywhere_in_the_folder(loadgen: Loadgen, mock: MockProcess
     """Neither the key nor the value of a header, in any file or in what is printed."""
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "-n", 3, "--out", "secret"),
-        *("--header", "X-Token: very-secret-value"),
+        *("--header", "X-Token: very-secret-value", "--on-invalid", "warn"),
         LOADGEN_API_KEY="sk-right-key",
     )
     assert run.returncode == 0, run.stderr
@@ -185,7 +185,7 @@ def test_a_header_that_is_a_word_of_ours_costs_no_output(
     """Values of headers are taken out of what a server said, and never out of how the log says it."""
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 2),
-        *("--header", f"X-Mode: {word}", "--out", "words", "-q"),
+        *("--header", f"X-Mode: {word}", "--out", "words", "-q", "--on-invalid", "warn"),
     )
     assert run.returncode == 0, run.stderr
     kept = loadgen(
@@ -228,7 +228,7 @@ def test_without_a_stream_there_is_no_ttft(loadgen: Loadgen, mock: MockProcess) 
     """`--no-stream` measures latency, and says nothing of first tokens."""
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 4),
-        *("--no-stream", "--out", "whole", "--json"),
+        *("--no-stream", "--out", "whole", "--json", "--on-invalid", "warn"),
     )
     report = orjson.loads(run.stdout)
     assert run.returncode == 0, run.stderr
@@ -264,7 +264,7 @@ def test_tokens_are_counted_by_a_tokenizer_where_the_server_does_not(
         "recounted_output": None,
     }
     assert "tokens_from_chunks" in {finding["code"] for finding in report["findings"]}
-    counted = loadgen("report", "uncounted", "--tokenizer", "tokenizer", "--json")
+    counted = loadgen(*("report", "uncounted", "--tokenizer", "tokenizer", "--json", "--on-invalid", "warn"))
     assert counted.returncode == 0, counted.stderr
     tokens = orjson.loads(counted.stdout)["tokens"]
     assert tokens["source"] == "client_tokenizer"

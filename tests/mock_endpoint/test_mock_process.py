@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from loadgen.mock_endpoint import MockProcess
 
+pytestmark = pytest.mark.usefixtures("fresh_children")
+
 
 def listens(url: str) -> bool:
     """Tell whether somebody answers there."""
