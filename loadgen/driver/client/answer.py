@@ -11,6 +11,7 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.codec import Delta, Usage
+from loadgen.driver.client.tool_calls import ToolCallParts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,22 +47,26 @@ class ParsedResponse:
     first_visible_ns: int | None = None
     content: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
-    tool_calls: list[dict[str, Any]] = field(default_factory=list)
     finish_reason: str | None = None
     usage: Usage = _UNTOLD
     done: bool = False
     error: str | None = None
     _first: Delta | None = None
-    _calls: dict[int | None, dict[str, Any]] = field(default_factory=dict)
+    _tool_calls: ToolCallParts = field(default_factory=ToolCallParts)
     _opened: bool = False
     _first_output_ns: int | None = None
     _first_hush_ns: int | None = None
-    _compacted: tuple[int, int, int, int] = (0, 0, 0, 0)
+    _compacted: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def empty(self) -> bool:
         """Whether the model generated nothing."""
-        return not (self.content or self.reasoning or self.tool_calls)
+        return not (self.content or self.reasoning or self._tool_calls)
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        """The tool calls so far, as the protocol writes them."""
+        return self._tool_calls.joined()
 
     @property
     def silent_tokens(self) -> bool:
@@ -126,7 +131,7 @@ class ParsedResponse:
         Reasoning is no part of it, for servers leave that of earlier turns out.
         """
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
-        if self.tool_calls:
+        if self._tool_calls:
             # The index is of the stream, and no member of a message.
             calls = [{name: call[name] for name in call if name != "index"} for call in self.tool_calls]
             message |= {"content": message["content"] or None, "tool_calls": calls}
@@ -157,7 +162,7 @@ class ParsedResponse:
         if delta.reasoning:
             self.reasoning.append(delta.reasoning)
         for part in delta.tool_calls:
-            self._merge(part)
+            self._tool_calls.add(part)
         if delta.finish_reason or delta.usage is not None or delta.error is not None or delta.done:
             self._note_end(delta)
 
@@ -199,13 +204,13 @@ class ParsedResponse:
         Returns:
             Bytes of memory for all that was added since: texts, tool calls and stamps.
         """
-        contents, thoughts, calls, stamps = self._compacted
-        size = sum(map(_call_size, self.tool_calls[calls:]))
+        contents, thoughts, stamps = self._compacted
+        size = self._tool_calls.added_bytes()
         for texts, start in ((self.content, contents), (self.reasoning, thoughts)):
             texts[start:] = ["".join(texts[start:])]
             size += getsizeof(texts[-1])
         received = len(self.token_ns) + len(self.silent_ns)
-        self._compacted = len(self.content), len(self.reasoning), len(self.tool_calls), received
+        self._compacted = len(self.content), len(self.reasoning), received
         return size + _STAMP_BYTES * (received - stamps)
 
     def _note_end(self, delta: Delta) -> None:
@@ -276,32 +281,6 @@ class ParsedResponse:
         arrivals = self.arrivals
         later = arrivals[1:]
         return len(set(compress(later, map(eq, arrivals, later))))
-
-    def _merge(self, part: Mapping[str, Any]) -> None:
-        """Add a part of a tool call to the call of its index; a part without one is a call of its own."""
-        index = part.get("index")
-        if index is None or index not in self._calls:
-            begun = self._calls[index] = dict(part)
-            if begun.get("function"):
-                # The part stays what it was: `first_chunk` looks at it.
-                begun["function"] = dict(begun["function"])
-            self.tool_calls.append(begun)
-            return
-        call = self._calls[index]
-        function = call["function"] = call.get("function") or {}
-        for key, value in (part.get("function") or {}).items():
-            old = function.get(key)
-            if isinstance(old, str) and isinstance(value, str):
-                function[key] = old + value
-            elif value is not None:
-                function[key] = value
-
-
-def _call_size(call: Mapping[str, Any]) -> int:
-    """Bytes of memory for a tool call."""
-    function = call.get("function") or {}
-    members = sum(map(getsizeof, chain(call.values(), function.values())))
-    return getsizeof(call) + getsizeof(function) + members
 
 
 def _arguments(call: Mapping[str, Any]) -> int:
