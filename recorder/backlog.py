@@ -126,7 +126,7 @@ class Backlog:
         return self._counted(self._queue.get_nowait())
 
     def take_with(self, first: Item, most_events: int, most_bytes: int) -> Drained:
-        """Take what has come together behind the first, until there are so many events or bytes."""
+        """Take what has come together behind the first, until there are this many events or bytes."""
         taken, item, size = Drained(), first, 0
         while True:
             if isinstance(item, Event):

@@ -7,14 +7,14 @@ RecorderError
 ├── LogExistsError       there is a log already where one should be made
 ├── LogNotMadeError      the place where it should be made cannot be written to
 ├── BeingWrittenError    another process writes this run
-├── OldLogError          written by an earlier version: to be read, not to be gone on with
-├── LogGoneError         somebody has moved, deleted or replaced it while it was written
-│   └── LogCutError      somebody has cut it short
+├── OldLogError          written by an earlier version: to be read, not to be continued
+├── LogGoneError         another process has moved, deleted or replaced it while it was written
+│   └── LogCutError      another process has cut it short
 ├── EventError           an event that is not as docs/log.md describes it: it was not recorded
 ├── NotRecordingError    an event, but no active recorder
 ├── AlreadyRecordingError  a second active recorder in one process
 └── WriterError          the log cannot be written any more (full disk, lost folder)
-    └── WriterStalledError   the disk does not take what is written, and nobody waits for it any longer
+    └── WriterStalledError   the disk does not take what is written, and the wait for it is over
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class BeingWrittenError(RecorderError):
 
 
 class OldLogError(RecorderError):
-    """The log was written by an earlier version of this program, which nobody can go on with."""
+    """The log was written by an earlier version of this program, which cannot be continued."""
 
 
 class EventError(RecorderError, ValueError):
@@ -77,4 +77,4 @@ class WriterError(RecorderError):
 
 
 class WriterStalledError(WriterError):
-    """The disk does not take what is written, and nobody waits for it any longer."""
+    """The disk does not take what is written, and the wait for it is over."""

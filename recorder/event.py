@@ -31,7 +31,7 @@ class EventType(IntEnum):
     """A sensor reading; data: `source` and the readings, units in their names."""
 
     QUESTION = 8
-    """What a benchmark asks with a prompt, and what answers are held against; data: `prompt_id`, `task`,
+    """What a benchmark asks with a prompt, and what answers are compared with; data: `prompt_id`, `task`,
     `id`, `tags`, and `empty_is_answer` where an answer of no words is judged; texts: `reference`."""
     SCORING_STARTED = 9
     """A scoring pass began, or went on; data: `pass` (from 1), `scorers`, `options`, `versions`."""

@@ -1,4 +1,4 @@
-"""How the recorder itself is doing: its figures travel in the log and stand in every report."""
+"""How the recorder itself is doing: its figures travel in the log and are in every report."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class RecorderHealth:
     longest_wait_ms: float = 0.0
 
     def waited(self, events: int, size: int) -> None:
-        """So many events, and so many bytes of what came from other processes, have waited at once."""
+        """How many events, and this many bytes of what came from other processes, have waited at once."""
         self.high_water = max(self.high_water, events)
         self.high_water_bytes = max(self.high_water_bytes, size)
 
     def committed(self, events: int, took_ms: float) -> None:
-        """So many events have been written in one transaction."""
+        """How many events have been written in one transaction."""
         self.events += events
         self.commits += 1
         self.slowest_commit_ms = max(self.slowest_commit_ms, took_ms)

@@ -58,7 +58,7 @@ def roll_back(log: Path) -> None:
     While that process lives nothing is undone: it has the file locked.
 
     Raises:
-        NotALogError: The journal cannot be one of this log, or is none of this program's.
+        NotALogError: The journal cannot be one of this log, or is not one of this program's.
         sqlite3.Error: It cannot be rolled back.
     """
     pages = _header(log)
@@ -99,7 +99,7 @@ def _header(log: Path) -> int | None:
 
 
 def _pages(log: Path) -> tuple[int, int]:
-    """How many pages a log has, and of how many bytes each; (0, 0) where it is no database."""
+    """How many pages a log has, and of how many bytes each; (0, 0) where it is not a database."""
     with log.open("rb") as file:
         head = file.read(_PAGE_SIZE.stop)
         size = file.seek(0, os.SEEK_END)

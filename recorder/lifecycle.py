@@ -1,7 +1,7 @@
 """Which event may follow which, as tables; the code only interprets them.
 
 The documentation's diagrams are drawn from the same tables (`diagram`), and every run that the test
-suite makes is held against them (`violations`).
+suite makes is compared with them (`violations`).
 """
 
 from __future__ import annotations

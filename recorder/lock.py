@@ -1,8 +1,8 @@
 """Who writes a run holds it: an advisory lock on the run's folder, which the kernel takes back at any death.
 
-It says two things that the log alone cannot: that nobody else may write now, and whether a log without an end
-still grows or was cut off. Where the folder cannot be locked (NFS and some other network filesystems lock
-files only), a run is written all the same, and a log without an end then counts as cut off.
+It says two things that the log alone cannot: that no other process may write now, and whether a log without
+an end still grows or was cut off. Where the folder cannot be locked (NFS and some other network filesystems
+lock files only), a run is written all the same, and a log without an end then counts as cut off.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def is_held(folder: Path) -> bool:
 
 def _take(fd: int, folder: Path) -> None:
     give_up = time.monotonic() + PATIENCE_S
-    # Whatever else it is that keeps the folder from being locked: nobody can be kept from writing by it.
+    # Whatever else it is that keeps the folder from being locked: no process can be kept from writing by it.
     with suppress(OSError):
         while True:
             try:

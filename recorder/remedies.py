@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 _INTACT: Final = "What was committed before is intact."
 _FULL: Final = (
-    f"{_INTACT} Make room on the disk and go on with `loadgen resume`, or run again with another --out "
-    "(a scoring goes on with `loadgen score`)"
+    f"{_INTACT} Make room on the disk and continue with `loadgen resume`, or run again with another --out "
+    "(a scoring continues with `loadgen score`)"
 )
 _LOCKED: Final = f"{_INTACT} Another program has locked the log all the time: end it, and run again"
-_GONE: Final = "Somebody has changed the run's folder while it was written: leave it alone, and run again"
+_GONE: Final = (
+    "Another process has changed the run's folder while it was written: leave it alone, and run again"
+)
 _OTHER: Final = (
     f"{_INTACT} Look for a limit on the size of files (`ulimit -f`) and into the system's log for trouble "
     "with the disk, or choose another --out, and run again"
@@ -25,7 +27,7 @@ _OTHER: Final = (
 
 
 def broken(log: Path, error: Exception, lost: int) -> WriterError:
-    """The log cannot be written any more, for this reason, and so many events are not in it."""
+    """The log cannot be written any more, for this reason, and this many events are not in it."""
     events = "1 event is" if lost == 1 else f"{lost} events are"
     failure = WriterError(
         f"{log}: the log cannot be written any more ({error}). {events} not in it. {_remedy(error)}"
@@ -35,7 +37,7 @@ def broken(log: Path, error: Exception, lost: int) -> WriterError:
 
 
 def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:
-    """The log has not taken anything for so long, and so many events are not in it."""
+    """The log has not taken anything for so long, and this many events are not in it."""
     return WriterStalledError(
         f"{log}: the disk has not taken anything for {seconds:.0f} s; about {events} events are not in the "
         f"log. {_INTACT} Look for what holds up the disk, or for a program that has locked the log, and run "

@@ -5,8 +5,8 @@ stand last in `events`, where SQLite does not have to touch them to read the col
 member whose name ends in `_ns` is such a time, and nothing else is.
 
 A run that was interrupted and resumed has several segments, each with a row in `sittings`: its events are
-those from `first_seq` on. The monotonic clock starts anew with the machine: `shift_ns`, added to the times of
-a segment, puts them on the clock of the first one.
+those from `first_seq` on. The monotonic clock starts again with the machine: `shift_ns`, added to the times
+of a segment, puts them on the clock of the first one.
 
 `chunk_gaps_us` is the arrival of every chunk that carried a token: little-endian uint32, in microseconds;
 the first is counted from REQUEST_SENT, each other from the chunk before. Gaps are differences of rounded
@@ -98,7 +98,7 @@ def row(event: Event) -> Row:
         if isinstance(data, Mapping):
             if "texts" in data or "chunk_gaps_us" in data:
                 data = dict(data)
-                # What is no arrival of chunks stays with the other members.
+                # What is not an arrival of chunks stays with the other members.
                 gaps = data.pop("chunk_gaps_us") if isinstance(data.get("chunk_gaps_us"), bytes) else None
                 texts = encode(data.pop("texts")) if "texts" in data else None
             encoded = encode(data) if data else None

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ASIDE: Final = frozenset({"scoring", "judging"})
-"""What the `kind` of a segment's environment says where somebody sat down to judge what had been answered:
-it is no part of the run itself."""
+"""What the `kind` of a segment's environment says in which answers were judged:
+it is not part of the run itself."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 

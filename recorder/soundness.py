@@ -1,8 +1,8 @@
 """Whether a log is nothing but a log: plain files, and in them plain tables that do nothing by themselves.
 
-A log may come from anywhere. SQLite would run what somebody has put into one: a view in the place of a table
-each time it is read, a trigger each time a row is written; and it would open whatever lies beside the file
-under the names of its own.
+A log may come from anywhere. SQLite would run what its author has put into one: a view in the place of a
+table each time it is read, a trigger each time a row is written; and it would open whatever is next to the
+file under the names of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _COMPANION_SUFFIXES: Final = ("-wal", "-shm", "-journal")
 
 
 def require_plain_files(path: Path) -> None:
-    """Make sure that a log and what SQLite keeps beside it are regular files. The log itself may be a link.
+    """Make sure that a log and the files that SQLite keeps next to it are regular files.
+
+    The log itself may be a link.
 
     Raises:
         NotALogError: One of them is a pipe, a device, a folder, or a link that leads away.
@@ -39,7 +41,7 @@ def require_plain_files(path: Path) -> None:
         raise NotALogError(f"{path}: {missing}")
     for companion in _companions(path.resolve()):
         if companion.is_symlink() or (companion.exists() and not companion.is_file()):
-            raise NotALogError(f"{companion}: not a regular file, so it is none of SQLite's; remove it")
+            raise NotALogError(f"{companion}: not a regular file, so it is not one of SQLite's; remove it")
 
 
 def require_own_files(path: Path) -> None:
@@ -97,7 +99,7 @@ def require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
         if kind == "trigger":
             raise NotALogError(f"{path}: there is a trigger in it ({name!r}), and a log has none")
         if str(name).lower() in _TABLES and kind in ("table", "view") and not (kind == "table" and page):
-            raise NotALogError(f"{path}: {name!r} is no plain table, as it is in a log")
+            raise NotALogError(f"{path}: {name!r} is not a plain table, as it is in a log")
     for table in _TABLES:
         for _, column, *_, hidden in connection.execute(f"PRAGMA table_xinfo({table})"):
             if hidden:

@@ -43,7 +43,7 @@ LOG_NAME: Final = "events.db"
 """What the log of a run is called in the run's folder."""
 
 _LOCK_TIMEOUT_S: Final = 60.0
-"""How long a write waits for somebody else's lock: events wait in the queue meanwhile."""
+"""How long a write waits for another process's lock: events wait in the queue meanwhile."""
 
 _READERS_S: Final = 2.0
 """How long closing waits for readers, so that it can leave one file behind."""
@@ -79,7 +79,7 @@ class Store:
         Raises:
             LogExistsError: There is such a file already, or one that SQLite would take for a part of it.
             LogNotMadeError: The place cannot be written to.
-            BeingWrittenError: Somebody else is about to make one.
+            BeingWrittenError: another process is about to make one.
         """
         if os.path.lexists(path):
             raise LogExistsError(f"{path} exists already: a log is never overwritten; choose another folder")
@@ -94,7 +94,7 @@ class Store:
 
     @classmethod
     def reopen(cls, path: Path, segment: Session, after_seq: int | None = None) -> Store:
-        """Go on with a log that nobody writes any more: its next segment begins.
+        """Continue a log that no process writes any more: its next segment begins.
 
         Args:
             path: The log.
@@ -106,15 +106,15 @@ class Store:
                 elsewhere, or says nothing of its segments.
             OldLogError: An earlier version wrote it.
             LogNotMadeError: It cannot be written to.
-            BeingWrittenError: Another process writes it, or has gone on with it since `after_seq`.
+            BeingWrittenError: Another process writes it, or has continued it since `after_seq`.
         """
         # Who writes it where it lies would hold another folder than who writes it here.
         if path.is_symlink():
-            raise NotALogError(f"{path}: a link, and a log is gone on with where it lies; name that folder")
+            raise NotALogError(f"{path}: a link, and a log is continued where it is; name that folder")
         try:
             return cls._held(path, lambda undo: _reopened(path, segment, after_seq, undo))
         except (OSError, sqlite3.Error) as error:
-            raise LogNotMadeError(f"{path}: the log cannot be gone on with ({error})") from error
+            raise LogNotMadeError(f"{path}: the log cannot be continued ({error})") from error
 
     @classmethod
     def _held(cls, path: Path, connect: Callable[[ExitStack], sqlite3.Connection]) -> Store:
@@ -160,8 +160,8 @@ class Store:
     def close(self, *, fold: bool = True) -> None:
         """Fold the write-ahead log into the file and close it: a finished log is one file.
 
-        While somebody reads the log that is not possible. Readers take moments; one that takes longer is not
-        waited for: then the log stays as it is, and is as good.
+        While another process reads the log that is not possible. Readers take moments; one that takes longer
+        is not waited for: then the log stays as it is, and is as good.
 
         Args:
             fold: Not where the log cannot be written any more.
@@ -177,11 +177,11 @@ class Store:
                 self._hold.release()
 
     def abandon(self, *, cut: bool) -> None:
-        """Close a log whose files somebody has changed, and change nothing more of them.
+        """Close a log whose files another process has changed, and change nothing more of them.
 
         SQLite would fold what is left of the write-ahead log into the file, which then is a mixture of two
         states; or remove by its name what belongs to another log, which lies there now. It does neither while
-        somebody else has the log open, and a connection that may only read does neither.
+        another process has the log open, and a connection that may only read does neither.
 
         Args:
             cut: Whether they are still this log's, but were cut short: then what is left of them is made fit
@@ -226,7 +226,7 @@ def _made(path: Path, session: Session, undo: ExitStack) -> sqlite3.Connection:
 
 def _fill(connection: sqlite3.Connection, session: Session) -> None:
     # One transaction for all of it: a file is a whole log, if an empty one, or none at all. That it is
-    # written ahead is said after: what a log is stands in the file itself, should it lose what lies beside.
+    # written ahead is said after: what a log is is in the file itself, should it lose the files next to it.
     connection.execute("BEGIN")
     connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {schema.VERSION}")
@@ -259,8 +259,8 @@ def _reopened(path: Path, segment: Session, after_seq: int | None, undo: ExitSta
     (last_seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
     if after_seq is not None and last_seq != after_seq:
         raise BeingWrittenError(
-            f"{path.parent}: another process has gone on with this run meanwhile; "
-            f"`loadgen report {path.parent}` shows what it has come to",
+            f"{path.parent}: another process has continued this run meanwhile; "
+            f"`loadgen report {path.parent}` shows its results",
         )
     # This version may know events that the one which made the log did not.
     connection.executemany("INSERT OR IGNORE INTO event_types VALUES (?, ?)", schema.type_rows)
@@ -281,7 +281,7 @@ def _before(connection: sqlite3.Connection, path: Path) -> Before:
     ).fetchone()
     kinds = (int, int, str, int, int)
     if last is None or not all(map(isinstance, last, kinds)):
-        raise NotALogError(f"{path}: the log is damaged: it does not say when it was begun; run it anew")
+        raise NotALogError(f"{path}: the log is damaged: it does not say when it was begun; run it again")
     return Before(*last)
 
 
@@ -297,7 +297,7 @@ def log_path(run: Path) -> Path:
 
 
 def require_current(path: Path) -> None:
-    """Make sure that a file is a log that this version can go on with.
+    """Make sure that a file is a log that this version can continue with.
 
     Raises:
         NotALogError, NewerLogError: As for `verify`.
@@ -307,7 +307,7 @@ def require_current(path: Path) -> None:
     if version < schema.VERSION:
         raise OldLogError(
             f"{path}: written with log format {version}; it can be read as ever, but only a log of format "
-            f"{schema.VERSION} can be gone on with: run it anew",
+            f"{schema.VERSION} can be continued: run it again",
         )
 
 

@@ -1,7 +1,7 @@
 """The file that SQLite writes ahead of a log: whether it is whole, and what becomes of one that is not.
 
-SQLite does not notice that somebody has cut it. It goes on writing where it was, which leaves a hole, and
-takes what it reads there for pages of the log. https://www.sqlite.org/walformat.html has the layouts.
+SQLite does not notice that another process has cut it. It goes on writing where it was, which leaves a hole,
+and takes what it reads there for pages of the log. https://www.sqlite.org/walformat.html has the layouts.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ CLOSE_TIMEOUT_S: Final = 90.0
 class EventRecorder(Active):
     """Records events without ever blocking or encoding on the caller's thread.
 
-    A process has one recorder: it stands in `LIVE` from its construction until it is closed. The log is
+    A process has one recorder: it is in `LIVE` from its construction until it is closed. The log is
     made by `with`, by `begin`, or with the first event that `record_event` is given.
 
     Args:
@@ -60,8 +60,8 @@ class EventRecorder(Active):
         path: Where the log is made; by default `db_path(session_id)`. A folder has one recorder at a time.
         settings: Goes into the session row (see `recorder.session.Session`).
         environment: Likewise.
-        resume: Go on with the log that is at `path`, in a further segment; its settings stay as they are.
-        after_seq: Of a log to go on with, the last event that is known of: with a later one it is refused.
+        resume: Continue the log that is at `path`, in a further segment; its settings stay as they are.
+        after_seq: Of a log to continue with, the last event that is known of: with a later one it is refused.
         on_failure: Called once, on the writer's thread, when the log cannot be written any more.
 
     Raises:
@@ -247,7 +247,7 @@ class EventRecorder(Active):
         Raises:
             LogExistsError, LogNotMadeError: There is no room for a log at `path`.
             BeingWrittenError: Another process writes it.
-            LogError, OldLogError: What should be resumed is no log, or not one to go on with.
+            LogError, OldLogError: What should be resumed is not a log, or not one to continue with.
         """
         if self._not_made is not None:
             self._retire()
@@ -334,7 +334,7 @@ class EventRecorder(Active):
             if time.monotonic() >= next_reading and not stopped:
                 next_reading = time.monotonic() + HEALTH_INTERVAL_S
                 self._backlog.put(self._reading())
-        # Whoever was about to record when the end was asked for.
+        # A caller was about to record when the end was asked for.
         with suppress(Empty):
             while True:
                 self._write(self._backlog.take_at_once())
@@ -366,7 +366,7 @@ class EventRecorder(Active):
         self._log.append([], 0, self._complete_until_ns)
 
     def _gather(self) -> None:
-        """Let events come together, until the batch is full, its time is up, or somebody is in a hurry."""
+        """Let events come together, until the batch is full, its time is up, or a caller is in a hurry."""
         while self.waiting < COMMIT_EVENTS:
             left = self._waiting_since + COMMIT_INTERVAL_S - time.monotonic()
             if left <= 0 or self._hurry.wait(min(left, _GATHER_S)):

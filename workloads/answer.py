@@ -15,7 +15,7 @@ class Answer:
 
     Attributes:
         text: The output without the reasoning; empty where there is none.
-        reasoning: What the server told apart from it as reasoning.
+        reasoning: What the server distinguished from it as reasoning.
         tool_calls: The calls of tools, in OpenAI's format: `{"function": {"name", "arguments"}}`, where the
             arguments are JSON text.
         finish_reason: As the server told it: `length` for a truncated answer.

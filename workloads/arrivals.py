@@ -112,5 +112,5 @@ def arrival_process(name: str) -> ArrivalProcess:
 
 
 def _summed(draw: Callable[[], float]) -> Iterator[float]:
-    # No draw is None, so that this goes on for ever, without a line of Python for each.
+    # None is never drawn, so that this goes on without end, without a line of Python for each.
     return accumulate(iter(draw, None))

@@ -52,7 +52,7 @@ def dataset(
 
     Returns:
         The questions and the facts of the tasks; `questions[i].sample` is `samples[i]`, with the tag `task`.
-        The checksum is over what is asked and what it is held against, so that it is the same wherever the
+        The checksum is over what is asked and what it is compared with, so that it is the same wherever the
         same data comes from.
 
     Raises:

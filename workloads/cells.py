@@ -48,7 +48,7 @@ def letter(row: FileRow, column: str, letters: str) -> str:
     """One of some letters.
 
     Raises:
-        ColumnError: It is none of them.
+        ColumnError: It is not one of them.
     """
     value = row[column]
     if not isinstance(value, str) or len(value) != 1 or value not in letters:
@@ -62,7 +62,7 @@ def whole(row: FileRow, column: str, *, least: int = 0) -> int:
     """A whole number, also in the text of a cell.
 
     Raises:
-        ColumnError: It is none, or less than `least`.
+        ColumnError: It is not one, or less than `least`.
     """
     value = row[column]
     try:
@@ -77,7 +77,7 @@ def whole(row: FileRow, column: str, *, least: int = 0) -> int:
 
 
 def tag(row: FileRow, column: str) -> str:
-    """What figures are told apart by: a text or a number, as text.
+    """What figures are grouped by: a text or a number, as text.
 
     Raises:
         ColumnError: It is something else.

@@ -44,8 +44,8 @@ class Columns:
         prompt: Holds the question; None: found by its name.
         system: Holds the system prompt; None: found by its name, in each row.
         output: Holds the most output tokens; None: no column does.
-        weight: Holds how often a question is asked beside the others; None: no column does.
-        tags: What figures are told apart by.
+        weight: Holds how often a question is asked relative to the others; None: no column does.
+        tags: What figures are grouped by.
     """
 
     prompt: str | None = None

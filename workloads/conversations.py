@@ -9,7 +9,7 @@ before it called, or a new system message. What is asked is
 
 so that `all`, played with the recorded answers, begins as `first` does and ends as `last` does. What an
 assistant says before the user has said anything belongs to the first turn, and the answer to the last one is
-asked of the endpoint, so that nobody needs it.
+asked of the endpoint, so that it is not needed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_conversation(place: str, value: Sequence[Any], take: Take) -> Conversat
     Only what is sent, or may be, has to be sound.
 
     Raises:
-        PromptError: A message is none, or empty, or at a place where it makes no sense.
+        PromptError: A message is not one, or empty, or at a place where it makes no sense.
     """
     raw = [_message(f"{place}, message {number}", message) for number, message in enumerate(value, start=1)]
     roles = [role_of(f"{place}, message {number}", message) for number, message in enumerate(raw, start=1)]
@@ -125,8 +125,7 @@ def _in_turns(place: str, messages: Sequence[Message]) -> Conversation:
             asks = False
         elif message["role"] == "assistant" and answers:
             raise PromptError(
-                f"{place}, message {number}: an answer to nobody, for the message before it is one too; "
-                "--conversations last does not mind"
+                f"{place}, message {number}: two answers in a row; --conversations last accepts them"
             )
         else:
             turns[-1].append(message)

@@ -23,10 +23,10 @@ class Dataset:
         sha256: In hexadecimal, of the file's bytes as stored, or of the synthetic texts joined by newlines;
             of prompts made to length, of what they are made from.
         synthetic: Whether the questions were made up rather than read.
-        weights: How often each is asked beside the others, where the dataset says.
+        weights: How often each is asked relative to the others, where the dataset says.
         offsets_ns: When each is asked, from the first on, where the dataset is a trace. Never decreasing.
         facts: What else the log is to keep of it, as JSON: how lengths were counted, for one.
-        questions: Of benchmarks, the questions whose samples these are, in the same order; empty where nobody
+        questions: Of benchmarks, the questions whose samples these are, in the same order; empty where none
             judges the answers.
         tasks: Of benchmarks, their facts in order, each with `first`, the index of its first question.
     """

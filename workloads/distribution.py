@@ -42,7 +42,7 @@ _Read = Callable[[str], float]
 
 _NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d+)?", re.ASCII)
 _MOST_S: Final = 1e9
-"""The mean of a time, in seconds: thirty years, and no draw comes to more than a clock can be set to."""
+"""The mean of a time, in seconds: thirty years, and no draw is more than a clock can be set to."""
 
 _POSSIBLE_TIMES: Final = (
     "50ms, uniform:10ms..90ms, normal:50ms,10ms (mean, deviation), lognormal:50ms,0.5 (median, sigma) "

@@ -10,7 +10,7 @@ WorkloadError
 ├── DistributionError  a distribution that cannot be read, or cannot give its mean
 ├── ArrivalError     an arrival process that there is not
 ├── TaskError        a benchmark that there is not, or an option that it does not have
-├── EvalError        an eval function that cannot be imported, or is none
+├── EvalError        an eval function that cannot be imported, or is not one
 ├── PluginError      an entry point of another package that cannot be used
 └── ExtraError       a benchmark that takes a package which is not installed
 """
@@ -49,7 +49,7 @@ class TraceError(WorkloadError):
 
 
 class DistributionError(WorkloadError, ValueError):
-    """A distribution cannot be read, is none, or cannot give its mean."""
+    """A distribution cannot be read, is not one, or cannot give its mean."""
 
 
 class ArrivalError(WorkloadError, ValueError):

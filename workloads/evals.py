@@ -1,6 +1,6 @@
 """Eval functions: scorers that a user has written, as `module:function`, found from the current folder.
 
-There are two kinds, told apart by the name of the first parameter, each with or without `async`:
+There are two kinds, distinguished by the name of the first parameter, each with or without `async`:
 
     def score(solution_str, ground_truth, extra_info=None, **kw) -> float
     def score(messages, ground_truth, metadata, **kw) -> float
@@ -53,8 +53,8 @@ def eval_scorer(text: str, folder: Path | None = None) -> Scorer:
 
     Args:
         text: `module:function`; the scorer's name.
-        folder: Where the module is looked for beside what is installed; None for the current folder. It stays
-            on the path of modules, at its end, for what the function imports later.
+        folder: Where the module is looked for in addition to what is installed; None for the current folder.
+            It stays on the path of modules, at its end, for what the function imports later.
 
     Returns:
         A scorer whose definition has the checksum of the module's file: it is another one when the file is.

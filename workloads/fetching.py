@@ -33,7 +33,7 @@ _PATIENCE_S: Final = 60
 _LONGEST: Final = 300
 _DIGITS: Final = 12
 _UNREACHABLE: Final = frozenset({"ConnectError", "ConnectTimeout", "ReadTimeout", "LocalEntryNotFoundError"})
-"""The names of errors of the hub's client that are no `ConnectionError`, but mean the same."""
+"""The names of errors of the hub's client that do not inherit from `ConnectionError`, but mean the same."""
 
 
 def fetched(name: str, source: Source) -> Kept:

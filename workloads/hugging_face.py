@@ -66,7 +66,7 @@ def parse(text: str) -> Reference:
     """Read a reference.
 
     Raises:
-        SourceError: It is none.
+        SourceError: It is not one.
     """
     name, *parts = _COLON.split(text.removeprefix(PREFIX))
     if not name or len(parts) >= _MOST_PARTS or (parts and not parts[-1]):
@@ -154,7 +154,7 @@ def _load(reference: Reference) -> Any:
 
 
 def _quieten(datasets: Any) -> None:
-    """No progress bars, and no word on each attempt to reach the hub: what goes wrong is told once."""
+    """No progress bars, and no word on each attempt to reach the hub: what goes wrong is reported once."""
     datasets.disable_progress_bars()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
 
@@ -177,7 +177,7 @@ def _one_split(reference: Reference, loaded: Any) -> tuple[Any, str]:
 
 
 def _rows(reference: Reference, dataset: Any, digest: Any) -> Iterator[FileRow]:
-    """The rows as they are stored: images and sounds as bytes, which nobody decodes."""
+    """The rows as they are stored: images and sounds as bytes, not decoded."""
     number = size = 0
     for table in dataset.with_format("arrow").iter(_BATCH_ROWS):
         if (size := size + table.nbytes) > MOST_BYTES:

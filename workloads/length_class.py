@@ -1,4 +1,4 @@
-"""Lengths in classes that double: what long contexts are told apart by."""
+"""Lengths in classes that double: what long contexts are grouped by."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A draw outside of 1 to `MOST` counts as the bound that it passed. Where that moves the mean of a distribution
 by more than `MOST_OFF` of what it says, it cannot give its mean and is refused: `normal:5,100`, half of whose
-draws would be 1, or `lognormal:100,5`, whose mean is made of a few draws that nobody sees.
+draws would be 1, or `lognormal:100,5`, whose mean is made of a few draws that rarely occur.
 """
 
 from __future__ import annotations

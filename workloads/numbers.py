@@ -35,7 +35,7 @@ def most_tokens(row: FileRow, column: str | None) -> int | None:
 
 
 def weight(row: FileRow, column: str) -> float:
-    """How often a row's question is asked beside the others.
+    """How often a row's question is asked relative to the others.
 
     Raises:
         ColumnError: The column does not exist, or something else in it.

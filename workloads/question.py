@@ -1,4 +1,4 @@
-"""One question of a benchmark: what is asked, and what the answer is held against."""
+"""One question of a benchmark: what is asked, and what the answer is compared with."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Question:
         id: The benchmark's own name for it, unique in the task: a row's id, else its number.
         sample: What is asked. Its tags (subject, level, …) tell scores apart; its `max_tokens` is the
             benchmark's own limit, where it has one.
-        reference: All that a grader needs beside the answer, as JSON: the log keeps it, so that an answer can
-            be scored again without the dataset.
+        reference: All that a grader needs in addition to the answer, as JSON: the log keeps it, so that an
+            answer can be scored again without the dataset.
         empty_is_answer: Whether the benchmark's rule judges an answer without text and without calls, as
             where no call is right; else such a response is a failed request, which has the value 0.
     """

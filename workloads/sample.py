@@ -39,7 +39,7 @@ class Sample:
         tools: What the model may call, in OpenAI's format.
         max_tokens: The most output tokens, where the dataset says; it wins over the session's.
         temperature: The sampling temperature, where the dataset says; it wins over the session's.
-        tags: Columns of the dataset that figures are told apart by.
+        tags: Columns of the dataset that figures are grouped by.
         follow_ups: What comes after the answer, turn by turn.
         turn: Which turn of its conversation this is, from 0.
         told: How many of its messages an earlier turn has told already, the answer to that turn included.

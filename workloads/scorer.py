@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workloads.score import Score
 
 Reference = Mapping[str, Any]
-"""What an answer is held against; see `Question.reference`."""
+"""What an answer is compared with; see `Question.reference`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Scorer:
     Attributes:
         name: `official` for the benchmark's own; any other has a name that says what it is.
         version: Grows whenever a score could change.
-        grade: Judges one answer. Pure: the same reference and answer give the same score, for ever. Where a
+        grade: Judges one answer. Pure: the same reference and answer give the same score, always. Where a
             judge is needed it reads `Answer.judged`, and says `pending` while that has not all it needs.
         definition: Where the definition is from: repository and commit, or paper.
         headlines: The figures of a whole run; the first is the score of the task.

@@ -30,7 +30,7 @@ def in_openai_format(place: str, message: Mapping[str, Any]) -> dict[str, Any]:
     """The message in OpenAI's format.
 
     Raises:
-        PromptError: Nobody knows who speaks.
+        PromptError: The speaker is unknown.
     """
     speaker = message["from"]
     role = SPEAKERS.get(speaker.lower()) if isinstance(speaker, str) else None

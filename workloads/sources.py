@@ -30,10 +30,10 @@ MOST_BYTES: Final = 2**30
 """A file of more bytes, as it is stored or decompressed, is not read unless more are allowed."""
 
 MOST_TIMES: Final = 200
-"""gzip makes text a tenth of its size at best: what grows to more than so many times its size is no text."""
+"""gzip makes text a tenth of its size at best: what grows more often than this is not text."""
 
 ALWAYS_BYTES: Final = 64 * 2**20
-"""But up to so many bytes it may grow whatever its size."""
+"""But up to this many bytes it may grow whatever its size."""
 
 _AT_ONCE: Final = 2**20
 _BATCH_ROWS: Final = 1024
@@ -80,7 +80,7 @@ class FileRow:
 
 
 def read_stored(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Read the bytes of a file as they are stored, where they are no more than so many.
+    """Read the bytes of a file as they are stored, unless there are more than this many.
 
     Raises:
         SourceError: It is missing, a folder, empty, too large, or may not be read.
@@ -116,7 +116,7 @@ def read_rows(
         columns: What each row has: a JSON object with all of them is a row, and not one that holds rows.
 
     Yields:
-        At least one row. Blank lines of JSON Lines and CSV files are no rows.
+        At least one row. Blank lines of JSON Lines and CSV files are not rows.
 
     Raises:
         SourceError: The suffix is of no known format, or there are no rows.

@@ -1,4 +1,4 @@
-"""Tags: what rows say of their questions, and figures are told apart by."""
+"""Tags: what rows say of their questions, and figures are grouped by."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NAMES: Final = {True: "true", False: "false"}
 
 
 def read_tags(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
-    """The tags of a row as texts; a column that is null is no tag of it.
+    """The tags of a row as texts; a column that is null is not a tag of it.
 
     Raises:
-        ColumnError: The column does not exist, or something in it that is no one text or number.
+        ColumnError: The column does not exist, or something in it that is not a single text or number.
     """
     tags = {}
     for column in columns:

@@ -51,7 +51,7 @@ def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str
     Args:
         text: What the user wrote.
         columns: Of own data, the columns by what they hold: see `workloads.tasks.own`.
-        tags: Of own data, the columns that scores are told apart by.
+        tags: Of own data, the columns that scores are grouped by.
 
     Raises:
         TaskError: The benchmark, its option or the option's value does not exist, or own data has no column

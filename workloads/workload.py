@@ -117,7 +117,7 @@ class Workload:
             of a default is that of the value.
         max_tokens: The most output tokens that the benchmark allows; None for no limit of its own.
         temperature: The sampling temperature of the benchmark; None where it names none.
-        groups: The tags that scores are told apart by in a report.
+        groups: The tags that scores are grouped by in a report.
         subsets: Of a benchmark that is published in several parts: the source of each, by the value of the
             option `subset`. That of the default is `source`.
         tier: 1 for a core benchmark, 2 for long contexts and several turns, 3 for tools and agents, 4 for

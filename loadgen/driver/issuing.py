@@ -87,7 +87,7 @@ class Issuer:
         self._running: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
 
-    # What a crew is told…
+    # Messages to the workers…
 
     def issue(self, phase: Phase) -> Coroutine[Any, Any, int]:
         """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled.

@@ -70,7 +70,7 @@ class Ask:
     """What a client asks for.
 
     Attributes:
-        model: The model's name, as it stands in the answer.
+        model: The model's name, as it is in the answer.
         question: The last user message, or the prompt: what scripted replies are matched with.
         input_tokens: White-space-separated words of everything that was said; for a prompt of token ids
             their number.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.ask import Ask
 
 MOST: Final = 1_000_000
-"""So many questions are kept, about 150 MB; what is new after them is new whenever it comes."""
+"""How many questions are kept, about 150 MB; what is new after them is new whenever it comes."""
 
 
 class Cache:

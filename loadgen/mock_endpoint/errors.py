@@ -5,7 +5,7 @@
     │   └── RepliesError     a replies file that cannot be read
     └── MockSetupError       the options are sound, but the server cannot start: the port is taken, for one
 
-What a client did wrong is none of these but a `Refusal` (see `ask`), which becomes an answer.
+What a client did wrong is not one of these but a `Refusal` (see `ask`), which becomes an answer.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class MockOptions:
             (0 <= self.port <= _MAX_PORT, f"port {self.port} does not exist: choose 0 to {_MAX_PORT}"),
             (
                 self.tokens_per_chunk >= 1,
-                f"{self.tokens_per_chunk} tokens a chunk is no chunk: choose at least 1",
+                f"{self.tokens_per_chunk} tokens per chunk are too few: choose at least 1",
             ),
             (self.slots >= 0, f"{self.slots} slots cannot be: choose 0 for no limit, or a positive number"),
             (
@@ -105,7 +105,7 @@ class MockOptions:
                 ),
                 "a scenario says itself what leaves, and when: leave out fast, replies, stall, cache, TLS",
             ),
-            (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is none: choose from 0 to 1"),
+            (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is not a share: choose from 0 to 1"),
         )
         for sound, complaint in checks:
             if not sound:

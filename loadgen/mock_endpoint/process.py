@@ -119,7 +119,7 @@ class MockProcess:
         """How late the chunks of a fast server left, from its start to its end.
 
         Raises:
-            ValueError: It was not stopped yet, is not fast, or did not end in order: nobody knows.
+            ValueError: It was not stopped yet, is not fast, or did not end in order.
         """
         if not self._last_words:
             raise ValueError("only a fast mock endpoint that was stopped in order knows how punctual it was")

@@ -15,7 +15,7 @@ _MARGIN: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Punctuality:
-    """How late the chunks of a server left, each beside the time at which it was due.
+    """How late the chunks of a server left, each with the time at which it was due.
 
     Attributes:
         chunks: How many were due at a time of their own.
@@ -65,7 +65,7 @@ class Lateness:
 
     def note(self, late_ns: int) -> None:
         """Count a chunk that left so long after it was due; never below 0."""
-        if late_ns < 10_000_000:  # noqa: PLR2004 (counted 100,000 times a second)
+        if late_ns < 10_000_000:  # noqa: PLR2004 (counted 100,000 times per second)
             self._fine[late_ns // 1_000] += 1
         else:
             late_ms = late_ns // _MS

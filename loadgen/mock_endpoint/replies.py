@@ -5,7 +5,7 @@ A line is a JSON object:
     prompt         answer requests whose last user message (or prompt) is this, to the letter
     match          answer requests whose last user message (or prompt) contains this; without both, any
     reply          the text of the answer
-    reasoning      what is told apart from it as reasoning, ahead of it
+    reasoning      what is distinguished from it as reasoning, ahead of it
     tool_calls     a list of {"name", "arguments"}, or of calls as OpenAI's API has them, after it
     finish_reason  why the answer ends; by default `tool_calls` where there are any, else `stop`
     ttft           a distribution that takes the place of --ttft
@@ -62,7 +62,7 @@ class Reply:
         prompt: What the question must be; None where that does not matter.
         match: What the question must contain; the empty string is in every question.
         text: The answer.
-        reasoning: What is told apart from it.
+        reasoning: What is distinguished from it.
         calls: The tools that it calls.
         finish_reason: Why it ends, if nothing cuts it.
         ttft: Draws the seconds to the first token; None keeps the server's distribution.
@@ -166,7 +166,7 @@ def _line(text: bytes, where: str) -> Reply:
 
 
 def _call(index: int, call: Any) -> ToolCallPart:
-    """A tool call, as it stands in a list of them."""
+    """A tool call, as it is in a list of them."""
     function = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
         raise ValueError(f'tool_calls, number {index + 1}, is not {{"name": …, "arguments": …}}')

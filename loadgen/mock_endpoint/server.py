@@ -57,7 +57,7 @@ def serve(options: MockOptions) -> Punctuality | None:
 
 
 def _keep_quiet(_: Truth) -> None:
-    """Tell nobody the truth."""
+    """Write no truth."""
 
 
 async def _serve(

@@ -39,7 +39,7 @@ class ExtendedToken:
 
     Attributes:
         text: The text of the answer.
-        reasoning: What is told apart from it as reasoning.
+        reasoning: What is distinguished from it as reasoning.
         calls: Tool calls, or parts of them.
     """
 

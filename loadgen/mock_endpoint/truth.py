@@ -110,7 +110,7 @@ class TruthFile:
     """Where the truth goes, one JSON object a line, flushed as it is written."""
 
     def __init__(self, path: str | Path) -> None:
-        """Begin the file anew.
+        """Begin the file again.
 
         Raises:
             MockOptionsError: It cannot be written.

@@ -39,7 +39,7 @@ class WireProtocol:
         whole_object: The `object` of an answer in one piece.
         role: What a chunk that holds only the role has in its choice; None where there is none.
         piece: What a choice holds for a token, in a stream.
-        end: What a stream's last choice holds beside its finish reason.
+        end: What a stream's last choice holds in addition to its finish reason.
         whole: What the choice of an answer in one piece holds for it.
     """
 

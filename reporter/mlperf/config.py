@@ -2,9 +2,9 @@
 
 mlcommons/endpoints@ea332753:src/inference_endpoint/config/schema.py (BenchmarkConfig).
 
-What was asked for is told as it was, but for one thing: `min_duration_ms` is how long the run did last, as
-MLPerf counts it. A run of a number of requests names no duration, and one that was cut short did not last for
-what it named.
+What was asked for is reported as it was, but for one thing: `min_duration_ms` is how long the run did last,
+as MLPerf counts it. A run of a number of requests names no duration, and one that was cut short did not last
+for what it named.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the submission checker of MLPerf Inference v6.1 reads of an endpoints run, and what we know of it.
 
 mlcommons/inference@b66003e1:tools/submission/submission_checker/constants.py (ENDPOINTS_MAPPINGS,
-ENDPOINTS_YAML_FIELD_MAP, ENDPOINTS_JSON_ALT_PATHS) and parsers/endpoints_parser.py beside it. docs/mlperf.md
+ENDPOINTS_YAML_FIELD_MAP, ENDPOINTS_JSON_ALT_PATHS) and parsers/endpoints_parser.py next to it. docs/mlperf.md
 has the list with the meaning of each.
 """
 
@@ -119,7 +119,7 @@ def lacking(files: Mapping[str, Mapping[str, Any]]) -> Mapping[tuple[str, str], 
 
 
 def value_of(content: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    """What stands at a path; None where nothing does."""
+    """What is at a path; None where nothing does."""
     value: Any = content
     for member in path:
         value = value.get(member) if isinstance(value, dict) else None

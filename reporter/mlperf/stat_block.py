@@ -5,7 +5,7 @@ mlcommons/endpoints@ea332753:src/inference_endpoint/metrics/report.py (_series_t
 Times are nanoseconds. Percentiles are by the method of the definitions; early-stopping estimates are MLPerf's
 (`rulesets.statistics.early_stopping`), None where there are too few samples for one. Where failed requests
 count as violations they are among the samples of percentiles and estimates, and one that falls on them is
-None: a figure that nobody can stand for. Everything else is of the requests that completed.
+None: a figure without evidence. Everything else is of the requests that completed.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def block(sample: LogSample, std: float | None, unit: Unit) -> dict[str, Any]:
 
 
 def estimated(sample: LogSample, std: float | None, unit: Unit) -> dict[str, Any]:
-    """The block of a latency, with its early-stopping estimates beside the percentiles."""
+    """The block of a latency, with its early-stopping estimates next to the percentiles."""
     return {**block(sample, std, unit), "early_stopping_percentiles": estimates(sample, unit)}
 
 

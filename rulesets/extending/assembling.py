@@ -96,7 +96,7 @@ def _load(rules: Rules) -> LoadDemand | None:
         return None
     if "pattern" not in load:
         first = next(rule for (section, _), rule in rules.items() if section == "load")
-        raise first.part.error("the key 'pattern' is missing beside it")
+        raise first.part.error("the key 'pattern' is missing next to it")
     own = {field.name for field in fields(LoadDemand)}
     others = {name: value for name, value in load.items() if name not in own}
     return LoadDemand(**{name: load[name] for name in own if name in load}, others=others)

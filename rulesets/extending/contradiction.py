@@ -25,7 +25,7 @@ def check(rules: Rules) -> None:
     for (key, (target, rule)), (other_key, (other, other_rule)) in combinations(_demands(rules), 2):
         if bounds.subject(target) == bounds.subject(other) and not bounds.of(target).meets(bounds.of(other)):
             raise other_rule.part.error(
-                f"can never pass beside {spelled(key)!r} (line {rule.part.line}): "
+                f"can never pass together with {spelled(key)!r} (line {rule.part.line}): "
                 f"{shown(other)} and {shown(target)} contradict each other"
                 if other_key[0] == "targets"
                 else f"contradicts {spelled(key)!r} (line {rule.part.line})"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rulesets.reading.page import ModelPage, Page, ScenarioPage
 
 _DEMANDING: Final = ("targets", "validity", "audit", "load", "steady_state", "baseline", "sweep")
-"""The sections that ask something of a run; others say how figures are made, and what is told of them."""
+"""The sections that ask something of a run; others say how figures are made and reported."""
 
 
 @dataclass(frozen=True, slots=True)

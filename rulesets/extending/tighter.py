@@ -34,7 +34,7 @@ def loosened(before: Rules, after: Rules) -> Iterator[tuple[Key, str]]:
 
     Args:
         before: The rules that may only be tightened.
-        after: Those that are to stand in their place.
+        after: Those that are to be in their place.
     """
     for key, rule in before.items():
         if key not in after:

@@ -99,7 +99,7 @@ TOLD: Final = (
     *("isl", "osl", "range_ratio", "ignore_eos", "samples_per_query", "prompts_per_concurrency"),
     "nominal_queries",
 )
-"""What a load says beside how requests arrive, and nothing here checks."""
+"""What a load says in addition to how requests arrive; no rule here checks it."""
 
 _LOAD: Final = keys(
     {
@@ -224,7 +224,7 @@ DEMANDS: Final[Mapping[str, Shape]] = {
 }
 """What a scenario can say, and a flat file at its top."""
 FLAT: Final = tuple(name for name in DEMANDS if name != "audit")
-"""What cannot stand at the top beside models."""
+"""What cannot be at the top level next to models."""
 
 _SCENARIO: Final = keys({**DEMANDS, **_NOTES})
 _MODEL: Final = keys(

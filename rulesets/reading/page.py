@@ -31,7 +31,7 @@ class ScenarioPage:
         name: `*` for every scenario.
         part: Where it begins.
         rules: Its rules.
-        notes: What is to be said of it.
+        notes: Remarks for readers.
         drop: The ids of rules that do not apply, each with its place.
     """
 
@@ -52,7 +52,7 @@ class ModelPage:
         rules: Those of all its scenarios.
         scenarios: In the order of the file.
         aliases: Other names of it.
-        notes: What is to be said of it.
+        notes: Remarks for readers.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Page:
         extends: The ruleset that it extends, with the place; None for none.
         locked: Whether a file that extends it may only tighten it.
         source: Where the rules come from.
-        notes: What is to be said of it.
+        notes: Remarks for readers.
         shared: The rules of all models and scenarios.
         models: In the order of the file; of a flat file `*` with one scenario.
         flat: Whether it has no models.
@@ -98,7 +98,7 @@ def read(path: Path) -> Page:
     """Read a ruleset file.
 
     Raises:
-        RulesetFileError: It cannot be read or is no ruleset; the message names file, line and key.
+        RulesetFileError: It cannot be read or is not a ruleset; the message names file, line and key.
     """
     whole = document.read(path)
     _check_schema(whole)
@@ -139,7 +139,9 @@ def _models(fields: Mapping[str, Located], whole: DocumentPart) -> tuple[ModelPa
         return (ModelPage(ANY, whole, {}, (ScenarioPage(DEFAULT, whole, rules, (), drop),)),)
     misplaced = next((name for name in FLAT if name in fields), None)
     if misplaced is not None:
-        raise fields[misplaced].part.error("stands beside models, and belongs into one of their scenarios")
+        raise fields[misplaced].part.error(
+            "is at the top level next to models, and belongs into one of their scenarios"
+        )
     return tuple(_model(name, model) for name, model in fields["models"].value.items())
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NAMES: Final = {id(shape.schema): name for name, shape in DEMANDS.items()}
-"""What stands at the top of a flat file and in scenarios, by identity: it is described once."""
+"""What is at the top of a flat file and in scenarios, by identity: it is described once."""
 
 
 def schema() -> Mapping[str, Any]:

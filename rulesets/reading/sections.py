@@ -153,7 +153,7 @@ def _definitions(located: Located) -> Rules:
 
 
 def _check_metrics(metrics: Located | None) -> None:
-    """See that each metric of a baseline exists, and can be better in the direction that is told."""
+    """See that each metric of a baseline exists, and can be better in the declared direction."""
     for name, better in () if metrics is None else metrics.value.items():
         try:
             baseline.target(name, better.value, Baseline())

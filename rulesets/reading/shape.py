@@ -1,4 +1,4 @@
-"""What may stand at a place of a document: how it is read, and how a JSON schema says it.
+"""What may be at a place of a document: how it is read, and how a JSON schema says it.
 
 Both halves of a shape are made side by side, so that an editor which knows the schema and the reader agree.
 """
@@ -43,7 +43,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What may stand somewhere.
+    """What may be somewhere.
 
     Attributes:
         read: Reads it, or raises `RulesetFileError`.
@@ -214,7 +214,7 @@ def items(shape: Shape, least: int = 0) -> Shape:
 
 
 def either(scalar: Shape | None = None, mapping: Shape | None = None, sequence: Shape | None = None) -> Shape:
-    """One shape or another, told apart by whether it has keys, is a list, or neither."""
+    """One shape or another, distinguished by whether it has keys, is a list, or neither."""
     shapes = [shape for shape in (scalar, mapping, sequence) if shape is not None]
 
     def read(part: DocumentPart) -> Located:

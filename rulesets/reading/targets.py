@@ -92,7 +92,7 @@ _TARGET: Final = either(scalar=_SHORT, mapping=Shape(_LONG.read, {**_LONG.schema
 
 _GROUPS: Final = frozenset(get_args(Group))
 _TAKEN: Final = _GROUPS - {"target", "accuracy", "goodput"} | {"dataset", "generation", "seeds", "power"}
-"""What the ids of rules that are no targets begin with, before the first dot."""
+"""What the ids of rules that are not targets begin with, before the first dot."""
 
 TARGETS: Final = items(_TARGET, least=1)
 
@@ -249,7 +249,7 @@ def _confidence(fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if fields.get("method") != "none":
         return fields
     if len(fields) > 1:
-        raise TargetError("confidence", "has no level, form or side where its method is none")
+        raise TargetError("confidence", "has no level, form or side with the method none")
     return None
 
 
@@ -286,7 +286,7 @@ def _limit(limit: Located, reference: Located | None) -> float:
     if "abs" in limit.value:
         return float(limit.value["abs"].value)
     if reference is None:
-        raise limit.part.error("is a share of the reference, and there is no key 'reference' beside it")
+        raise limit.part.error("is a share of the reference, and there is no key 'reference' next to it")
     return float(exact(limit.value["factor"].value) * exact(reference.value))
 
 
@@ -327,7 +327,7 @@ def _goodput(located: Located) -> Iterator[tuple[Target, DocumentPart]]:
 
 
 def _slo(name: str, limit: Located) -> Condition:
-    """Read one latency of a goodput: what is at most so many ms is good."""
+    """Read one latency of a goodput: what is at most this many ms is good."""
     metric = name.removesuffix("_ms")
     names = [f"{metric_name}_ms" for metric_name in (*METRICS, *METRIC_ALIASES)]
     if metric == name or f"{metric}_ms" not in names:

@@ -1,5 +1,5 @@
 """What chance may have done to a figure: tests, limits and intervals, as docs/statistics.md describes them.
 
-Pure functions of numbers, each with its formula beside it and where that is from. Levels and probabilities
+Pure functions of numbers, each with its formula and the source of that. Levels and probabilities
 are between 0 and 1; ranks count from 0 in ascending order.
 """

@@ -27,7 +27,7 @@ RESEMBLANCE: Final = 0.2
 """From this lag-1 autocorrelation on, blocks are too short to be taken for independent."""
 
 FEWEST: Final = 5
-"""So many blocks are left at least when two become one."""
+"""How many blocks are left at least when two become one."""
 
 
 @dataclass(frozen=True, slots=True)

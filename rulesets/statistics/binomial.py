@@ -1,6 +1,6 @@
 """The binomial distribution, by the regularised incomplete beta function.
 
-Up to 64 trials a probability is exact but for its last bit, so that what ties with a level is seen to tie.
+Up to 64 trials a probability is exact but for its last bit, so that a tie with a level is found.
 Beyond, it is off by less than 1e-10 of itself (up to 1e7 trials; less by far where there are fewer).
 """
 
@@ -45,7 +45,7 @@ def beta_inc(a: float, b: float, x: Probability) -> float:
 
 
 def _beta_inc(a: float, b: float, x: float, y: float) -> float:
-    """I_x(a, b), with y = 1 - x told apart, as subtracting would cost digits.
+    """I_x(a, b), with y = 1 - x given separately, because subtracting would cost digits.
 
     I_x(a, b) = x^a y^b / (a B(a, b)) times a continued fraction, which converges quickly for x below
     (a + 1)/(a + b + 2): DLMF 8.17.22. Beyond, I_x(a, b) = 1 - I_y(b, a): DLMF 8.17.4.

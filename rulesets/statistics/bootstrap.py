@@ -1,4 +1,4 @@
-"""Intervals by resampling, for a statistic whose distribution nobody knows: the percentile bootstrap.
+"""Intervals by resampling, for a statistic whose distribution is unknown: the percentile bootstrap.
 
 B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), 13.3. What is drawn again is whole
 spans of time where the values of a run resemble their neighbours: the moving parts are the blocks, not the
@@ -121,7 +121,7 @@ def percentile_interval(
 
 
 def _drawn(count: int, seed: int, resamples: int) -> Iterator[list[int]]:
-    """So many of so many, with replacement, again and again."""
+    """How many of n, with replacement, again and again."""
     random = Random(seed)  # noqa: S311 (a simulation, not a secret)
     for _ in range(resamples):
         yield random.choices(range(count), k=count)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EXACT: Final = 50
-"""So many figures at most are tested exactly."""
+"""How many figures at most are tested exactly."""
 
 
 @dataclass(frozen=True, slots=True)

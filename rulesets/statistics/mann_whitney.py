@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rulesets.statistics.probability import Probability
 
 EXACT: Final = 25
-"""So many values a side at most are tested exactly."""
+"""How many values a side at most are tested exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def u_test(first: Sequence[float], second: Sequence[float], *, exact: bool | Non
     """Test two groups of at least one value each, both ways.
 
     Args:
-        first: Infinity is larger than all; not-a-number is no value.
+        first: Infinity is larger than all; not-a-number is not a value.
         second: Likewise.
         exact: None for whatever their size allows.
     """

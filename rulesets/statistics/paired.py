@@ -61,7 +61,7 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference | 
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact p, both ways, of so many questions that only one of two models answered right.
+    """The exact p, both ways, of this many questions that only one of two models answered right.
 
     Twice the smaller tail of Binomial(b + c, ½): Q. McNemar, "Note on the sampling error of the difference
     between correlated proportions or percentages", Psychometrika 12, 1947, without its approximation.

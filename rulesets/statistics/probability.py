@@ -21,5 +21,5 @@ def proper(probability: Probability) -> Fraction:
     """
     exact = exactly(probability)
     if not 0 < exact < 1:
-        raise ValueError(f"a probability between 0 and 1 is needed, and {probability} is none")
+        raise ValueError(f"a probability must be between 0 and 1, not {probability}")
     return exact

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_SAMPLES: Final = 10**8
-"""More are not worth a remedy: who asks how many samples are needed is told of no larger number."""
+"""More are not worth a remedy: no larger number of needed samples is reported."""
 
 
 def smallest(enough: Callable[[int], bool], start: int = 1, limit: int | None = None) -> int | None:

@@ -35,7 +35,7 @@ def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> Ver
         "tps_per_user_consistency",
         f"|tps_per_user / (1000 / tpot p(90)) - 1| <= {tolerance:g}",
         tolerance,
-        method="the figure of each verdict beside its report's TPOT",
+        method="the figure of each verdict next to its report's TPOT",
     )
     apart = {}
     for point in points:
@@ -43,7 +43,7 @@ def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> Ver
         if stated is not None and computed is not None:
             apart[str(point)] = abs(stated / computed - 1)
     if not apart:
-        return rule.skipped(f"no verdict states {_STATED} beside a report with TPOT")
+        return rule.skipped(f"no verdict states {_STATED} next to a report with TPOT")
     name, worst = max(apart.items(), key=lambda entry: entry[1])
     if worst <= tolerance:
         return rule.met(len(apart), worst)

@@ -1,4 +1,4 @@
-"""What an Offline run must show beside the curve: no less than its greatest point.
+"""What an Offline run must show in addition to the curve: no less than its greatest point.
 
 mlcommons/endpoints_policies, endpoints_rules.md §5: system_tps(Offline) >= 0.98 x system_tps(C_max), at a
 concurrency of at least C_max. The checker of the round says nothing where no point lies at C_max; here that
@@ -29,7 +29,7 @@ _NO_OFFLINE: Final = (
 
 
 def throughput(parameters: Any, points: Sequence[Point], curve: Curve) -> VerdictRow:
-    """Judge the output tokens a second of the Offline run by those at C_max.
+    """Judge the output tokens per second of the Offline run by those at C_max.
 
     Args:
         parameters: `factor` and `severity`, or nothing for 0.98, which fails.
@@ -43,7 +43,7 @@ def throughput(parameters: Any, points: Sequence[Point], curve: Curve) -> Verdic
         f"output_tps(Offline) / output_tps(C_max) >= {factor:g}",
         factor,
         _severity(parameters),
-        method="output tokens a second over the window",
+        method="output tokens per second over the window",
     )
     offline = [point for point in points if point.offline]
     at_c_max = [point for point in points if not point.offline and point.concurrency == c_max]
@@ -55,7 +55,7 @@ def throughput(parameters: Any, points: Sequence[Point], curve: Curve) -> Verdic
     slowest = min((_SYSTEM_TPS.figure(point) or 0.0 for point in offline), default=0.0)
     n = len(offline) + len(at_c_max)
     if best is None:
-        return rule.missed(n, f"the point at C_max ({c_max}) has no output tokens a second")
+        return rule.missed(n, f"the point at C_max ({c_max}) has no output tokens per second")
     share = slowest / best
     if share >= factor:
         return rule.met(n, share)

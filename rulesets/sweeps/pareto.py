@@ -1,7 +1,7 @@
 """The Pareto front of a sweep: a step function of its points, and nothing in between.
 
 mlcommons/endpoints_policies, endpoints_rules.md §4.1; InferenceX-app docs/pareto-api.md. A point shows that
-what it reached can be had, and so less of either; what lies between two points nobody has measured.
+what it reached can be had, and so less of either; what lies between two points is not measured.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Spot = tuple[float, float]
 """Where a point lies: x and y, of both of which more is better."""
 
 _SHOWN = 6
-"""So many spots of a front are told in a row."""
+"""How many spots of a front a row lists."""
 
 
 def front(spots: Sequence[Spot]) -> list[Spot]:

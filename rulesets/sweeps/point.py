@@ -27,7 +27,7 @@ class Point:
             not prescribed.
         offline: Whether everything was asked at once.
         report: Its report as plain values, keyed as report.json is.
-        verdict: What became of it by itself; None where it was not judged.
+        verdict: Its own verdict; None where it was not judged.
         name: What it is called in a sentence; its concurrency where it has none.
     """
 
@@ -82,7 +82,7 @@ class Axis:
         )
 
     def figure(self, point: Point) -> float | None:
-        """Its figure of a point, tokens or requests a second; None where the report has none above 0."""
+        """Its figure of a point, tokens or requests per second; None where the report has none above 0."""
         if self.metric == _INTERACTIVITY:
             tpot = facts.number(facts.section(point.report, "tpot_ms").get(self.stat.replace(".", "")))
             return _MS_A_SECOND / tpot if tpot else None

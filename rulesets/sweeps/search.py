@@ -24,7 +24,7 @@ def row(settings: Mapping[str, Any], points: Sequence[Point]) -> VerdictRow:
     """Judge whether the points have found it.
 
     Args:
-        settings: `maximise`: `rate` (requests a second) or `concurrency`; `tolerance`, as a share.
+        settings: `maximise`: `rate` (requests per second) or `concurrency`; `tolerance`, as a share.
         points: All of them, each with its verdict.
     """
     what, tolerance = str(settings.get("maximise", "rate")), float(settings.get("tolerance", TOLERANCE))

@@ -291,7 +291,7 @@ def test_who_is_overtaken_asks_nothing(
         return held(path, segment, after_seq)
 
     monkeypatch.setattr(Store, "reopen", overtaken)
-    with pytest.raises(BeingWrittenError, match="has gone on with this run meanwhile"):
+    with pytest.raises(BeingWrittenError, match="has continued this run meanwhile"):
         resume(ResumeSettings(run=a_run, api_key=KEY, quiet=True))
     assert len(mock.truth()) == asked
     with closing(sqlite3.connect(a_run / "events.db")) as log:

@@ -77,5 +77,5 @@ def test_places(written: str, value: Any, found: Any) -> None:
 @pytest.mark.parametrize("written", ["", ".", "a.", ".a", "a..b"])
 def test_what_is_no_place(written: str) -> None:
     """An empty name."""
-    with pytest.raises(ValueError, match="is no place in JSON"):
+    with pytest.raises(ValueError, match="is not a place in JSON"):
         place(written)

@@ -120,7 +120,7 @@ def test_the_childs_complaint_is_passed_on() -> None:
         ({"host": "\udcff"}, "is not a host"),
         ({"port": 70000}, "port 70000 does not exist"),
         ({"slots": -1}, "-1 slots cannot be"),
-        ({"tokens_per_chunk": 0}, "0 tokens a chunk is no chunk"),
+        ({"tokens_per_chunk": 0}, "0 tokens per chunk are too few"),
         ({"role_chunk": "last"}, "there is no role chunk 'last'"),
         ({"tls_key": "key.pem"}, "a TLS key needs its certificate"),
         ({"tls_cert": "chain.pem", "fast": True}, "the fast engine does not speak TLS"),

@@ -27,8 +27,8 @@ def test_a_full_disk_as_sqlite_says_it(tmp_path: Path) -> None:
     connection.close()
     assert str(broken(LOG, caught.value, 3)) == (
         "run/events.db: the log cannot be written any more (database or disk is full). 3 events are not "
-        "in it. What was committed before is intact. Make room on the disk and go on with `loadgen "
-        "resume`, or run again with another --out (a scoring goes on with `loadgen score`)"
+        "in it. What was committed before is intact. Make room on the disk and continue with `loadgen "
+        "resume`, or run again with another --out (a scoring continues with `loadgen score`)"
     )
 
 

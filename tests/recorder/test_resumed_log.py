@@ -158,7 +158,7 @@ def test_what_is_no_log_is_not_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "events.db").write_text("hello" * 1000)
     with pytest.raises(NotALogError, match="not a SQLite file"):
         Store.reopen(tmp_path / "events.db", FIRST)
-    with pytest.raises(LogNotMadeError, match="cannot be gone on with"):
+    with pytest.raises(LogNotMadeError, match="cannot be continued"):
         Store.reopen(tmp_path / "nowhere" / "events.db", FIRST)
 
 
@@ -213,7 +213,7 @@ def test_a_log_that_somebody_has_gone_on_with_meanwhile(log: Path) -> None:
     """What was known of it is not so any more: it is refused, left as it is, and let go of."""
     write(Store.reopen(log, FIRST, after_seq=2), 52 * HOUR)
     with (
-        pytest.raises(BeingWrittenError, match="has gone on with this run meanwhile"),
+        pytest.raises(BeingWrittenError, match="has continued this run meanwhile"),
         EventRecorder(path=log, resume=True, after_seq=2),
     ):
         pass
@@ -227,7 +227,7 @@ def test_a_link_is_not_gone_on_with(log: Path, tmp_path: Path) -> None:
     link = tmp_path / "linked" / "events.db"
     link.parent.mkdir()
     link.symlink_to(log)
-    with pytest.raises(NotALogError, match="a link, and a log is gone on with where it lies"):
+    with pytest.raises(NotALogError, match="a link, and a log is continued where it is"):
         Store.reopen(link, FIRST)
     assert ask(log, "SELECT count(*) FROM sittings") == [(1,)]
     (tmp_path / "folder").symlink_to(log.parent)

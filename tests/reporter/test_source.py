@@ -38,6 +38,6 @@ def test_what_is_no_file_is_not_copied(log: Path, monkeypatch: pytest.MonkeyPatc
     copied: list[object] = []
     monkeypatch.setattr(shutil, "copyfile", lambda source, _: copied.append(source))
     log.with_name("events.db-wal").symlink_to("/dev/zero")
-    with pytest.raises(NotALogError, match="not a regular file, so it is none of SQLite's"), readable(log):
+    with pytest.raises(NotALogError, match="not a regular file, so it is not one of SQLite's"), readable(log):
         pass
     assert copied == []

@@ -99,9 +99,9 @@ def test_json_is_no_stream() -> None:
             {"protocol": "sse", "body": '{"a": ["{promt}"], "b": "{prompt}"}'},
             "there is no placeholder {promt}",
         ),
-        ({"protocol": "sse", "text_at": "a..b"}, "--text-at 'a..b' is no place in JSON"),
-        ({"protocol": "json", "tokens_at": ""}, "--tokens-at '' is no place in JSON"),
-        ({"protocol": "json", "finish_at": "."}, "--finish-at '.' is no place in JSON"),
+        ({"protocol": "sse", "text_at": "a..b"}, "--text-at 'a..b' is not a place in JSON"),
+        ({"protocol": "json", "tokens_at": ""}, "--tokens-at '' is not a place in JSON"),
+        ({"protocol": "json", "finish_at": "."}, "--finish-at '.' is not a place in JSON"),
     ],
 )
 def test_descriptions_that_cannot_be_used(said: dict[str, Any], why: str) -> None:

@@ -70,10 +70,10 @@ def test_an_answer_that_cannot_be_read_is_wrong(scorer: str, truth: Any, text: s
         *((scorer, None, "no ground_truth") for scorer in SCORERS if scorer != "calls"),
         ("exact_normalised", "?!", "nothing but punctuation"),
         ("exact_normalised", [], "nothing but punctuation"),
-        ("choice_4", "E", "'E' is no letter from A to D"),
-        ("choice_4", "Paris", "is no letter from A to D"),
-        ("calls", "Paris", "the ground_truth is no call"),
-        ("calls", None, "the ground_truth is no call"),
+        ("choice_4", "E", "'E' is not a letter from A to D"),
+        ("choice_4", "Paris", "is not a letter from A to D"),
+        ("calls", "Paris", "the ground_truth is neither a call"),
+        ("calls", None, "the ground_truth is neither a call"),
     ],
 )
 def test_a_ground_truth_that_the_scorer_cannot_use_is_no_score(scorer: str, truth: Any, why: str) -> None:

@@ -1,4 +1,4 @@
-"""Code in an answer: where it is, and what running it comes to."""
+"""Code in an answer: where it is, and the outcome of running it."""
 
 from __future__ import annotations
 

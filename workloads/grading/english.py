@@ -52,7 +52,7 @@ def sentences(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words and marks of a text, told apart a sentence at a time.
+    """The words and marks of a text, distinguished a sentence at a time.
 
     Raises:
         SourceError: Punkt's English model is not there.

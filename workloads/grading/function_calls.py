@@ -1,4 +1,4 @@
-"""Calls of functions that stand in a text as JSON or as Python, and calls compared in any order."""
+"""Calls of functions that are in a text as JSON or as Python, and calls compared in any order."""
 
 from __future__ import annotations
 

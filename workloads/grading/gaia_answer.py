@@ -32,7 +32,7 @@ def _same_part(answer: str, wanted: str) -> bool:
 
 
 def _same_number(answer: str, wanted: str) -> bool:
-    """What is no number is infinite officially, and so it is here."""
+    """What is not a number is infinite officially, and so it is here."""
     number = _number(answer.translate(_UNITS))
     return (float("inf") if number is None else number) == float(wanted)
 

@@ -1,7 +1,7 @@
 """What the judge of Humanity's Last Exam said: whether the answer is right, and how sure it was of itself.
 
 The judge is asked for JSON of a schema. One that cannot keep to a schema may put the JSON between other text,
-or write the members a line each; what is neither is no judgement (centerforaisafety/hle,
+or write the members a line each; what is neither is not a judgement (centerforaisafety/hle,
 `hle_eval/run_judge_results.py`, where it is left out of everything but the number of questions).
 """
 
@@ -32,7 +32,7 @@ _CERTAIN: Final = 100
 
 _PERCENT: Final = re.compile(r"\s*(-?\d{1,9})(?:\.0*)?\s*%?\s*", re.ASCII)
 _LINE: Final = r"(?im)^[^\w\n{{\"]*{}[^\w\n:]*:(.*)$"
-"""A member of JSON is none: JSON that cannot be read has no members."""
+"""No member of JSON can be read: JSON that cannot be read has no members."""
 _LINES: Final = {
     name: re.compile(_LINE.format(name)) for name in ("extracted_final_answer", "correct", "confidence")
 }
@@ -56,7 +56,7 @@ class Judgement:
 
 
 def judgement_in(text: str) -> Judgement | None:
-    """Read what a judge said; None where that is no judgement."""
+    """Read what a judge said; None where that is not a judgement."""
     fields = _object_in(text)
     return _from_lines(text) if fields is None else _from_object(fields)
 

@@ -1,9 +1,9 @@
 r"""The 25 instructions of IFEval whose following a program can tell (Zhou et al., arXiv:2311.07911).
 
 The definition is google-research/google-research, instruction_following_eval at 3f357bd: each instruction has
-an id and arguments, and tells of a text whether it is followed. Here its quadratic expressions are linear
+an id and arguments, and decides whether a text follows it. Here its quadratic expressions are linear
 ones that count the same. Where that code draws an argument that is missing at random, here it is an error; a
-letter that is none of a to z is counted as it is, as in 3f357bd, or drawn as in the versions before, where
+letter that is not one of a to z is counted as it is, as in 3f357bd, or drawn as in the versions before, where
 there is a `chance`.
 """
 

@@ -44,7 +44,7 @@ def calls_of_json(value: Any) -> Calls | None:
 
 
 def calls_of_tools(tool_calls: Iterable[Mapping[str, Any]]) -> Calls | None:
-    """The calls that an endpoint gave as such; None where the arguments of one are no JSON object."""
+    """The calls that an endpoint gave as such; None where the arguments of one are not a JSON object."""
     return calls_of_json(list(tool_calls))
 
 

@@ -45,7 +45,7 @@ def _stripped(text: str) -> str:
     for old, new in _REPLACED:
         text = text.replace(old, new)
     text = _without_unit(text)
-    for _ in range(2):  # the official code does it twice, and what is left may be one anew
+    for _ in range(2):  # the official code does it twice, and what is left may be one again
         text = text.replace("\\%", "")
     text = text.replace(" .", " 0.").replace("{.", "{0.")
     if text.startswith("."):

@@ -100,7 +100,7 @@ _PATTERNS: Final = tuple(re.compile(f"(?i){announced}{_OPTION}") for announced i
 def letter(text: str) -> str | None:
     """The letter after the first announcement that any language has; None where there is none.
 
-    It keeps its case: a small letter is read, and is none of the four.
+    It keeps its case: a small letter is read, and is not one of the four.
     """
     plain = reduce(lambda rest, markup: rest.replace(markup, ""), _MARKUP, text)
     match = next((match for pattern in _PATTERNS if (match := pattern.search(plain))), None)

@@ -21,7 +21,7 @@ def nodes(text: str) -> list[str] | None:
     """As the dataset's card reads them since be6cc6ec: of the last line, between its outermost brackets.
 
     Returns:
-        The nodes, of which there may be none; None where the last line is no answer.
+        The nodes, of which there may be none; None where the last line is not an answer.
     """
     line = text.rpartition("\n")[2]
     start, end = line.find("["), line.rfind("]")

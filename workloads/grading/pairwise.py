@@ -27,7 +27,7 @@ class PairwiseVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairwiseComparison:
-    """Both verdicts about an answer and the one that it is held against.
+    """Both verdicts about an answer and the one that it is compared with.
 
     Attributes:
         shown_first: The verdict where the answer stood first.

@@ -28,7 +28,7 @@ def normalised(text: str) -> str:
 
 
 def stands_in(part: str, text: str) -> bool:
-    """Whether one normalised text stands in another, and not within a longer word or number.
+    """Whether one normalised text is in another, and not within a longer word or number.
 
     Only a letter of a to z or a digit next to it makes a word longer, so that scripts without blanks between
     words are searched as well.
@@ -55,7 +55,7 @@ def choice(text: str, options: int) -> str | None:
     1. it is announced: `Answer: B`, `the answer is (B)`, `\boxed{B}`
     2. the whole answer, or its last line, is a letter, in brackets or with marks around it: `**(b)**`
     3. the answer begins with a letter and a mark: `B) Paris`, `B. Paris`
-    4. one letter alone stands in the answer, however often, and no other does. `A` and `I` are words where
+    4. one letter alone is in the answer, however often, and no other does. `A` and `I` are words where
        another word follows.
 
     Args:

@@ -5,7 +5,7 @@ two normalisations, or if SymPy makes their difference zero; of tuples and inter
 fraction that is not reduced is not equal to one that is, and what should be a whole number must be written
 as one. What SymPy could hang on is not given to it.
 
-Beside SymPy it takes pylatexenc, which turns LaTeX into text as the official code does.
+In addition to SymPy it takes pylatexenc, which turns LaTeX into text as the official code does.
 """
 
 from __future__ import annotations
@@ -139,11 +139,11 @@ def _without_latex(text: str) -> str:
 
     logging.getLogger("pylatexenc").setLevel(
         logging.CRITICAL
-    )  # it tells of everything that a model writes wrongly
+    )  # it warns of everything that a model writes wrongly
     latex = text.replace("\\tfrac", "\\frac").replace("\\dfrac", "\\frac").replace("\\frac", " \\frac")
     try:
         plain: str = LatexNodes2Text().latex_to_text(latex)
-    except Exception:  # noqa: BLE001 (the official code goes on with the text as it is, whatever is wrong)
+    except Exception:  # noqa: BLE001 (the official code continues with the text as it is, whatever is wrong)
         return text
     for old, new in _SIGNS:
         plain = plain.replace(old, new)

@@ -1,4 +1,4 @@
-"""An end to what might compute for ever."""
+"""An end to what might compute without end."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def _in_another(seconds: float) -> Iterator[None]:
         timer.cancel()
         timer.join()
         # What was thrown comes with one of the next instructions, and must not come later. It cannot be taken
-        # back: CPython 3.11 would look for it for ever.
+        # back: CPython 3.11 would look for it without end.
         for _ in range(_PATIENCE if rung.is_set() and not arrived else 0):
             sleep(0)

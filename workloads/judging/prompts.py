@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a judge is told.
+    """The prompts of a judge.
 
     Attributes:
         user: The user's message; `{question}` and its like are filled in.

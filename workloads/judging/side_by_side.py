@@ -27,9 +27,9 @@ def inquiries(
     Args:
         prompt: Has places for the two answers: `answer_a` and `answer_b`, or those of two turns
             (`answer_a_1`…).
-        texts: What stands at its other places.
+        texts: What is at its other places.
         ours: The answers that are judged, turn by turn.
-        theirs: Those that they are held against.
+        theirs: Those that they are compared with.
         key: What the keys of the inquiries begin with.
     """
 

@@ -44,7 +44,7 @@ NETWORK = frozenset(
         "socket.sendto",
     }
 )
-"""What the interpreter tells of attempts to reach the network."""
+"""The interpreter's audit events for attempts to reach the network."""
 
 TAKEN_OF_OS = (
     "kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty",
@@ -103,7 +103,7 @@ def say(voice: Any, seal: str, payload: dict[str, Any]) -> None:
 
 
 def judged(job: dict[str, Any]) -> dict[str, Any]:
-    """How the program ends. Whatever it raises is its own doing."""
+    """How the program ends. Whatever it raises is the program's."""
     try:
         passed = KINDS[job["kind"]](job)
     except ProgramVerdict as verdict:
@@ -198,7 +198,7 @@ class Silent(io.StringIO):
 
 
 def run_program(job: dict[str, Any]) -> int:
-    """A program that checks itself: it passes when it comes to its end."""
+    """A program that checks itself: it passes when it reaches its end."""
     streams = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = sys.stdout = sys.stderr = Silent()
     try:
@@ -255,7 +255,7 @@ KINDS = {"program": run_program, "functional": run_calls, "standard_input": run_
 
 
 class Test:
-    """The time of one test, and what an exception in it comes to.
+    """The time of one test, and the outcome of an exception in it.
 
     Args:
         job: Says how long it may take.
@@ -316,7 +316,7 @@ def without_guard(source: str) -> str:
 
 
 def as_function(source: str) -> str:
-    """The source as the body of a function, its imports before it; as it is where it is no Python."""
+    """The source as the body of a function, its imports before it; as it is where it is not Python."""
     try:
         body = ast.parse(source).body
         imports = [statement for statement in body if isinstance(statement, ast.Import | ast.ImportFrom)]
@@ -335,7 +335,7 @@ def _text(body: list[ast.stmt]) -> str:
 
 
 def require_alike(answer: str, right: str, passed: int) -> None:
-    """Hold what was printed against what should have been: line by line, numbers as decimals."""
+    """Compare what was printed with what should have been: line by line, numbers as decimals."""
     lines, wanted = ([line.strip() for line in text.strip().split("\n")] for text in (answer, right))
     if len(lines) != len(wanted):
         raise ProgramVerdict(

@@ -145,7 +145,7 @@ def drop_capabilities() -> None:
 def landlock(folder: str, readable: list[str]) -> None:
     """Allow access only to files below a folder, and, for reading, below some paths; no signals to others.
 
-    For ever, for this process and all that it starts. Documentation/userspace-api/landlock.rst of Linux.
+    Permanently, for this process and all that it starts. Documentation/userspace-api/landlock.rst of Linux.
 
     Args:
         folder: Where everything is allowed.
@@ -193,7 +193,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def start_no_process() -> None:
-    """Refuse to start processes, for ever; threads are none. Also what reaches into other processes.
+    """Refuse to start processes, permanently; threads are allowed. Also what reaches into other processes.
 
     Raises:
         OSError: The kernel has no seccomp, or the architecture is not known here.

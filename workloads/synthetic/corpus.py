@@ -35,7 +35,7 @@ def read_corpus(path: Path) -> Corpus:
     """Read a file of UTF-8 text.
 
     Raises:
-        SourceError, MalformedError: The file cannot be read, is too large, or is no text.
+        SourceError, MalformedError: The file cannot be read, is too large, or is not text.
         PromptError: There is no word in it.
     """
     stored = read_stored(path)

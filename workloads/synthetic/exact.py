@@ -1,4 +1,4 @@
-"""Texts of exactly so many tokens: each is counted, and corrected where the sum of its words misled."""
+"""Texts of exactly this many tokens: each is counted, and corrected where the sum of its words misled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workloads.synthetic.measure import TokenCount
 
 MOST_COUNTED: Final = 20_000_000
-"""Texts are counted up to so many tokens together, which takes about half a minute; see `Counted`."""
+"""Texts are counted up to this many tokens together, which takes about half a minute; see `Counted`."""
 
 _TRIES: Final = 20
 
@@ -48,7 +48,7 @@ def counted(
         texts: Make them.
         tokens: How many each should have.
         count: Counts.
-        most_counted: So many at most, all together.
+        most_counted: How many at most, all together.
 
     Raises:
         PromptError: A text cannot be made to have its tokens.
@@ -70,7 +70,7 @@ def _tokens(texts: Texts, count: TokenCount, message: int, less: int, fillers: i
 
 
 def _corrected(count: Callable[[int, int], int], wanted: int, missing: int) -> tuple[int, int]:
-    """What a text needs to have exactly `wanted` tokens, when without anything so many are missing.
+    """What a text needs to have exactly `wanted` tokens, when without anything this many are missing.
 
     What is too short is filled up. Where that never comes out even, because a filler is not one token after
     just this word, words are left out one by one until it does.

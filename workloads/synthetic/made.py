@@ -21,8 +21,8 @@ class Texts(Protocol):
 
         Args:
             message: Its number.
-            less: So many units are left out of it.
-            fillers: So many fillers are put in.
+            less: How many units are left out of it.
+            fillers: How many fillers are put in.
         """
         ...
 
@@ -60,7 +60,7 @@ class MadeSamples(Sequence[Sample]):
         texts: Make the messages.
         firsts: Question i has the messages `firsts[i]` to `firsts[i + 1] - 1`: the first is the question, the
             others are what its user says after each answer.
-        outputs: The most output tokens of each message's answer; empty where nothing is said of them.
+        outputs: The most output tokens of each message's answer; empty where nothing is said about them.
         prefixes: System prompts, in turns; empty for none.
         corrections: What messages need to have as many tokens as they should: see `Texts`.
         places: Which of the questions these are.

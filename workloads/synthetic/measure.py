@@ -22,7 +22,7 @@ _TIMES: Final = 8
 
 
 def words_of(tokens: int) -> int:
-    """About how many words so many tokens are, at least one."""
+    """About how many words this many tokens are, at least one."""
     return max(1, round(tokens / TOKENS_PER_WORD))
 
 
@@ -37,7 +37,7 @@ class Measure:
     count: TokenCount | None = None
 
     def units(self, tokens: int) -> int:
-        """How many units so many tokens are, at least one."""
+        """How many units this many tokens are, at least one."""
         return tokens if self.count else words_of(tokens)
 
     def all_units(self, tokens: array[int]) -> array[int]:

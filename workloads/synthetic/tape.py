@@ -49,11 +49,11 @@ class Tape:
     figures: tuple[tuple[int, ...], tuple[int, ...]]
 
     def cut(self, start: int, units: int) -> str:
-        """A text of so many units; it begins with white space.
+        """A text of this many units; it begins with white space.
 
         Args:
             start: Any number; another one mostly begins at another place.
-            units: 0 or less is no text.
+            units: 0 or less is not text.
         """
         cuts, last = [], len(self.costs) - 1
         place = start * _FAR % (last // self.stride or 1) * self.stride
@@ -67,7 +67,7 @@ class Tape:
         return "".join(cuts) + self.filler * units
 
     def numbered(self, number: int, units: int, *, first: bool = True) -> str:
-        """A text of so many units that begins with a number, figure by figure, and so like no other one.
+        """A text of this many units that begins with a number, figure by figure, and so like no other one.
 
         Args:
             number: From 0 on.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workloads.synthetic.tape import Tape
 
 DEFAULT_LENGTHS: Final = "130"
-"""As many tokens as the prompts have that are made when nothing is said of lengths."""
+"""As many tokens as the prompts have that are made when nothing is said about lengths."""
 
 MOST_MESSAGES: Final = 5_000_000
 """Of a dataset, all turns together."""
@@ -137,7 +137,7 @@ def _prefixes(wanted: Wanted, paper: Tape, measure: Measure) -> tuple[str, ...]:
 
 
 def _checksum(samples: MadeSamples) -> str:
-    """Of all that decides the texts, and of what is asked beside them."""
+    """Of all that decides the texts, and of what is asked in addition to them."""
     texts = samples.texts
     assert isinstance(texts, NumberedTexts)  # noqa: S101 (made here)
     parts: Iterable[object] = (

@@ -1,7 +1,7 @@
 """The Berkeley Function-Calling Leaderboard, version 4: the categories of one turn.
 
 Data and definition are those of `ShishirPatil/gorilla`, which the package `bfcl-eval` holds as well. The
-categories of several turns, of memory and of web search take simulated services and are no part of this.
+categories of several turns, of memory and of web search take simulated services and are not part of this.
 """
 
 from __future__ import annotations

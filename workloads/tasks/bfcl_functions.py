@@ -1,4 +1,4 @@
-"""Functions of the leaderboard as a model is told of them: as tools, or in a system prompt."""
+"""Functions of the leaderboard as a model sees them: as tools, or in a system prompt."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _OPENAI_TYPES: Final = {
 
 
 def system_prompt(functions: Sequence[Function]) -> str:
-    """What a model is told that answers in text."""
+    """The instructions for a model that answers in text."""
     return f"{_PROMPT}{json.dumps(functions, indent=4)}\n"
 
 
@@ -115,7 +115,7 @@ def with_hints(function: Function, language: str) -> Function:
 
 
 def _as_source(schema: Mapping[str, Any], language: str) -> dict[str, Any]:
-    """A parameter that is given as source code; what it is made of is told in words."""
+    """A parameter that is given as source code; its parts are described in words."""
     name, declared, left_out = _NAMES[language], schema["type"], ""
     if declared == "any":
         says = f" This parameter can be of any type of {name} object in string representation."

@@ -46,7 +46,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the lines are exactly those that belong there, in order, short, and nothing beside them."""
+    """Right where the lines are exactly those that belong there, in order, short, and nothing else."""
     lines = [line for line in answer.text.strip().split("\n") if line.strip()]
     matches = [_LINE.fullmatch(line) for line in lines]
     ids = [match[1] for match in matches if match]

@@ -39,7 +39,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the answer is one of the accepted ones, and cited are all it rests on and none beside."""
+    """Right where the answer is one of the accepted ones, and cited are all it rests on and no other."""
     fields = json_in(answer.text, dict)
     if fields is None or "answer" not in fields:
         return unparsed("no JSON object with an answer", **dict.fromkeys(_FIGURES, 0.0))

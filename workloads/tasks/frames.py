@@ -1,8 +1,8 @@
 """FRAMES: 824 questions that take facts from several articles (Krishna et al., arXiv:2409.12941).
 
 The question alone is asked (the paper's naive prompt), and a judge says `Decision: TRUE` or `Decision:
-FALSE`. The last decision in its words counts. One that is none (`not true`, the two words of the prompt
-repeated) is no verdict: then the answer has no score, and the judge is to be asked again.
+FALSE`. The last decision in its words counts. One that is neither (`not true`, the two words of the prompt
+repeated) is not a verdict: then the answer has no score, and the judge is to be asked again.
 """
 
 from __future__ import annotations

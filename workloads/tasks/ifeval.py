@@ -62,7 +62,7 @@ def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
     """The instructions of a row and their arguments, those that are null left out.
 
     Raises:
-        ColumnError: There are not as many arguments as instructions, or one of them is none.
+        ColumnError: There are not as many arguments as instructions, or one of them is not one.
     """
     names, options = row["instruction_id_list"], row["kwargs"]
     if (
@@ -117,7 +117,7 @@ def require(reference: Reference) -> None:
     """Make sure that everything is there that the instructions of a prompt are checked with.
 
     Raises:
-        TaskError: An instruction is none, or has the wrong arguments.
+        TaskError: An instruction is not one, or has the wrong arguments.
         ExtraError, SourceError: A package, or its data, is missing.
     """
     for name, arguments in zip(reference["instruction_id_list"], reference["kwargs"], strict=True):
@@ -130,7 +130,7 @@ def draws(name: str, arguments: Mapping[str, Any]) -> bool:
 
 
 def verdicts(reference: Reference, text: str, seed: str | None = None) -> Verdicts:
-    """Hold an answer against its instructions.
+    """Compare an answer with its instructions.
 
     Args:
         reference: Has `instruction_id_list` and `kwargs`.
@@ -138,7 +138,7 @@ def verdicts(reference: Reference, text: str, seed: str | None = None) -> Verdic
         seed: Of what the official code draws; None draws nothing.
 
     Raises:
-        TaskError: An instruction is none, or has the wrong arguments.
+        TaskError: An instruction is not one, or has the wrong arguments.
         ExtraError, SourceError: A package, or its data, is missing.
     """
     instructions = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))

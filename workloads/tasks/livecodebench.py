@@ -130,7 +130,7 @@ def _function(row: FileRow) -> str | None:
     """The function that is called, where one is.
 
     Raises:
-        ColumnError: What is known about the problem is no JSON object.
+        ColumnError: What is known about the problem is not JSON object.
     """
     try:
         match json.loads(row["metadata"] or "{}"):

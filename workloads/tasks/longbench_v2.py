@@ -74,7 +74,7 @@ def _fitting(name: str, limit: int) -> Callable[[str], str]:
     """What cuts a prompt in the middle, to a number of tokens; nothing is cut where there is no tokenizer.
 
     Raises:
-        TaskError: The number is none.
+        TaskError: The number is not one.
         SourceError: The tokenizer does not exist.
     """
     if limit < 1:

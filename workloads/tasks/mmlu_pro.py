@@ -208,7 +208,7 @@ _SCORERS: Final = (
             Headline("accuracy"),
             Headline("with_guesses", "avg(coalesce(metrics['guess'], value))"),
         ),
-        note="`with_guesses` is what guessing among a question's options comes to on average.",
+        note="`with_guesses` is the average score of guessing among a question's options.",
     ),
     Scorer("api", 1, grade_api, f"{_AT}, evaluate_from_api.py: takes out ** first"),
     Scorer("first_rule", 1, grade_first_rule, f"{_AT}, compute_accuracy.py: level l1"),

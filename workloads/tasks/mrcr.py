@@ -51,7 +51,7 @@ def _messages(row: FileRow) -> tuple[dict[str, Any], ...]:
     """The conversation, which the data has as JSON text.
 
     Raises:
-        ColumnError: It is none.
+        ColumnError: It is not one.
     """
     prompt = row["prompt"]
     try:

@@ -2,7 +2,7 @@
 
 By default a judge rates both answers from 1 to 10, and the score is the mean. `pairwise` holds them against
 the answers of another model, in both orders: a win is one in both, and what differs is a tie (FastChat's
-adjusted win rate). Questions of mathematics, reasoning and coding are judged beside a reference answer.
+adjusted win rate). Questions of mathematics, reasoning and coding are judged with a reference answer.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def grade_comparisons(reference: Reference, answer: Answer) -> Score:
 
 
 def _texts(reference: Reference) -> dict[str, str]:
-    """What stands in a prompt beside the answers that are judged."""
+    """What is in a prompt in addition to the answers that are judged."""
     first, second = reference["turns"]
     texts = {"question": first, "question_1": first, "question_2": second}
     if answers := reference.get("answers"):
@@ -214,7 +214,7 @@ WORKLOAD: Final = Workload(
             headlines=HEADLINES,
             ask=ask_for_comparisons,
             judge=_PROMPTS.label,
-            note="held against the answers of the model that the option `baseline` names",
+            note="compared with the answers of the model that the option `baseline` names",
         ),
     ),
     options={"baseline": ""},

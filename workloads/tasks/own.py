@@ -52,7 +52,7 @@ def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Work
     Args:
         text: The file's name.
         columns: The names of its columns by what they hold; an empty name says that there is none.
-        tags: Columns that scores are told apart by.
+        tags: Columns that scores are grouped by.
 
     Raises:
         TaskError: No column of that kind is read.
@@ -161,7 +161,7 @@ def _column(row: FileRow, name: str) -> str | None:
 
 
 def _truth(row: FileRow, column: str) -> Any:
-    """What an answer is held against: any JSON that says something."""
+    """What an answer is compared with: any JSON that says something."""
     truth = row[column]
     if truth is None or (isinstance(truth, str) and not truth.strip()):
         shown = kind(truth) if truth is None else "an empty text"
@@ -214,4 +214,4 @@ SCORERS: Final = (
     ),
     *own_scorers.SCORERS,
 )
-"""The first is the default. Of a `ground_truth` that is no text, `exact` and `contains` take its JSON."""
+"""The first is the default. Of a `ground_truth` that is not text, `exact` and `contains` take its JSON."""

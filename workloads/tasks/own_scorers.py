@@ -47,7 +47,7 @@ def _choice(options: int) -> Callable[[Reference, Answer], Score]:
             return failed(_NO_TRUTH)
         right = str(truth).strip().strip("().").upper()
         if len(right) != 1 or right not in letters:
-            return failed(f"the ground_truth {truth!r} is no letter from A to {letters[-1]}")
+            return failed(f"the ground_truth {truth!r} is not a letter from A to {letters[-1]}")
         chosen = choice(answer.text, options)
         return unparsed("no letter of an option") if chosen is None else graded(chosen == right, chosen)
 
@@ -80,11 +80,11 @@ def _of_sets(reference: Reference, answer: Answer, *, exact: bool) -> Score:
 def grade_calls(reference: Reference, answer: Answer) -> Score:
     """Right where the calls are those of the ground_truth, in any order, with the same arguments.
 
-    What the endpoint gave as calls of tools counts; where it gave none, what stands in the text.
+    What the endpoint gave as calls of tools counts; where it gave none, what is in the text.
     """
     truth = _calls_of(reference[TRUTH])
     if truth is None:
-        return failed("the ground_truth is no call, nor a list of them")
+        return failed("the ground_truth is neither a call nor a list of calls")
     if answer.tool_calls:
         calls = calls_of_tools(answer.tool_calls)
     else:
@@ -122,7 +122,7 @@ SCORERS: Final = (
         "contains_normalised",
         1,
         _normalised(stands_in),
-        "the ground_truth stands in the answer, both so normalised, and not within a longer word or number",
+        "the ground_truth is in the answer, both so normalised, and not within a longer word or number",
     ),
     *(
         Scorer(

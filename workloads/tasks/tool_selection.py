@@ -219,7 +219,7 @@ def _names_in(text: str, names_known: Sequence[str]) -> list[str] | None:
 
 
 def _named(value: object) -> str | None:
-    """The name that stands in a list: alone, or as a member of an object."""
+    """The name that is in a list: alone, or as a member of an object."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("name", "tool") if key in value), None)
     return value if isinstance(value, str) else None
@@ -274,7 +274,7 @@ HEADLINES: Final = (
         better="lower",
     ),
 )
-"""Tokens are those that were counted for the requests. Where nobody has counted them, what depends on them is
+"""Tokens are those that were counted for the requests. Where none were counted, what depends on them is
 not defined."""
 
 _DEFINITION: Final = (

@@ -111,7 +111,7 @@ def tool_set(name: str, style: str, data: Path | None) -> ToolSet:
     for operation, tool in operations.items():
         if tool not in names:
             raise MalformedError(
-                f"{path}: tool_mapping.{operation}: {tool!r} is none of the tools: {', '.join(names)}"
+                f"{path}: tool_mapping.{operation}: {tool!r} is not one of the tools: {', '.join(names)}"
             )
     tools_set = ToolSet(tools, operations, tuple(notes))
     unchanged = style == OWN or (style == DEFAULT and DEFAULT not in available("descriptions", data))

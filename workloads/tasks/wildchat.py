@@ -1,4 +1,4 @@
-"""WildChat: what people asked a chat assistant (Zhao et al., arXiv:2405.01470), judged beside its answers.
+"""WildChat: what people asked a chat assistant (Zhao et al., arXiv:2405.01470), judged against its answers.
 
 There is no official definition. Ours: the first question of a conversation is asked, and a judge holds the
 answer against the recorded one, in both orders, with MT-Bench's words. A tie is half a win, and the score is

@@ -22,13 +22,13 @@ def moment(place: str, name: str, value: str) -> int:
     Args:
         place: Where it stands, for messages.
         name: The column.
-        value: What stands there. A date without an offset from UTC is in UTC.
+        value: What is there. A date without an offset from UTC is in UTC.
 
     Returns:
         Nanoseconds, since 1970 for a date.
 
     Raises:
-        TraceError: It is none.
+        TraceError: It is not one.
     """
     text = value.strip()
     if match := _SECONDS.fullmatch(text):

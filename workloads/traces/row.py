@@ -37,10 +37,10 @@ def tokens(place: str, name: str, value: object) -> int:
     Args:
         place: Where, for messages.
         name: The column or member.
-        value: What stands there.
+        value: What is there.
 
     Raises:
-        TraceError: It is none.
+        TraceError: It is not one.
     """
     number = value
     if isinstance(value, str):

@@ -35,9 +35,9 @@ class TracePart:
     """How much of a trace is wanted.
 
     Attributes:
-        requests: So many from its start; None for all.
+        requests: How many from its start; None for all.
         span_ns: Those of so long a time, on the trace's clock, from request `ahead` on; None for all.
-        ahead: So many are taken whatever their time.
+        ahead: How many are taken whatever their time.
     """
 
     requests: int | None = None
@@ -81,7 +81,7 @@ def read_trace(path: Path, part: TracePart) -> Trace:
 
     Raises:
         SourceError, MalformedError: The file cannot be read.
-        TraceError: It is no trace that is known, a line of it is wrong, its time goes back, there is no
+        TraceError: It is not a trace that is known, a line of it is wrong, its time goes back, there is no
             request in it, or there are too many.
     """
     with lines_of(path) as lines:

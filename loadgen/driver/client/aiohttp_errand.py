@@ -139,14 +139,14 @@ class Errand(Passage):
         self.exchange.sent(at_ns, by_ns)
 
     def on_body(self) -> None:
-        """Look at what came of it when aiohttp has seen it."""
+        """Look at the outcome when aiohttp has seen it."""
         asyncio.get_running_loop().call_soon(self._look_at_read)
 
     def _look_at_read(self) -> None:
         """See whether the last read brought something of the body; end a body whose framing is broken.
 
-        What is no part of the body, a trailer say, is no sign of life. Of broken framing aiohttp tells the
-        connection, but not who reads the body.
+        What is not part of the body, a trailer say, is not a sign of life. Of broken framing aiohttp tells
+        the connection, but not who reads the body.
         """
         protocol, content = self._protocol, self._content
         if content is not None:

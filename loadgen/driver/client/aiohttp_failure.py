@@ -61,7 +61,7 @@ def cut(why: OSError | None, *, began: bool) -> RequestFailedError:
 
 
 def malformed(why: str) -> RequestFailedError:
-    """What came is no HTTP."""
+    """What came is not HTTP."""
     return RequestFailedError(
         Failure.MALFORMED_FRAME, "the response is not HTTP/1.1: " + " ".join(why.split())
     )

@@ -128,7 +128,7 @@ class ParsedResponse:
     def message(self) -> dict[str, Any]:
         """What was said, as the assistant's message that the next turn of a conversation has before it.
 
-        Reasoning is no part of it, for servers leave that of earlier turns out.
+        Reasoning is not part of it, for servers leave that of earlier turns out.
         """
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
         if self._tool_calls:

@@ -5,7 +5,7 @@ software; see Documentation/networking/timestamping.rst of the kernel) and every
 `recvmsg`, which carries the stamp of the last segment in the read. Elsewhere the stamp is the read's time.
 
 The kernel stamps in CLOCK_REALTIME; everything here is CLOCK_MONOTONIC. The offset between the two is sampled
-anew every 100 ms and whenever a stamp looks implausible, at most once a millisecond, so a clock that is
+again every 100 ms and whenever a stamp looks implausible, at most once a millisecond, so a clock that is
 slewed or stepped does no harm.
 """
 
@@ -33,11 +33,11 @@ _FIRST_STAMP: Final = struct.Struct("@qq")
 
 _ACKED: Final = struct.Struct("@Q")
 _ACKED_AT: Final = 120
-"""Where `tcpi_bytes_acked` stands in `struct tcp_info` (linux/tcp.h, since Linux 4.1)."""
+"""Where `tcpi_bytes_acked` is in `struct tcp_info` (linux/tcp.h, since Linux 4.1)."""
 
 _SEGMENTS: Final = struct.Struct("@I")
 _SEGMENTS_AT: Final = 152
-"""Where `tcpi_data_segs_in` stands in it (since Linux 4.6)."""
+"""Where `tcpi_data_segs_in` is in it (since Linux 4.6)."""
 
 _ANCILLARY: Final = socket.CMSG_SPACE(_STAMPS.size)
 _RESAMPLE_NS: Final = 100_000_000
@@ -159,7 +159,7 @@ class StampingSocket(socket.socket):
         return not self._poll.poll(0)
 
     def acknowledged(self) -> int | None:
-        """How many of the bytes sent the other side's kernel has acknowledged; None where nobody knows.
+        """How many of the bytes sent the other side's kernel has acknowledged; None where unknown.
 
         Linux: `tcpi_bytes_acked` of `struct tcp_info`, which counts the SYN as a byte (RFC 4898).
         """
@@ -185,7 +185,7 @@ class StampingSocket(socket.socket):
 
 
 def _arrival(ancillary: Iterable[tuple[int, int, bytes]], now_ns: int) -> int | None:
-    """The kernel's stamp among what came beside the bytes, on our clock."""
+    """The kernel's stamp in the ancillary data of the read, on our clock."""
     for level, kind, data in ancillary:
         if kind == _SO_TIMESTAMPING and level == _SOL_SOCKET and len(data) >= _STAMPS.size:
             seconds, nanoseconds = _FIRST_STAMP.unpack_from(data)

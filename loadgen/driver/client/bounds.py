@@ -1,6 +1,6 @@
 """How much a server can make this program keep, whatever it sends: everything else is `too_large`.
 
-Time has bounds of its own (`timeouts.py`): what sends little for ever ends with its request's.
+Time has bounds of its own (`timeouts.py`): what sends little without end ends with its request's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHIP_BYTES: Final = 2**16
 """The end of a larger response is sent to the log at once: none of it stays in memory twice."""
 
 PIECE_BYTES: Final = 128
-"""What keeping a piece takes beside its own bytes: a server that sends only the smallest is bounded too."""
+"""What keeping a piece takes in addition to its own bytes, so that tiny pieces are bounded too."""
 
 
 class Allowance:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _KNOWN: Final = frozenset({"role", "content", "refusal", "tool_calls", "tool_call_id"})
 _LEFT_OUT: Final = frozenset({"reasoning", "reasoning_content", "annotations"})
-"""What a model has said beside its answer: nobody is sent it again."""
+"""What a model sends in addition to its answer; it is not sent to any server again."""
 
 
 def only_known(message: Message, protocol: str) -> None:
@@ -35,7 +35,7 @@ def function_of(tool: Mapping[str, Any], protocol: str) -> Mapping[str, Any]:
     """The function that a tool is: its name, and what is known of it.
 
     Raises:
-        CannotAskError: The tool is none.
+        CannotAskError: The tool is not one.
     """
     function = tool.get("function")
     if tool.get("type") != "function" or not isinstance(function, dict) or not function.get("name"):

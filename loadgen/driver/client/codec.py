@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How an answer is to be generated; what is None is left to the server.
+    """How an answer is to be generated; the server decides what is None.
 
     Attributes:
         model: The model's name, as the endpoint knows it.
@@ -55,10 +55,11 @@ class Delta(NamedTuple):
     """What one piece of a response adds to the answer.
 
     Attributes:
-        done: It is the end: what comes after it is no part of the answer.
+        done: It is the end: what comes after it is not part of the answer.
         silent: It names the content and has none, and nothing else but the role: perhaps a token without text
             so far.
-        opens: It is silent and names the role: the first such frame, unless a token came before it, is none.
+        opens: It is silent and names the role: the first such frame, unless a token came before it, is not
+            one.
     """
 
     content: str = ""
@@ -143,7 +144,7 @@ def joined_prompt(sample: Sample) -> str:
 
 
 def require_texts(sample: Sample, protocol: str) -> None:
-    """Make sure that a sample is no list of tokens.
+    """Make sure that a sample is not a list of tokens.
 
     Raises:
         CannotAskError: It is.

@@ -34,14 +34,14 @@ _buffer: Final = memoryview(bytearray(_READ_BYTES))
 _buffers: Final = (_buffer,)
 
 _MOST_READS: Final = 64
-"""How much is read at once of a connection whose time is over: the server may send for ever."""
+"""How much is read at once of a connection whose time is over: the server may send without end."""
 
 _TOGETHER: Final = 32
-"""So many reads of a stream are parsed at once: by itself, each would cost twice as much."""
+"""How many reads of a stream are parsed at once: by itself, each would cost twice as much."""
 
 _LARGE: Final = 16 * 1024
 _MOST_WAITING: Final = 256
-"""A read of so many bytes is parsed at once, and so are so many reads: what waits must be bounded."""
+"""A read of this many bytes is parsed at once, and so are this many reads: what waits must be bounded."""
 
 _INFORMATIONAL: Final = range(100, 200)
 
@@ -91,7 +91,7 @@ class Connection:
         ready.watch(sock.fileno(), self._on_readable)
 
     def request(self, data: bytes, observer: Observer) -> None:
-        """Send one request; the observer is told everything else.
+        """Send one request; the observer receives everything else.
 
         The stamp of `sent` is taken right before the bytes go to the kernel: sending gives up the GIL, and
         what passes until this thread has it again is not the server's time. When the kernel's buffer cannot
@@ -224,9 +224,9 @@ class Connection:
             self._lost(None if isinstance(end, ssl.SSLZeroReturnError) else end)
 
     def _take(self, data: bytes, at_ns: int) -> None:
-        """Keep what was read and see to it soon; while nobody waits for it, with what comes next."""
+        """Keep what was read and process it soon; while no request waits for it, with what comes next."""
         if self._parser is None:
-            # Bytes that nobody asked for: the connection cannot be trusted with another request.
+            # Bytes that no request asked for: the connection cannot be trusted with another request.
             self.unasked = is_unasked(data)
             self.close()
             return
@@ -245,7 +245,7 @@ class Connection:
             self._ready.put_off(self._parse)
 
     def _parse(self) -> None:
-        """Parse what was read; nothing is left to do when the connection has come to its end meanwhile."""
+        """Parse what was read; nothing is left to do when the connection has ended meanwhile."""
         self._is_put_off = False
         unparsed, self._unparsed = self._unparsed, []
         self._late.count(len(unparsed))
@@ -281,7 +281,7 @@ class Connection:
         self._pass_on_body()
 
     def _bound_bare(self) -> None:
-        """Bound what comes without a piece of the body; after the head it is no sign of life, either."""
+        """Bound what comes without a piece of the body; after the head it is not a sign of life, either."""
         if not self._bare_bytes or self._parser is None:
             return
         if self._bare_bytes > MAX_HEAD_BYTES:
@@ -293,12 +293,12 @@ class Connection:
     # What httptools calls…
 
     def on_message_begin(self) -> None:
-        """Learn that a response begins; one that nobody asked for spoils the connection for any other."""
+        """Learn that a response begins; one that no request asked for spoils the connection for any other."""
         if self._parser is None:
             self.reusable, self.unasked = False, True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; a trailer is none."""
+        """Keep a header; a trailer is not one."""
         if self._head is None:
             self._headers.append((name, value))
 
@@ -308,7 +308,7 @@ class Connection:
         status = self._parser.get_status_code()
         if status in _INFORMATIONAL:
             return
-        # What an informational response had for a body, against all rules, is no part of the answer.
+        # What an informational response had for a body, against all rules, is not part of the answer.
         self._forget_pieces()
         if self._first_byte_ns < self._begun_ns:
             self._require_asked(status)

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 class Deadlines(Generic[_T]):
-    """Calls back for whoever is not done in time.
+    """Calls back for a request that is not done in time.
 
     Args:
         after_s: The time that each has.
@@ -32,7 +32,7 @@ class Deadlines(Generic[_T]):
         self._apart: dict[_T, asyncio.TimerHandle] = {}
 
     def start(self, who: _T, due_s: float | None = None) -> None:
-        """Begin somebody's time, or go on with what is left of it until then, on the event loop's clock."""
+        """Begin a request's time, or continue with the rest of it, on the event loop's clock."""
         loop = asyncio.get_running_loop()
         if due_s is not None:
             self._apart[who] = loop.call_at(due_s, self._expire_apart, who, due_s)
@@ -42,13 +42,13 @@ class Deadlines(Generic[_T]):
             self._timer = loop.call_at(due_s, self._expire, loop)
 
     def due_s(self, who: _T) -> float:
-        """When somebody's time is over, on the event loop's clock; now, when it is over already."""
+        """When a request's time is over, on the event loop's clock; now, when it is over already."""
         if (timer := self._apart.get(who)) is not None:
             return timer.when()
         return self._due_s.get(who) or asyncio.get_running_loop().time()
 
     def stop(self, who: _T) -> None:
-        """Somebody is done."""
+        """A request is done."""
         self._due_s.pop(who, None)
         if self._apart and (timer := self._apart.pop(who, None)) is not None:
             timer.cancel()

@@ -90,7 +90,7 @@ class Dialer:
         raise refused(refusal, self._where)
 
     def _literal(self) -> list[Address]:
-        """The address that the host is, if it is one and no name: nobody has to be asked for that."""
+        """The address that the host is, if it is one: no name has to be looked up for that."""
         try:
             addresses = socket.getaddrinfo(
                 *(self._endpoint.host, self._endpoint.port),
@@ -141,7 +141,7 @@ class Dialer:
 
 
 def refused(error: OSError | None, where: str) -> RequestFailedError:
-    """Why there is no TCP connection: nobody listens, or this machine has nothing left to open one with."""
+    """Why there is no TCP connection: no process listens, or this machine has no port or descriptor left."""
     if error is not None and error.errno in _OUT_OF:
         return RequestFailedError(
             Failure.CLIENT_LIMIT,
@@ -153,7 +153,7 @@ def refused(error: OSError | None, where: str) -> RequestFailedError:
 
 
 def no_address(host: str, why: Exception) -> str:
-    """What is said of a host whose name cannot be looked up."""
+    """What is said about a host whose name cannot be looked up."""
     strerror = why.strerror if isinstance(why, OSError) else None
     return f"{host} has no address ({strerror or why})"
 

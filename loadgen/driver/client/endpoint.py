@@ -84,7 +84,7 @@ class Endpoint:
         """Make a message that quotes a server fit for the log.
 
         Every secret is taken out, because some servers repeat the key; then it is shortened. What counts as a
-        secret, and in which forms it is found, is said in `loadgen.driver.client.redaction`.
+        secret, and in which forms it is found, is described in `loadgen.driver.client.redaction`.
         """
         text = without_a_part(self.hide(text), self._secrets)
         return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
@@ -144,7 +144,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
             "--url: leave user, password and query out; send secrets with --api-key or --header"
         )
     if not _VISIBLE.fullmatch(url):
-        raise EndpointError(f"--url {url!r}: only visible ASCII can stand in a URL; percent-encode the rest")
+        raise EndpointError(f"--url {url!r}: only visible ASCII can be in a URL; percent-encode the rest")
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         host, port = parts.hostname, parts.port

@@ -48,7 +48,7 @@ class Setup:
 
 
 class Observer(Protocol):
-    """Who is told what happens to a request, as it happens.
+    """Who is notified of what happens to a request, as it happens.
 
     The calls come in this order: `sent`, `head`, any number of `body`, then `ended` or `failed`;
     `failed` can come at any point, and a server may answer before it was `sent` everything. After the
@@ -70,7 +70,7 @@ class Observer(Protocol):
             late: Those that may have arrived before, by their place.
 
         Returns:
-            Whether to be told of the next ones as soon as they arrive; else they may come together.
+            Whether the next ones are reported as soon as they arrive; else they may come together.
         """
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
@@ -143,10 +143,10 @@ class Exchange:
         if self.deadline_ns is not None:
             at_ns = min(at_ns, self.deadline_ns)
         self.sent(at_ns)
-        assert self.sent_ns is not None  # noqa: S101 (`sent` has just seen to it)
+        assert self.sent_ns is not None  # noqa: S101 (`sent` has just done it)
         self.response = head
         # A server may answer before it has the last byte of the request; what comes before the first byte
-        # left is no answer, and never gets here.
+        # left is not an answer, and never gets here.
         self.first_byte_ns = self._latest_ns = max(at_ns, self.sent_ns)
         self._ok = head.ok
         if not head.ok:
@@ -162,11 +162,11 @@ class Exchange:
             Whether the next piece is urgent: the first token is announced when it arrives.
 
         Raises:
-            RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
+            RequestFailedError: `too_large`, or what a piece is that is not part of an answer.
         """
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
             raise RequestFailedError(
-                Failure.TOO_LARGE, f"what is said of an error takes more than {MAX_ERROR_BYTES} bytes"
+                Failure.TOO_LARGE, f"the text of an error takes more than {MAX_ERROR_BYTES} bytes"
             )
         if self.deadline_ns is not None:
             # What arrived before our deadline counts, also where it is only looked at after it.
@@ -176,7 +176,8 @@ class Exchange:
                 return False
         if late and moments[0] == self.first_byte_ns and 0 in late:
             self.first_byte_low_ns = late[0].since_ns
-        # The kernel's clock is converted with an offset that is measured anew: order is kept regardless.
+        # The kernel's clock is converted with an offset that is measured repeatedly: order is kept
+        # regardless.
         _, *moments = accumulate(moments, max, initial=self._latest_ns)
         self._latest_ns = moments[-1]
         awaited = self.stream.awaits_token
@@ -202,7 +203,7 @@ class Exchange:
             self._finish(max(at_ns, self._latest_ns, self.sent_ns or 0))
 
     def again(self) -> None:
-        """Begin anew: what was sent never reached the server."""
+        """Begin again: what was sent never reached the server."""
         self.finished = asyncio.get_running_loop().create_future()
         self.sent_ns = self.sent_high_ns = self.ended_ns = self.deadline_ns = self.failure = None
         self.message = ""

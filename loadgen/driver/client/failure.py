@@ -6,14 +6,14 @@ from enum import StrEnum
 from typing import Final, Literal, Self
 
 Side = Literal["client", "network", "server"]
-"""`client`: a limit of ours, a setting of ours, or a bug of ours. `network`: nobody can say whose."""
+"""`client`: a limit of ours, a setting of ours, or a bug of ours. `network`: either side's."""
 
 
 class Failure(StrEnum):
     """The names in the log and in every report. HTTP errors are not among them: they are `http_<code>`.
 
     Attributes:
-        blames: The side whose doing it is.
+        blames: The side that caused it.
         meaning: What it is, in a sentence or two.
     """
 
@@ -135,7 +135,7 @@ def _status(name: str) -> int | None:
 
 
 class RequestFailedError(Exception):
-    """Ends a request: carries the failure's name beside the message.
+    """Ends a request: carries the failure's name with the message.
 
     Attributes:
         failure: A name of the taxonomy.

@@ -21,7 +21,7 @@ class Place:
     steps: tuple[str, ...]
 
     def find(self, value: Any) -> Any:
-        """What stands there; None where the place does not exist."""
+        """What is there; None where the place does not exist."""
         for step in self.steps:
             if isinstance(value, dict):
                 value = value.get(step)
@@ -42,7 +42,7 @@ def place(written: str) -> Place:
     steps = tuple(written.split("."))
     if not all(steps):
         raise ValueError(
-            f"{written!r} is no place in JSON; write names and indexes with dots, as in token.text"
+            f"{written!r} is not a place in JSON; write names and indexes with dots, as in token.text"
         )
     return Place(steps)
 

@@ -1,4 +1,4 @@
-"""Reading JSON that a stranger has sent: a value of the wanted shape, or the reason why it is none."""
+"""Reading JSON that a stranger has sent: a value of the wanted shape, or the reason why it is not one."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def count(counts: Any, key: str) -> int | None:
 
 
 def counted(value: Any) -> int | None:
-    """A count of tokens: what is none was not said.
+    """A count of tokens: what is not one was not said.
 
     The log has also what cannot be true, for the report to refuse; orjson reads more than 64 bits as a float.
     """

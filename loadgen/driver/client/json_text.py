@@ -18,10 +18,10 @@ _NO_CHARACTER: Final = rb"\ufffd"
 
 
 def loads(data: bytes) -> Any:
-    """Decode JSON; a half of a character is read as U+FFFD, as a decoder of bytes reads what is no character.
+    """Decode JSON; a half of a character is read as U+FFFD, as in decoded bytes.
 
     Raises:
-        orjson.JSONDecodeError: It is no JSON.
+        orjson.JSONDecodeError: It is not JSON.
     """
     try:
         return orjson.loads(data)

@@ -87,7 +87,7 @@ def chunk(payload: Any) -> Delta:
         case "message_start":
             message = members(payload.get("message"), "`message`")
             usage = _usage(message.get("usage"))
-            # What it has of the output so far is no total.
+            # What it has of the output so far is not a total.
             return Delta(usage=usage and usage._replace(output_tokens=None))
         case "message_delta":
             stopped = members(payload.get("delta") or {}, "`delta`")
@@ -115,7 +115,7 @@ def whole(payload: Any) -> Delta:
 
 
 def _added(delta: Mapping[str, Any], index: int | None) -> Delta:
-    """What is new of a block. A signature is no part of what the model says."""
+    """What is new of a block. A signature is not part of what the model says."""
     match type_of(delta):
         case "text_delta":
             return Delta(content=text(delta.get("text")))

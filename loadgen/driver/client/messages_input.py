@@ -52,7 +52,7 @@ def tools(offered: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The tools in the protocol's form.
 
     Raises:
-        CannotAskError: One is no function.
+        CannotAskError: One is not a function.
     """
     functions = [function_of(tool, "messages") for tool in offered]
     return [
@@ -90,7 +90,7 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
 
 
 def _as_blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same as a list; an empty text, which the protocol turns down, is no block."""
+    """The same as a list; an empty text, which the protocol turns down, is not a block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return content

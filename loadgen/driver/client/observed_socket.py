@@ -69,7 +69,7 @@ class ObservedSocket(StampingSocket):
     """A TCP socket below an asyncio transport.
 
     Attributes:
-        passage: Who is told. What arrives between two requests, when there is nobody, ends the connection: it
+        passage: Who is notified. What arrives between two requests, when none is set, ends the connection: it
             could be taken for the answer to the next.
         used: Whether it has carried a request.
         connecting_ns: When the TCP handshake began.

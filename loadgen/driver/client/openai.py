@@ -40,7 +40,7 @@ def read_usage(payload: Mapping[str, Any]) -> Usage | None:
     return Usage(
         count(usage, "prompt_tokens"),
         count(usage, "completion_tokens"),
-        # SGLang has it beside the others.
+        # SGLang has it next to the others.
         count(usage, "reasoning_tokens") if reasoning_tokens is None else reasoning_tokens,
         count(usage.get("prompt_tokens_details"), "cached_tokens"),
     )

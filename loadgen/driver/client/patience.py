@@ -58,11 +58,11 @@ class Patience:
     A stamp is that of the last byte of a read. So whatever has arrived when this process gets round to look
     is a sign of life, though its stamp may be after the time was over: our delay is not blamed on the server.
 
-    Trailers, and whatever else is no part of the body, are none.
+    Trailers, and whatever else is not part of the body, are not.
 
     Args:
         timeouts: How long is too long.
-        listener: Who reads the response to a request; None while nobody does.
+        listener: Who reads the response to a request; None while no request does.
         on_silent: Called with who is late, and how; it is forgotten then.
     """
 
@@ -115,7 +115,7 @@ class Patience:
             del self._timers[exchange]
             self._on_silent(exchange, silence)
             return
-        assert self._shortest_ns is not None  # noqa: S101 (else nobody looks)
+        assert self._shortest_ns is not None  # noqa: S101 (else no timer runs)
         later_ns = time.monotonic_ns() + self._shortest_ns
         self._look_at(exchange, later_ns if silence is None else min(silence.due_ns, later_ns))
 

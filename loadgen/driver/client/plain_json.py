@@ -42,7 +42,7 @@ class PlainJson:
     Attributes:
         path: Where requests go, from the root of the host.
         body: The request body, with placeholders (`loadgen.driver.client.body_template`).
-        text_at: Where the text stands in an answer (`loadgen.driver.client.json_place`).
+        text_at: Where the text is in an answer (`loadgen.driver.client.json_place`).
         tokens_at: Likewise the number of output tokens; None where servers do not say.
         finish_at: Likewise the reason why the model stopped.
     """

@@ -1,4 +1,4 @@
-"""Any server that answers with server-sent events: the user says where the text stands in each."""
+"""Any server that answers with server-sent events: the user says where the text is in each."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ asyncio spends more on telling a protocol that bytes are there than reading them
 connections therefore share one epoll, which itself is one descriptor in the event loop: a turn of the loop
 asks it once and reads every connection that is ready. Elsewhere each is a reader of the event loop.
 
-When chunks come by the ten thousand a second, a turn for each costs more than the chunk. Then the epoll is
-asked by a timer instead, a few thousand times a second, as network cards do with their interrupts: the kernel
-has stamped what came meanwhile, and no stream sends two chunks in that time. Whoever waits for the end of an
-answer (the next request of a closed loop) waits for as much longer.
+When chunks come by the ten thousand per second, a turn for each costs more than the chunk. Then the epoll is
+asked by a timer instead, a few thousand times per second, as network cards do with their interrupts: the
+kernel has stamped what came meanwhile, and no stream sends two chunks in that time. What waits for the end of
+an answer (the next request of a closed loop) waits for as much longer.
 
 Reading comes first. What is done with the bytes takes longer than the read, and when many responses end at
 once, what follows each of them would leave the chunks of others unread until the next ones join them; and of

@@ -26,15 +26,16 @@ VARIABLES: Final = (
 """What holds a secret in the environment."""
 
 SHORTEST: Final = 6
-"""Shorter values are words such as `true`, which are no secrets and stand in any text."""
+"""Shorter values are words such as `true`, which are not secrets and are in any text."""
 
 _NEVER: Final = re.compile(r"(?!)")
 
 
 def secrets_of(headers: Mapping[str, str]) -> set[str]:
-    """The secrets in request headers: each value, its last word, and what of it is a secret by itself.
+    """The secrets in request headers: each value, its final word, and what of it is a secret by itself.
 
-    The last word is what follows `Bearer`; a cookie's value may come alone; `Basic` is a name and a password.
+    The final word is what follows `Bearer`; a cookie's value may come alone; `Basic` is a name and a
+    password.
     """
     secrets: set[str] = set()
     for name, value in headers.items():
@@ -74,14 +75,14 @@ def without_a_part(text: str, secrets: Iterable[str]) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Patterns of a secret: letter by letter, each as it is or as somebody escapes it; and in base64."""
+    """Patterns of a secret: letter by letter, each as it is or as a caller escapes it; and in base64."""
     yield "".join(map(_letter, secret))
     for encode in (b64encode, urlsafe_b64encode):
         yield re.escape(encode(secret.encode()).decode().rstrip("="))
 
 
 def _letter(char: str) -> str:
-    """A character, as it is or (nobody escapes letters and digits) as a URL, JSON or HTML has it."""
+    """A character, as it is or (letters and digits are never escaped) as a URL, JSON or HTML has it."""
     plain = re.escape(char)
     if char.isalnum():
         return plain

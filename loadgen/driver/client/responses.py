@@ -1,8 +1,8 @@
 """OpenAI Responses: `POST /v1/responses`.
 
 A stream is a series of typed events. Tokens come as deltas; what was said is repeated whole in `….done`
-events and in the last one, which are no tokens. The event that names a function to call is the first token of
-that call.
+events and in the last one, which are not tokens. The event that names a function to call is the first token
+of that call.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def tools(offered: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The tools in the protocol's form.
 
     Raises:
-        CannotAskError: One is no function.
+        CannotAskError: One is not a function.
     """
     return [{"type": "function", **function_of(tool, "responses")} for tool in offered]
 

@@ -2,7 +2,7 @@
 
 Timing needs no JSON. While the response runs, its pieces are kept with their stamps, and decoded a slice at a
 time, but for the few up to the first token, which the log announces at once: so there is little left to do
-when the response is over, and a long answer delays nobody else's request.
+when the response is over, and a long answer delays no other request.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ResponseStream:
 
     Args:
         codec: The protocol.
-        allowance: What it may take to keep, alone and beside others; by default it is alone.
+        allowance: What it may take to keep, alone and together with others; by default it is alone.
 
     Attributes:
         answer: What has been decoded so far.
@@ -78,8 +78,8 @@ class ResponseStream:
     def lacks_end(self, *, framed: bool) -> bool:
         """Whether it is a stream, of a protocol that announces its end, and has announced none.
 
-        Some gateways end a response in order although the server behind them died. What is no such stream is
-        complete when HTTP says so, and one JSON text when it is one.
+        Some gateways end a response in order although the server behind them died. What is not such a stream
+        is complete when HTTP says so, and one JSON text when it is one.
 
         Args:
             framed: Whether HTTP says that the response is complete, and not only the end of the connection.
@@ -107,7 +107,7 @@ class ResponseStream:
         """Keep what arrived of the body, one piece or more, and when each did; `late` ones perhaps earlier.
 
         Raises:
-            RequestFailedError: `too_large`, or what a piece is that is no part of an answer.
+            RequestFailedError: `too_large`, or what a piece is that is not part of an answer.
         """
         if self.bytes >= self._settle_at:
             self._settle()
@@ -261,7 +261,7 @@ class ResponseStream:
     def _take(self, frame: Frame, at_ns: int, since_ns: int | None = None) -> Delta | None:
         """Take a frame; return what it means, unless that has nothing to do with the protocol.
 
-        What comes after the end is no part of the answer.
+        What comes after the end is not part of the answer.
         """
         if self.answer.done:
             return None

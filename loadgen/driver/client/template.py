@@ -95,7 +95,7 @@ def learn(codec: Codec, received: bytes, payload: bytes, delta: Delta) -> Templa
         delta: What it means.
 
     Returns:
-        None when its text stands at no place that the codec proves to be the one that is read.
+        None when its text is at no place that the codec proves to be the one that is read.
     """
     before, _, after = received.partition(payload)
     channel = _only_channel(delta)

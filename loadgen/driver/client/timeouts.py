@@ -29,7 +29,7 @@ class Timeouts:
 
     @property
     def too_late(self) -> str:
-        """What is said of a request whose time is over."""
+        """What is said about a request whose time is over."""
         return f"no complete response within {self.total_s:g} s ({self.named})"
 
     def unconnected(self, where: str) -> str:

@@ -1,7 +1,7 @@
 """TLS between a socket that stamps and a connection: bytes in, bytes out, no socket here.
 
 asyncio's TLS hides from its user when bytes reach the kernel and when they left it. Here each read of the
-socket is decrypted on the spot, so the plaintext has the stamp of the read, and what is sent is encrypted
+socket is decrypted at once, so the plaintext has the stamp of the read, and what is sent is encrypted
 beforehand.
 """
 
@@ -52,7 +52,7 @@ class TLSLayer:
         self.handshake_bytes = 0
 
     def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
-        """Take what the server said and go on with the handshake; nothing, later on, is the connection's end.
+        """Take what the server said and continue with the handshake; empty: the connection's end.
 
         Returns:
             What to send, and whether the handshake is complete.

@@ -18,7 +18,7 @@ class Transport(Protocol):
     async def send(self, request: Request, exchange: Exchange) -> None:
         """Send one request; return when the exchange is finished. Cancelling gives the request up.
 
-        Every failure is told to the exchange; nothing is raised for one.
+        Every failure is reported to the exchange; nothing is raised for one.
         """
 
     async def caught_up(self) -> int | None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """The questions of a session, beside its plan.
+    """The questions of a session, next to its plan.
 
     Attributes:
         samples: What can be asked; `Plan.order` says which request asks which.
         conversations: Whether some have several turns; one that has not is a conversation all the same then.
-        weights: How often each is asked beside the others, for the order that needs it.
+        weights: How often each is asked relative to the others, for the order that needs it.
         offsets_ns: When each came, where it is a trace that is replayed. Never decreasing.
         left: Of a run that is resumed, which measured requests have no result yet: their numbers among those,
             from 0 on, ascending. None for a new run.

@@ -52,7 +52,7 @@ async def _require_success(exchange: Exchange, decoding: MutableSet[Exchange]) -
     """Decode the response, and demand a success: status 200, a token, and an end that the protocol allows.
 
     Raises:
-        RequestFailedError: It is none.
+        RequestFailedError: It is not one.
     """
     if exchange.response is not None and not exchange.response.ok:
         raise RequestFailedError(

@@ -8,7 +8,7 @@ BALANCES: Final = ("round-robin", "least-in-flight")
 
 
 class Balance(Protocol):
-    """Chooses endpoints, and is told how long they are at work."""
+    """Chooses endpoints, and is notified of how long they are at work."""
 
     def choose(self, request: int) -> int:
         """The endpoint of a request, by its number in the phase."""
@@ -35,10 +35,10 @@ class RoundRobin:
         return request % self._endpoints
 
     def began(self, endpoint: int) -> None:
-        """Nobody counts."""
+        """Does nothing: the order needs no counts."""
 
     def ended(self, endpoint: int) -> None:
-        """Nobody counts."""
+        """Does nothing: the order needs no counts."""
 
 
 class LeastInFlight:

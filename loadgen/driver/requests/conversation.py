@@ -75,7 +75,7 @@ class Opening(NamedTuple):
         request: Its number in the phase.
         number: Its number in the session.
         sample: What it asks.
-        said: The same, as it is said to the endpoint.
+        sent: The same, as it is sent to the endpoint.
         body: The same, as it is sent.
         more: What else the log keeps of it.
     """

@@ -1,6 +1,6 @@
 """Which sample a request asks: pure and seeded, by the number of the request alone.
 
-So it is the same for any number of workers, whoever of them comes to a number first, and a run that was
+So it is the same for any number of workers, whichever of them takes a number first, and a run that was
 interrupted finds it again. Numbers begin at 0, and the passes over the samples follow each other without end;
 below 0 lie those that a warm-up of unknown length goes back through.
 """
@@ -52,7 +52,7 @@ def _shuffled(samples: int, seed: int) -> Order:
 
     None is ever written down, for that would hold up a worker whenever a pass begins. The samples lie in a
     square instead, and each round shifts every row by an amount of its own and then swaps rows and columns
-    (a Feistel network): whatever the amounts are, no two come to lie on each other. Who comes to lie
+    (a Feistel network): whatever the amounts are, no two land on each other. What lands
     outside the samples goes on until that is over.
     """
     side = isqrt(samples - 1) + 1

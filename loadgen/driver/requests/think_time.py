@@ -33,7 +33,7 @@ class ThinkTime:
         self._thinkers: set[asyncio.Task[Any]] = set()
 
     def pause_ns(self, number: int, turn: int) -> int:
-        """How long the pause after a turn is: the same whoever asks, and in whatever order.
+        """How long the pause after a turn is: the same for every worker, and in any order.
 
         Args:
             number: Of the request, or the conversation, in the session.

@@ -189,7 +189,7 @@ class RequestRunner:
     async def _goes_on(
         self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError, due_s: float
     ) -> bool:
-        """Wait after an attempt that failed, and tell of it if another one follows."""
+        """Wait after an attempt that failed, and record it if another one follows."""
         asked_s, left_s = exchange.retry_after_s, due_s - asyncio.get_running_loop().time()
         wait_s = self._retries.wait_s(attempt, failure.failure, asked_s, left_s)
         if wait_s is None or not await self._retries.pause(wait_s):
@@ -350,7 +350,7 @@ def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
 _NAMES: Final = frozenset(
     {"output", "reasoning", "tool_calls", "index", "id", "type", "function", "name", "arguments"}
 )
-"""Members of texts, and of tool calls: should a secret be a word of these, it is none there."""
+"""Members of texts, and of tool calls: should a secret be a word of these, it is not one there."""
 
 
 def _hidden_name(name: str, hide: Callable[[str], str]) -> str:

@@ -46,7 +46,7 @@ class FrameReader:
 class Outbox:
     """Sends frames, and keeps what the socket does not take yet.
 
-    Nothing is raised when the other end is gone: whoever reads from it learns that.
+    Nothing is raised when the other end is gone: the reader learns that.
 
     Args:
         sock: Where to; it does not block.
@@ -77,7 +77,7 @@ class Outbox:
         return not self._unsent
 
     def send(self, frame: bytes, events: int = 0) -> None:
-        """Send a frame with so many events in it, now or as soon as the socket takes it."""
+        """Send a frame with this many events in it, now or as soon as the socket takes it."""
         self._unsent.append((memoryview(frame), events))
         self.bytes += len(frame)
         self.events += events

@@ -1,4 +1,4 @@
-"""One worker in a session, as its parent sees it: what it is told, what it says, and what is open in it."""
+"""One worker in a session, as its parent sees it: what it receives, what it sends, and what is open in it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
 
 
 class WorkerListener(Protocol):
-    """Who is told what members say; see `loadgen.driver.workers.pool.WorkerPool`."""
+    """Receives what workers say; see `loadgen.driver.workers.pool.WorkerPool`."""
 
     def on_rows(self, rows: list[Row], since_ns: int, size: int) -> None:
-        """Take events, of so many bytes, the first of which has waited since a moment of CLOCK_MONOTONIC."""
+        """Take events: their bytes, and since when the first has waited, in ns of CLOCK_MONOTONIC."""
 
     def on_completeness(self) -> None:
         """Learn that the `complete_until_ns` of a member is new."""
@@ -44,7 +44,7 @@ class WorkerHandle:
     Args:
         number: Which one, from 0.
         process: The process that it is.
-        crew: Is told what it says.
+        crew: Is notified of what it says.
 
     Attributes:
         open: The requests that are under way in it, as far as it has told.
@@ -130,7 +130,7 @@ class WorkerHandle:
         for payload in self._frames.feed(data):
             self._take(len(payload), *unmarshalled(payload))
             if self.lost:
-                # What it went on to do after its last word is not to be trusted.
+                # What it did after its last message is not to be trusted.
                 return
         if not (data or self.ended):
             self._lose()

@@ -1,4 +1,4 @@
-"""Worker processes from their start to their end, while nothing is said to them yet.
+"""Worker processes from their start to their end, before they receive their configuration.
 
 They are started before the parent knows what they are to do: what they import takes as long as its own
 preparations.
@@ -84,10 +84,10 @@ class WorkerLauncher:
         allow_many_files()
 
     def hire(self, workers: int) -> None:
-        """Start workers until there are so many.
+        """Start workers until there are this many.
 
         Raises:
-            OSError: The system does not let this process have so many.
+            OSError: The system does not let this process have this many.
         """
         while len(self.processes) < workers:
             self.processes.append(WorkerProcess(self._transport, self.turnstile))
@@ -104,7 +104,7 @@ class WorkerLauncher:
         for process in self.processes:
             process.line.close()
             if error is not None:
-                # It may not be listening yet, and nobody wants to wait for that.
+                # It may not be listening yet, and the caller does not wait for that.
                 process.kill()
         for process in self.processes:
             process.exit_status()
@@ -112,5 +112,5 @@ class WorkerLauncher:
 
 
 def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a worker inherits: its secrets it is told over the line."""
+    """What a worker inherits: secrets are sent over the line."""
     return {name: value for name, value in environment.items() if name not in VARIABLES}

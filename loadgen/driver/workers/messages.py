@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueueBounds:
-    """How much may wait, before somebody does, and how long.
+    """How much may wait, before a caller does, and how long.
 
     Attributes:
-        recorder_events: Above so many events in the recorder's queue, the parent takes no more from workers.
+        recorder_events: Above this many events in the recorder's queue, the parent takes no more from
+            workers.
         recorder_bytes: Likewise, for what workers have sent.
-        backlog_events: Above so many events that the parent has not taken, a worker issues nothing more.
+        backlog_events: Above this many events that the parent has not taken, a worker issues nothing more.
         backlog_bytes: Likewise.
         responses_bytes: All responses in a worker that are open, or that the parent has not taken.
         silence_s: A worker that says nothing for so long, although it should, is taken for dead and killed.
@@ -67,7 +68,7 @@ class WorkerConfig:
         endpoints: Where requests go.
         questions: What is asked; see `loadgen.driver.workers.packing`.
         share: Which part is this worker's.
-        connect_ahead: So many connections are opened before the first phase.
+        connect_ahead: How many connections are opened before the first phase.
         bounds: How much may wait.
     """
 
@@ -91,7 +92,7 @@ class Command(Enum):
     """What a parent says that takes no more than a word."""
 
     EXHAUSTED = auto()
-    """The last request of the phase has been claimed by somebody."""
+    """The last request of the phase has been claimed by a worker."""
     SETTLE = auto()
     """Say when nothing is in flight."""
     STOP = auto()

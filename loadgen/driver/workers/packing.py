@@ -1,4 +1,4 @@
-"""An agenda on its way to a worker: only what can come to be asked, as plain values, which travel best."""
+"""An agenda on its way to a worker: only what can be asked, as plain values, which travel best."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def unpacked(pack: Packed) -> Agenda:
 
 
 def _needed(agenda: Agenda, plan: Plan) -> Sequence[Sample]:
-    """The samples that a session can come to ask."""
+    """The samples that a session can ask."""
     count = plan.count if agenda.left is None else max(agenda.left, default=-1) + 1
     if count is None or plan.warmup_s is not None or plan.order != "in-order":
         return agenda.samples

@@ -38,18 +38,18 @@ PATIENCE_S: Final = 10.0
 """So long a worker may take to give up what is in flight, or to end; then it is killed."""
 
 LOOKS: Final = 30
-"""So many looks in a row must find a worker silent: a parent that was stopped itself has not looked."""
+"""How many looks in a row must find a worker silent: a parent that was stopped itself has not looked."""
 
 _GIVING_UP: Final[Mapping[str | None, Command]] = {
     ending.DRAIN_OVER: Command.DRAIN_OVER,
     overload.REASON: Command.OVERLOADED,
     ending.GATE_LOST: Command.GATE_LOST,
 }
-"""How workers are told to give up what is in flight, by the reason; else it is an interrupt."""
+"""How workers are asked to give up what is in flight, by the reason; else it is an interrupt."""
 
 _REMEDY_BUG: Final = "This is a bug of the load generator: please report it, with the log."
 _REMEDY_KILLED: Final = (
-    "A worker that nobody has killed by hand was killed by the system, which does so when memory runs out: "
+    "A worker that was not killed by hand was killed by the system, which does so when memory runs out: "
     "look into the kernel's log, leave the client more memory or put on less load, and run again."
 )
 _REMEDY_SILENT: Final = (
@@ -66,7 +66,7 @@ class WorkerPool:
     """A crew of worker processes; see `loadgen.driver.session.WorkerGroup`.
 
     Args:
-        staff: The processes, which nobody has talked to yet.
+        staff: The processes, before their first message.
         plan: What the session is to do.
         recorder: Takes all events. It has to be recording when the first phase is issued.
         clock: The time.
@@ -116,7 +116,7 @@ class WorkerPool:
     # Before and after the session…
 
     def begin(self, endpoints: Sequence[Endpoint], agenda: Agenda, connect_ahead: int = 0) -> None:
-        """Tell every worker what it must know; so many connections are opened ahead of the first phase."""
+        """Tell every worker what it must know; this many connections are opened ahead of the first phase."""
         targets, questions = tuple(endpoints), packed(agenda, self._plan)
         for member in self._members:
             share = Shard(member.number, len(self._members))
@@ -133,7 +133,7 @@ class WorkerPool:
         for member in self._members:
             await member.answer
         for burial in self._burials:
-            raise WorkerLostError(f"{await burial}. Please report this, if nobody has killed it")
+            raise WorkerLostError(f"{await burial}. Please report this, unless it was killed by hand")
 
     async def end(self) -> None:
         """Have every worker say its last, and let go of it."""
@@ -149,7 +149,7 @@ class WorkerPool:
         if self._pause is not None:
             self._pause.cancel()
 
-    # What a crew is told…
+    # Messages to the workers…
 
     async def issue(self, phase: Phase) -> int:
         """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
@@ -180,7 +180,7 @@ class WorkerPool:
     def abort(self, reason: str | None = None) -> None:
         """Give up what is in flight, and a worker that cannot any more; the log keeps the reason."""
         self._tell_all(_GIVING_UP.get(reason, Command.ABORT))
-        # Whoever is told a second time has had some of its patience already.
+        # A worker that gets this twice has had some of its patience already.
         self._aborting = self._aborting or self._kill_later()
         # What they have still to say is little, and their end must not wait for the disk.
         self._listen_to_all()
@@ -190,7 +190,7 @@ class WorkerPool:
             member.tell(word)
 
     def _kill_later(self) -> asyncio.TimerHandle:
-        """Kill, after a while, whoever has not answered by then."""
+        """Kill, after a while, the workers that have not answered by then."""
 
         def kill() -> None:
             for member in self._members:
@@ -200,7 +200,7 @@ class WorkerPool:
         return asyncio.get_running_loop().call_later(PATIENCE_S, kill)
 
     async def _watch_over(self) -> None:
-        """Kill whoever says nothing any more, although it is listened to and owes an answer."""
+        """Kill the workers that send nothing any more, although they owe an answer."""
         silent, heard = dict.fromkeys(self._members, 0), dict.fromkeys(self._members, 0)
         while True:
             await asyncio.sleep(self._bounds.silence_s / LOOKS)
@@ -273,7 +273,7 @@ class WorkerPool:
 
     def on_loss(self, member: WorkerHandle) -> None:
         """End the requests that were open in a worker that is gone, and then the session."""
-        # Before anything is counted: what was open in it is no spent error budget.
+        # Before anything is counted: what was open in it is not a spent error budget.
         self._stop.drain("worker_lost")
         lost, now_ns = len(member.open), self._clock.now_ns()
         message = f"worker {member.number} was lost while the request was under way"

@@ -74,7 +74,7 @@ def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[bytes]:
 
 
 def _read(sock: socket.socket) -> bytes:
-    """What the parent sends. When the line is closed there is nobody to work for, and nothing to tidy up."""
+    """What the parent sends. When the line is closed there is no parent, and nothing to tidy up."""
     try:
         data = sock.recv(READ_BYTES)
     except BlockingIOError:
@@ -188,7 +188,7 @@ class Worker:
         self._shipper.tell(WorkerMessage.SETTLED)
 
     async def _end(self) -> None:
-        """Say the last word; the parent closes the line when it has read it."""
+        """Send the last message; the parent closes the line when it has read it."""
         for task in self._watching:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)

@@ -43,7 +43,7 @@ class SharedCounter:
         return int(number)
 
     def reset(self) -> None:
-        """Count from 0 again, while nobody passes."""
+        """Count from 0 again, while no worker counts."""
         _NUMBER.pack_into(self._memory, 0, 0)
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ INTERVAL_S: Final = 0.01
 """An event waits so long for others to travel with."""
 
 MOST_EVENTS: Final = 512
-"""So many travel together at most: to encode them takes less than half a millisecond."""
+"""How many travel together at most: to encode them takes less than half a millisecond."""
 
 ROOM_AGAIN: Final = 0.5
 """Once it was full, issuing goes on when no more than this share of the bounds waits."""

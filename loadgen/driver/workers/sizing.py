@@ -1,4 +1,4 @@
-"""How many worker processes a load calls for, where nobody has said."""
+"""How many worker processes a load needs, where the user has not said."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from loadgen.driver.load import Load
 
 STREAMS_A_WORKER: Final = 500
-"""So many requests in flight at once are one worker's."""
+"""How many requests in flight at once are one worker's."""
 
 RATE_A_WORKER: Final = 1000.0
-"""So many requests a second are one worker's."""
+"""How many requests per second are one worker's."""
 
 
 def workers_for(load: Load, requests: int | None, cpus: int) -> int:
-    """One worker, and one more for every 500 requests in flight or 1,000 requests a second beyond its own.
+    """One worker, and one more for every 500 requests in flight or 1,000 requests per second beyond its own.
 
     One CPU is left to the parent, which writes the log.
 

@@ -1,7 +1,7 @@
 """What is to be done when: a calendar with slots of 65 us.
 
 A slot is handed out when it is over, its entries in the order in which they are due. So nothing is early, and
-everything is up to 65 us late; at 100,000 things a second one wake-up does several. An entry costs the same
+everything is up to 65 us late; at 100,000 things per second one wake-up does several. An entry costs the same
 however many there are.
 """
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Task = Generator[tuple[int, bytes], int, None]
 """Answers one request. It yields when something is due, in ns of CLOCK_MONOTONIC, and what is to be sent
-then; it is told when that was sent: the time right before."""
+then; it receives the time at which that was sent: the time right before."""
 
 NOW: Final = 0
 """When that is due which waits for nothing."""
@@ -70,7 +70,7 @@ class Host(Protocol):
         """Resume the connection's parked task soon."""
 
     def unblock(self, connection: FastConnection) -> None:
-        """Go on with the connection's task: there is room to write again."""
+        """Resume the connection's task: there is room to write again."""
 
     def watch(self, connection: FastConnection, *, writable: bool) -> None:
         """Tell the connection when it is readable; with `writable`, when it is writable too."""
@@ -184,7 +184,7 @@ class FastConnection:
         """
         self._socket.close()
         begun = self._request() if self._head_complete else None
-        self._parser = None  # it holds on to this object, and nobody collects cycles
+        self._parser = None  # it holds on to this object, and cycles are not collected
         return begun
 
     # What the parser calls

@@ -109,7 +109,7 @@ class Engine:
             self._agenda.add((now_ns, next(self._serials), connection, connection.task, b""))
 
     def unblock(self, connection: FastConnection) -> None:
-        """Go on with the connection's task: there is room to write again."""
+        """Resume the connection's task: there is room to write again."""
         task, sent_ns = self._blocked.pop(connection)
         self._resume(connection, task, next(self._serials), sent_ns)
 
@@ -129,7 +129,7 @@ class Engine:
             self._send(entries)
 
     def _stand_still(self, told_to_stop: int) -> None:
-        """Do nothing as long as the server is to stall, unless it is told to stop."""
+        """Do nothing as long as the server is to stall, unless a signal stops it."""
         left_s = self._stall.left_s(time.monotonic_ns())
         if left_s:
             select([told_to_stop], [], [], left_s)
@@ -192,7 +192,7 @@ class Engine:
             except OSError as error:
                 if error.errno in _OUT_OF_FILES:
                     self._watch_listeners(out_of_files=True)
-                # Else nobody is waiting any more, or one has left while waiting.
+                # Else no request is waiting any more, or one has left while waiting.
                 return
             client = StampingSocket(fileno=accepted.detach())
             client.settimeout(0)

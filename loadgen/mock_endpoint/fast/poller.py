@@ -50,7 +50,7 @@ class Poller(Protocol):
 
         Returns:
             File descriptors and what is up with them: `READABLE`, `WRITABLE` or both; maybe descriptors
-            that nobody asked about.
+            that no caller asked about.
         """
 
     def close(self) -> None:

@@ -131,7 +131,7 @@ class Service:
             self._door.admit(request.header(b"authorization"))
             ask = read(request.body, self._options.models)
         except Refusal as refusal:
-            # With its traceback it would hold on to what holds on to it: a cycle, which nobody collects.
+            # With its traceback it would hold on to what holds on to it: a cycle, which is not collected.
             return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
         truth.learn(ask, in_detail=self._options.truth is not None)
         answer = self._script.answer(ask)
@@ -215,7 +215,7 @@ class Service:
                 late_ns = sent_ns - due_ns
                 if connection.room_ns < due_ns:
                     count_late(late_ns)
-                if late_ns > latest_ns:  # noqa: PLR1730 (100,000 times a second `max` costs 1 % of a core)
+                if late_ns > latest_ns:  # noqa: PLR1730 (100,000 times per second `max` costs 1 % of a core)
                     latest_ns = late_ns
         finally:
             truth.chunk_ns, truth.tokens, truth.late_ns = stamps.tolist(), min(sent, length), latest_ns

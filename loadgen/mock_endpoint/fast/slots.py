@@ -1,4 +1,4 @@
-"""The queue: at most so many requests are served at once, the others wait in the order of their arrival."""
+"""The queue: at most this many requests are served at once, the others wait in the order of their arrival."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that are no streams: HTTP errors, redirects, and a JSON text where a stream was asked for."""
+"""Answers that are not streams: HTTP errors, redirects, and a JSON text where a stream was asked for."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ ANSWERS: Final = (
     Scenario(
         name="json_for_a_stream",
         about="`application/json` in one piece, although a stream was asked for",
-        right="a success without TTFT and TPOT: nobody knows when its tokens were made",
+        right="a success without TTFT and TPOT: when its tokens were made is unknown",
         script=in_one_piece,
         protocols=WHOLE,
     ),
@@ -158,7 +158,7 @@ ANSWERS: Final = (
         401,
         f"wrong key: {KEY}",
         "401, and the message repeats the key",
-        right="the key stands in no log and no report",
+        right="the key is in no log and no report",
         quoted="***",
     ),
     _refused("http_404", 404, "no such model", "404"),
@@ -168,7 +168,7 @@ ANSWERS: Final = (
         "moved",
         "302 to another host",
         field="Location: http://elsewhere.invalid/v1/chat/completions",
-        right="not followed: the key is for nobody else",
+        right="not followed: the key is for no other server",
         quoted="",
     ),
 )

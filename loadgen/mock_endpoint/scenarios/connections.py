@@ -28,7 +28,7 @@ _EARLY: Final = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 
 
 def _cut(*end: Step) -> Callable[[Dialect], ScenarioScript]:
-    """Eight tokens, and then an end that is none."""
+    """Eight tokens, and then an end that is not one."""
     return lambda dialect: ScenarioScript((*unended(said_first(dialect)), *end), counted=False)
 
 
@@ -195,7 +195,7 @@ CONNECTIONS: Final = (
     ),
     _broken(
         "broken_chunk",
-        "a chunk's length is no number, after 8 tokens",
+        "a chunk's length is not a number, after 8 tokens",
         "malformed_frame",
         _cut(_BROKEN_CHUNK, Close(_CUT_MS)),
         spoils=True,
@@ -232,7 +232,7 @@ CONNECTIONS: Final = (
     ),
     _broken(
         "endless_head",
-        "header fields for ever",
+        "header fields without end",
         "too_large",
         _never(Send(0, b"HTTP/1.1 200 OK\r\n"), Flood(0, b"X-More: " + b"x" * 4096 + b"\r\n")),
         protocols=ALL,
@@ -256,7 +256,7 @@ CONNECTIONS: Final = (
     ),
     _broken(
         "stall_first",
-        "headers, and then nothing, for ever",
+        "headers, and then nothing more",
         "idle_timeout",
         _never(_HEAD, StallStep()),
         right="ends after --idle-timeout",
@@ -264,7 +264,7 @@ CONNECTIONS: Final = (
     ),
     _broken(
         "stall",
-        "8 tokens, and then nothing, for ever",
+        "8 tokens, and then nothing more",
         "idle_timeout",
         _cut(StallStep()),
         right="ends after --idle-timeout, with the 8 tokens kept",

@@ -1,4 +1,4 @@
-"""Answers that are wrong inside: errors in a stream, and frames that are none."""
+"""Answers that are wrong inside: errors in a stream, and frames that are not."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def ends_early(dialect: Dialect) -> ScenarioScript:
 
 
 def compressed(dialect: Dialect) -> ScenarioScript:
-    """A stream in gzip, which nobody asked for."""
+    """A stream in gzip, which the client did not ask for."""
     packed = gzip.compress(b"".join(piece.data for piece in timetable.body(dialect)), mtime=0)
     return ScenarioScript(
         (whole(FIRST_MS, packed, "Content-Encoding: gzip", content_type=EVENTS),),
@@ -101,7 +101,7 @@ def huge_line(_: Dialect) -> ScenarioScript:
 
 
 def endless_body(_: Dialect) -> ScenarioScript:
-    """Comments for ever, as fast as they go."""
+    """Comments without end, as fast as they go."""
     comment = b": " + b"x" * (_MEGABYTE - 4) + b"\n\n"
     return ScenarioScript(
         (Send(0, head(EVENTS, "Connection: close")), Flood(FIRST_MS, comment)), counted=False
@@ -109,7 +109,7 @@ def endless_body(_: Dialect) -> ScenarioScript:
 
 
 def endless_pings(dialect: Dialect) -> ScenarioScript:
-    """Comments for ever, one every 20 ms, after eight tokens."""
+    """Comments without end, one every 20 ms, after eight tokens."""
     body = [Send(0, head(EVENTS, "Connection: close")), *said_first(dialect)]
     return ScenarioScript((*body, Flood(WRONG_MS, b": ping\n\n", 20)), counted=False)
 
@@ -233,7 +233,7 @@ FAULTS: Final = (
     ),
     Scenario(
         name="endless_body",
-        about="comments for ever, as fast as they go",
+        about="comments without end, as fast as they go",
         right="memory is bounded: no body is kept beyond 64 MiB",
         script=endless_body,
         protocols=OPENAI,
@@ -244,7 +244,7 @@ FAULTS: Final = (
     ),
     Scenario(
         name="endless_pings",
-        about="after 8 tokens nothing but comments for ever",
+        about="after 8 tokens nothing but comments, without end",
         right="time is bounded too",
         script=endless_pings,
         sees=("total_timeout",),

@@ -18,7 +18,7 @@ NO_HOST: Final = "loadgen-conformance.invalid"
 """`.invalid` never has an address (RFC 2606)."""
 
 _FILLERS: Final = 4
-"""So many connections fill a queue of none: Linux takes one more than it is told, some systems a few more."""
+"""How many connections fill a queue of length 0: Linux takes one more, some systems a few more."""
 
 
 class Listeners:
@@ -61,7 +61,7 @@ class Listeners:
         return f"[{self._host}]:{port}" if ":" in self._host else f"{self._host}:{port}"
 
     def _bound(self) -> int:
-        """A port that is taken, so that nobody else listens on it, and that nobody listens on."""
+        """A port that is taken, so that no process listens on it."""
         return int(self._taken().getsockname()[1])
 
     def _taken(self) -> socket.socket:
@@ -92,5 +92,5 @@ class Listeners:
 
 
 async def _hang_up(_: Any, writer: asyncio.StreamWriter) -> None:
-    """Close a connection that should never have come to be: its certificate is not to be trusted."""
+    """Close a connection that should never have been made: its certificate is not to be trusted."""
     writer.close()

@@ -1,4 +1,4 @@
-"""No connection: nobody listens, nobody is of that name, nobody answers, or nobody can be trusted."""
+"""No connection: no listener, no such name, no answering host, or a certificate that is not trusted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _unmet: Final = partial(Scenario, script=_nobody, protocols=OPENAI, requests=2, 
 NOBODY: Final = (
     _unmet(
         name="refused",
-        about="nobody listens on the port",
+        about="no process listens on the port",
         protocols=ALL,
         sees=("refused",),
         place="closed_port",
@@ -43,7 +43,7 @@ NOBODY: Final = (
     ),
     _unmet(
         name="tls_self_signed",
-        about="a certificate that nobody vouches for",
+        about="a certificate that no authority has signed",
         right=_VERIFIED,
         sees=("tls",),
         place="tls_self_signed",

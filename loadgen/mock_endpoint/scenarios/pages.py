@@ -1,4 +1,4 @@
-"""What is served beside scenarios: their table, and lists of models."""
+"""What is served in addition to scenarios: their table, and lists of models."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ReceivedRequest(NamedTuple):
 
 
 class NotHTTPError(Exception):
-    """What came is no request of HTTP/1.1."""
+    """What came is not a request of HTTP/1.1."""
 
 
 class RequestReader:
@@ -51,7 +51,7 @@ class RequestReader:
         """The next request, body and all; None when there will be none.
 
         Raises:
-            NotHTTPError: It is none.
+            NotHTTPError: It is not one.
             OSError: The connection broke.
         """
         head = await self._until(b"\r\n\r\n")

@@ -30,7 +30,7 @@ class Scenario:
     """What a server does, and what a client must make of it.
 
     Attributes:
-        name: Stands in paths and tables.
+        name: Used in paths and tables.
         about: What the server does, in a few words.
         right: What a client must make of it, and why, where that is not plain.
         script: What is done for one request, in a protocol.
@@ -69,7 +69,7 @@ class Scenario:
 
     @property
     def races(self) -> bool:
-        """Whether what a client sees depends on how soon server and client come to do something."""
+        """Whether what a client sees depends on how soon server and client act."""
         return self.pause_ms > 0 or self.timeouts != PATIENT
 
     @property

@@ -83,7 +83,7 @@ def _listen(options: MockOptions) -> socket.socket:
 
 
 class _ScenarioServer:
-    """Plays scenarios to whoever connects.
+    """Plays scenarios to each client that connects.
 
     Attributes:
         url: The base URL at which the scenario is met that was asked for.

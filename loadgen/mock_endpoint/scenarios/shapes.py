@@ -185,7 +185,7 @@ SHAPES: Final = (
     Scenario(
         name="role_early",
         about="a role-only chunk (or the protocol's own start) at 0 ms",
-        right="it is no token: TTFT is 20 ms",
+        right="it is not a token: TTFT is 20 ms",
         script=role_early,
         protocols=STARTED,
     ),
@@ -275,7 +275,7 @@ SHAPES: Final = (
     Scenario(
         name="empty_chunks",
         about="1,000 chunks with empty text, the first token after 60 ms; usage counts 16",
-        right="the count says that they are no tokens: TTFT is 60 ms",
+        right="the count says that they are not tokens: TTFT is 60 ms",
         script=empty_chunks,
         requests=3,
         heavy=True,
@@ -290,7 +290,7 @@ SHAPES: Final = (
     Scenario(
         name="half_characters",
         about="a character in two tokens, each half an escaped lone surrogate",
-        right="two tokens, and U+FFFD for what is no character",
+        right="two tokens, and U+FFFD for what is not a character",
         script=half_characters,
     ),
     Scenario(

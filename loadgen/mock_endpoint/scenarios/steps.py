@@ -15,7 +15,7 @@ class EventContent(NamedTuple):
     Attributes:
         text: Its text; empty for a token that cannot be seen yet.
         kind: What it belongs to.
-        tokens: How many tokens it is; 0 for an empty text that is none.
+        tokens: How many tokens it is; 0 for an empty text that is not one.
         choice: Which of several answers to the same question it belongs to.
     """
 
@@ -33,7 +33,7 @@ class Send:
         at_ms: When.
         data: What.
         contents: What the events carry that these bytes complete.
-        after: The response was over before: these bytes are no part of it.
+        after: The response was over before: these bytes are not part of it.
     """
 
     at_ms: float

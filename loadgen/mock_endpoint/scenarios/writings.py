@@ -96,7 +96,7 @@ def bytewise(dialect: Dialect) -> ScenarioScript:
 def split_events(dialect: Dialect) -> ScenarioScript:
     """Every write in two, each time cut at another place, 2 ms apart."""
     head, *steps = (step for step in chunked(unicode_text(dialect, TOKENS)) if isinstance(step, Send))
-    # A token and the end are cut apart: what completes an event must stand in the half that says so.
+    # A token and the end are cut apart: what completes an event must be in the half that says so.
     pieces = timetable.together(steps, lambda piece: (piece.at_ms, bool(piece.contents)))
     return ScenarioScript((head, *timetable.cut_in_two(pieces)))
 
@@ -124,7 +124,8 @@ def long_chunk(dialect: Dialect) -> ScenarioScript:
     contents = (EventContent("x" * _LONG), *words(TOKENS - 1, start=1))
     pieces = timetable.body(dialect, contents)
     *start, first = pieces[: next(place for place, piece in enumerate(pieces) if piece.contents) + 1]
-    # So much takes its time on the way: only its last byte, which completes the event, leaves when it is due.
+    # A chunk of this size is slow on the way: only its last byte, which completes the event, leaves when it
+    # is due.
     early = Send(1, b"".join(piece.data for piece in start) + first.data[:-1])
     last = Send(FIRST_MS, first.data[-1:], first.contents)
     return ScenarioScript(tuple(chunked([early, last, *pieces[len(start) + 1 :]])))

@@ -126,7 +126,7 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
 
 
 def _most_requests(plan: Plan) -> int | None:
-    """How many requests will be measured at most; None where nobody knows."""
+    """How many requests will be measured at most; None where the kernel does not say."""
     if plan.sessions is not None:
         return None
     expected = None if plan.duration_s is None else expected_arrivals(plan.load, plan.duration_s)

@@ -314,7 +314,7 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
             "tools=mine",
             "tool_sets__mine.yaml",
             f"{TOOLS[:-2]}, get: lok}}",
-            "tool_mapping.get: 'lok' is none",
+            "tool_mapping.get: 'lok' is not one",
         ),
         (
             "tools=mine",

@@ -11,7 +11,7 @@ from typing import Any, Final
 from workloads.grading.bfcl.fault import Fault, shown
 
 ObjectRule = Callable[[Mapping[str, Any], Sequence[Any]], Fault | None]
-"""What is wrong with an object, held against the objects that are allowed, whose members are lists again."""
+"""What is wrong with an object, compared with the objects that are allowed, whose members are lists again."""
 
 _DROPPED: Final = str.maketrans("", "", " ,./-_*^")
 
@@ -36,7 +36,7 @@ def list_fault(value: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
 
 
 def object_fault(value: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
-    """What is wrong with an object, held against the last of those that are allowed."""
+    """What is wrong with an object, compared with the last of those that are allowed."""
     fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
     for members in allowed:
         if members != "":
@@ -65,7 +65,7 @@ def _missing_member(value: Mapping[str, Any], members: Mapping[str, Any]) -> Fau
 
 
 def objects_fault(value: Sequence[Any], allowed: Sequence[Any], rule: ObjectRule) -> Fault | None:
-    """What is wrong with a list of objects, in their order, held against the last that is allowed."""
+    """What is wrong with a list of objects, in their order, compared with the last that is allowed."""
     fault: Fault | None = Fault("list_dict_checker:unclear", "no list of objects is allowed")
     for objects in allowed:
         if len(value) != len(objects):

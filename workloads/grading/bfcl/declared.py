@@ -46,8 +46,8 @@ class Language:
     Attributes:
         types: The Python types of its types, by their names.
         with_elements: The names of those whose elements are looked at.
-        read: Reads a value out of source code; None where values are no source code.
-        unread: The fault of a value that is no source code.
+        read: Reads a value out of source code; None where values are not source code.
+        unread: The fault of a value that is not source code.
     """
 
     types: Mapping[str, type]

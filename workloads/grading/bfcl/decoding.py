@@ -1,4 +1,4 @@
-"""Calls out of an answer: what the endpoint gave as calls of tools, or what stands in the text."""
+"""Calls out of an answer: what the endpoint gave as calls of tools, or what is in the text."""
 
 from __future__ import annotations
 

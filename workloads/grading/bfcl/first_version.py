@@ -72,7 +72,7 @@ def _names_part_of(function: str, expected: str) -> bool:
 
 
 def object_fault(argument: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
-    """What is wrong with an object, held against the last of those that are allowed."""
+    """What is wrong with an object, compared with the last of those that are allowed."""
     fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
     for members in allowed:
         if members != "":

@@ -21,7 +21,7 @@ def java_calls(source: str) -> Any:
         none.
 
     Raises:
-        UndecodableError: It is no Java, or two arguments have one name.
+        UndecodableError: It is not Java, or two arguments have one name.
         ExtraError: The grammars are not installed.
     """
     first = next(_invocations(tree(source, "java")), None)

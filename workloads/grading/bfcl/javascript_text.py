@@ -19,7 +19,7 @@ def javascript_calls(source: str) -> Any:
         none.
 
     Raises:
-        UndecodableError: It is no JavaScript, or two arguments have one name.
+        UndecodableError: It is not JavaScript, or two arguments have one name.
         ExtraError: The grammars are not installed.
     """
     for statement in tree(source, "javascript").children:

@@ -28,10 +28,10 @@ def expression(text: str) -> ast.expr:
     """Parse one Python expression.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: It is none.
+        SyntaxError, ValueError, RecursionError, MemoryError: It is not one.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a model's `"\d"` is none of the reader's concern
+        warnings.simplefilter("ignore")  # a model's `"\d"` is not one of the reader's concern
         return ast.parse(text, mode="eval").body
 
 
@@ -39,13 +39,13 @@ def elements(body: ast.expr) -> Sequence[ast.Call]:
     """The calls in a list, a tuple or a set.
 
     Raises:
-        UndecodableError: It is none of these, or has something else in it.
+        UndecodableError: It is not one of these, or has something else in it.
     """
     if not isinstance(body, ast.List | ast.Tuple | ast.Set):
         raise UndecodableError("not a list of calls")
     calls = [node for node in body.elts if isinstance(node, ast.Call)]
     if len(calls) != len(body.elts):
-        raise UndecodableError("something in the list is no call")
+        raise UndecodableError("something in the list is not a call")
     return calls
 
 

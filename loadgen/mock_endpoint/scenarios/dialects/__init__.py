@@ -1,1 +1,1 @@
-"""The frames of each protocol, one file a protocol: pure functions from what is said to bytes."""
+"""The frames of each protocol, one file a protocol: pure functions from contents to bytes."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Ending(NamedTuple):
-    """The events after the last token; empty where a protocol has none such, or was told to leave it out."""
+    """The events after the last token; empty where a protocol has none, or leaves it out."""
 
     finish: bytes
     usage: bytes

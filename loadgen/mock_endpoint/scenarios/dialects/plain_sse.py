@@ -1,4 +1,4 @@
-"""Server-sent events of a server that keeps to no protocol: the text stands at `text`, for one."""
+"""Server-sent events of a server that keeps to no protocol: the text is at `text`, for one."""
 
 from __future__ import annotations
 

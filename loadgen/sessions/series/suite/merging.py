@@ -38,7 +38,7 @@ class Merged:
     origins: Mapping[str, tuple[str, ...]]
 
     def blamed(self, message: str) -> str:
-        """End a message that complains of options with who said them; empty where nobody did."""
+        """End a message that complains of options with who said them; empty where none did."""
         named = dict.fromkeys(name.replace("-", "_") for name in _OPTION.findall(message))
         told = [f"{name} is said by {self.origins[name][-1]}" for name in named if name in self.origins]
         return f" ({', '.join(told)})" if told else ""
