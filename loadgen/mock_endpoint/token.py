@@ -65,8 +65,8 @@ def joined(tokens: Sequence[Token]) -> Token:
     except TypeError:
         whole = [ExtendedToken(token) if isinstance(token, str) else token for token in tokens]
     return ExtendedToken(
-        "".join(one.text for one in whole),
-        "".join(one.reasoning for one in whole),
+        "".join(part.text for part in whole),
+        "".join(part.reasoning for part in whole),
         tuple(_whole_calls(whole)),
     )
 
