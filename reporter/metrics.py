@@ -13,7 +13,7 @@ from reporter.displayed import DisplayedReport
 from reporter.distribution import summaries, weighted_summary
 from reporter.evidence import CheckInputs, Violation
 from reporter.findings.acceptance import accepted
-from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, own_delay
+from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, longest_delay_ms, own_delay
 from reporter.findings.cold_start import cold_start
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import effects
@@ -198,7 +198,9 @@ def _own(
     `stamped` is by whom arrivals were stamped, and how the client's processes were doing.
     """
     ends = summaries(log, _with_own(ENDS), tuple(ENDS), method) if doubt else None
-    return own_delay({name: found.pop(name) for name in DELAYS}, ends, late_reads_ms(*stamped))
+    late_ms = late_reads_ms(*stamped)
+    own = own_delay({name: found.pop(name) for name in DELAYS}, ends, late_ms)
+    return own and replace(own, longest_ms=longest_delay_ms(log, late_ms))
 
 
 def _own_figures(own: OwnDelay | None, load: str | None) -> dict[str, Any]:
@@ -207,6 +209,7 @@ def _own_figures(own: OwnDelay | None, load: str | None) -> dict[str, Any]:
         "own_ttft_share": own.p99.share if own else None,
         "own_ttft_share_low": own.ends[0].p99.share if own and own.ends else None,
         "own_ttft_share_high": own.ends[1].p99.share if own and own.ends else None,
+        "own_longest_ms": own.longest_ms if own else None,
         "own_effect": effects(own, load),
     }
 

@@ -338,6 +338,7 @@ class Report:
     own_ttft_share: float | None = field(default=None, kw_only=True)
     own_ttft_share_low: float | None = field(default=None, kw_only=True)
     own_ttft_share_high: float | None = field(default=None, kw_only=True)
+    own_longest_ms: float | None = field(default=None, kw_only=True)
     own_ttft_limit: OwnLimit = field(default=OWN_TTFT_LIMIT, kw_only=True)
     own_effect: dict[str, dict[str, OwnEffect]] = field(default_factory=dict, kw_only=True)
     tokens: Tokens

@@ -16,11 +16,10 @@ from reporter.findings.findings import in_order
 from reporter.kinds import document
 from reporter.log.database import open_log
 from reporter.log.tables import rows
-from reporter.metrics import TPOTReportingMode, compute
+from reporter.metrics import TPOTReportingMode
 from reporter.quantile import PERCENTILES, method_named
 from reporter.tokens import with_counted_tokens
-from reporter.validation import rules_of, with_verdict
-from rulesets.client_delay import asked_figures
+from reporter.validation import decided_report, rules_of, with_verdict
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
@@ -149,12 +148,12 @@ class MetricsReporter:
             benchmarks = asks_benchmarks(log)
             log.load(TABLES if benchmarks else ())
             report: Report
-            report, log = compute(
+            report, log = decided_report(
                 log.with_samples_table(),
+                judged_by or (rules and rules[0]),
                 tpot_mode=tpot_reporting_mode,
                 tokenizer=getattr(tokenizer, "name_or_path", None),
                 percentiles=percentiles,
-                asked=asked_figures(judged_by or (rules and rules[0])),
                 on_invalid=on_invalid,
             )
             if benchmarks or scoring_pass is not None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from reporter.errors import OptionError
 from reporter.kinds import members, texts
 from reporter.log.settings import settings
+from reporter.metrics import compute
+from rulesets.client_delay import IN_DOUBT, asked_figures, deciding_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from rulesets.ruleset import Ruleset
 
     Rules = Ruleset | Iterable[Metric] | Literal["active"]
+
+OVERHEAD: Final = frozenset({"client_limited", IN_DOUBT})
+"""The codes of findings that depend on which figures decide."""
 
 ACTIVE: Final = "active"
 """The ruleset that the run was started with."""
@@ -48,6 +53,32 @@ def rules_of(run: Path, rules: Rules) -> tuple[Ruleset, Sequence[str]]:
     if not stored:
         raise OptionError(f"{run} was started without a ruleset: give one")
     return Ruleset.of_dict(stored), texts(logged.get("skip"))
+
+
+def decided_report(log: OpenLog, rules: Ruleset | None, **options: Any) -> tuple[Report, OpenLog]:
+    """Compute the report of a log whose validity the figures decide that rules depend on.
+
+    Args:
+        log: The log, by the definitions of the report.
+        rules: What the report is evaluated by, if anything.
+        options: The other arguments of `reporter.metrics.compute`.
+
+    Returns:
+        As `reporter.metrics.compute`.
+    """
+    from reporter.measured.evidence import LogEvidence
+
+    asked = asked_figures(rules)
+    report, computed = compute(log, asked=asked, **options)
+    if rules is None or not any(finding.code in OVERHEAD for finding in report.findings):
+        return report, computed
+    # How far the figures are from their bounds is known only now.
+    method = rules.definitions.percentile_method
+    evidence = LogEvidence(
+        computed.with_definitions(replace(log.definitions, percentile_method=method)), report
+    )
+    deciding = deciding_figures(rules, evidence)
+    return (report, computed) if deciding == asked else compute(log, asked=deciding, **options)
 
 
 def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[str]]) -> Report:

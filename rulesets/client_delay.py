@@ -1,7 +1,8 @@
-"""The figures that the client's own delay can change, and which of them rules ask for.
+"""The figures that the client's own delay can change, and which targets it can decide.
 
-Without rules the TTFT decides whether the delay is too much. Where a run is held against rules, the figures
-decide that their targets ask for: a late p99 does not invalidate a rule about the median.
+Without rules the TTFT decides whether the delay is too much. If a run is evaluated by rules, the figures of
+those targets decide that the delay can make met or missed: a late p99 does not invalidate a rule about the
+median, nor one whose bound is far away.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from rulesets.errors import Unanswerable
+from rulesets.evaluators import figure as figures
 from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rulesets.evidence import Evidence
     from rulesets.ruleset import Ruleset
     from rulesets.target import Target
 
@@ -105,27 +109,55 @@ def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> 
     )
 
 
+def deciding_figures(rules: Ruleset | None, run: Evidence) -> tuple[AffectedFigure, ...] | None:
+    """The figures of the targets that the client's own delay can decide; None as for `asked_figures`."""
+    if rules is None or asked_figures(rules) is None:
+        return None
+    targets = [target for target in rules.targets if can_decide(target, values_of(target, run), run.report)]
+    return tuple(dict.fromkeys(figure for target in targets for figure in figures_of(target)))
+
+
+def values_of(target: Target, run: Evidence) -> list[float | None]:
+    """The figure of a target, as stamped and at both ends of what it can be; empty if it is not known."""
+    try:
+        return [figures.observe(target, one).value for one in (run, *run.ends)]
+    except Unanswerable:
+        return []
+
+
 def can_decide(target: Target, values: Sequence[float | None], report: Mapping[str, Any]) -> bool:
     """Whether the client's own delay can be what a target is met or missed by.
 
-    It only lengthens latencies. So one that is within its bound is so without the delay, and one whose least
-    value exceeds the bound by more than the most delay that there can be is missed by the server.
+    If no request had been late, a first-come server would have completed no response later, and none
+    earlier by more than the longest delay of any request. So a latency from the schedule is within that
+    delay of the stamped one. A rate of a closed loop would be at most 1 / (1 - share) times as high; the same
+    factor is kept as a distance below it. The delay can decide a target unless it is met, or missed, over
+    that range.
 
     Args:
         target: One of the rules.
-        values: Its figure in ms, as stamped and at both ends of what it can be.
+        values: Its figure, latencies in ms, as stamped and at both ends of what it can be.
         report: As plain values, keyed as report.json is.
     """
     figure = next(figures_of(target), None)
-    plain = not (target.where or target.conditions or target.delta or target.confidence)
     known = [value for value in values if value is not None and math.isfinite(value)]
-    if not plain or figure is None or figure.metric == "rate" or target.op not in {"<", "<="} or not known:
+    plain = not (target.where or target.conditions or target.delta or target.confidence)
+    if figure is None or not plain or not known or len(known) < len(values):
         return True
-    meets = COMPARE[target.op]
-    if all(meets(value, target.bound) for value in known):
-        return False
-    effect = (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat)
-    if effect is None or effect.get("share_high") is None:
-        return True
-    most_ms = effect["share_high"] * max(effect["of_ms"], *known)
-    return any(meets(value - most_ms, target.bound) for value in known)
+    if figure.metric == "rate":
+        ends = _rates(known, (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat) or {})
+    else:
+        ends = _latencies(known, report.get("own_longest_ms"))
+    return len({COMPARE[target.op](value, target.bound) for value in ends}) != 1
+
+
+def _latencies(known: Sequence[float], longest_ms: float | None) -> tuple[float, ...]:
+    """The ends of what a latency can be without the client's own delay; empty if that is not known."""
+    return () if longest_ms is None else (min(known) - longest_ms, max(known) + longest_ms)
+
+
+def _rates(known: Sequence[float], effect: Mapping[str, Any]) -> tuple[float, ...]:
+    """The same of a rate in a closed loop."""
+    share = effect.get("share_high")
+    share = effect.get("share") if share is None else share
+    return () if share is None or share >= 1 else (min(known) * (1 - share), max(known) / (1 - share))

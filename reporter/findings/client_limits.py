@@ -103,8 +103,9 @@ def _asked(evidence: CheckInputs) -> str:
         for names, verb in ((sure, "affects"), (perhaps, "may affect"))
         if names
     ]
-    return (
-        ". ".join(clauses) or "None of the figures that the rules ask for is affected by more than the limit"
+    return ". ".join(clauses) or (
+        "No rule depends on it: what the rules ask for is not affected by more than the limit, or is farther "
+        "from its bound than the longest delay of a request"
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from reporter.findings.overhead_limit import OwnLimit
+    from reporter.log.database import OpenLog
     from reporter.report import Summary
 
     Delays = Mapping[str, Summary | None]
@@ -86,6 +87,7 @@ class OwnDelay:
         parts: The client's part of each of `STATS`, of `ttft` and of `latency`.
         ends: The least and the most that these parts can be, where stamps are in doubt; None where they are
             exact.
+        longest_ms: The longest delay of any request, at its upper bound; None where it is not known.
     """
 
     count: int
@@ -93,6 +95,7 @@ class OwnDelay:
     p99: OwnPart
     parts: Mapping[str, Mapping[str, OwnPart]] = field(default_factory=dict)
     ends: tuple[OwnDelay, OwnDelay] | None = None
+    longest_ms: float | None = None
 
     @property
     def least(self) -> OwnDelay:
@@ -168,6 +171,21 @@ def _figures(summaries: Delays, metric: str, stat: str) -> Figures:
 
 def _part(of_ms: float, server_ms: float, late_ms: float) -> OwnPart:
     return OwnPart(min(of_ms, max(0.0, of_ms - server_ms + late_ms)), of_ms)
+
+
+_LONGEST: Final = """
+    SELECT max(coalesce(own_ms + since(sent_ns, sent_high_ns), issue_lag_ms)) FROM samples WHERE measured"""
+
+
+def longest_delay_ms(log: OpenLog, late_ms: float) -> float | None:
+    """The longest client overhead of any measured request, at its upper bound; None without such requests.
+
+    Args:
+        log: The log.
+        late_ms: What of the TTFT itself is client overhead, from `late_reads_ms`.
+    """
+    ((longest_ms,),) = log.execute(_LONGEST).fetchall()
+    return None if longest_ms is None else float(longest_ms) + late_ms
 
 
 def late_reads_ms(timestamp_source: str | None, client: Mapping[str, Any]) -> float:

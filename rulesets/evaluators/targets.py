@@ -95,7 +95,10 @@ def judge(target: Target, case: Case) -> RuleOutcome:
     if (
         found.status in {"PASS", "FAIL"}
         and client_delay.is_in_doubt(target, case.ruleset, case.report)
-        and (case.ruleset.locked or client_delay.can_decide(target, _values(target, case), case.report))
+        and (
+            case.ruleset.locked
+            or client_delay.can_decide(target, client_delay.values_of(target, case.run), case.report)
+        )
     ):
         return _client_in_doubt(target, found)
     if target.quantity.kind not in _IN_DOUBT or found.status == "SKIP":
@@ -104,11 +107,6 @@ def judge(target: Target, case: Case) -> RuleOutcome:
     if all(one.observed == found.observed and one.limit == found.limit for one in ends):
         return found
     return _in_doubt(target, found, ends)
-
-
-def _values(target: Target, case: Case) -> list[float | None]:
-    """The figure of a target as it was stamped, and at both ends of what it can be."""
-    return [figure.observe(target, run).value for run in (case.run, *case.run.ends)]
 
 
 _IN_DOUBT: Final = frozenset({"latency", "speed", "interactivity", "good"})

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rulesets import of_expressions
 from rulesets.client_delay import IN_DOUBT, can_decide, is_in_doubt
+
+if TYPE_CHECKING:
+    from rulesets.target import Target
 
 
 @pytest.mark.parametrize(
@@ -24,17 +31,67 @@ def test_scores_are_not_in_doubt(rule: str, expected: bool) -> None:  # noqa: FB
 @pytest.mark.parametrize(
     ("rule", "values", "expected"),
     [
-        ("ttft:p(99)<100ms", (80.0, 60.0, 80.0), False),  # the delay only lengthens
-        ("ttft:p(99)<10ms", (80.0, 60.0, 80.0), False),  # 60 less 16 is still too much
-        ("ttft:p(99)<50ms", (80.0, 60.0, 80.0), True),  # 60 less 16 is not
+        ("ttft:p(99)<100ms", (80.0, 60.0, 80.0), False),  # 80 and 15 are within it
+        ("ttft:p(99)<95ms", (80.0, 60.0, 80.0), True),
+        ("ttft:p(99)<45ms", (80.0, 60.0, 80.0), False),  # 60 less 15 is still too much
+        ("ttft:p(99)<50ms", (80.0, 60.0, 80.0), True),
         ("ttft:p(99)<70ms", (80.0, 60.0, 80.0), True),  # the stamps are in doubt
         ("ttft:p(99)<100ms", (None, None, None), True),
-        ("qps>100", (120.0,), True),
+        ("ttft:p(99)<100ms", (math.inf,), True),
+        ("qps>150", (120.0,), False),  # 120 / 0.8 is not more than that
+        ("qps>149", (120.0,), True),
+        ("qps>95", (120.0,), False),
+        ("qps>96", (120.0,), True),
+        ("ttft:p(99)<100ms@ucl95", (60.0,), True),
         ("good(ttft<100ms):fraction>0.9", (1.0,), True),
     ],
 )
 def test_what_the_delay_can_decide(rule: str, values: tuple[float | None, ...], expected: bool) -> None:  # noqa: FBT001
-    """A latency that misses its bound by more than the most delay is missed by the server."""
-    report = {"own_effect": {"ttft_ms": {"p99": {"of_ms": 78.0, "share_high": 0.2}}}}
+    """Not a figure that is farther from its bound than the longest delay of a request."""
+    report = {"own_longest_ms": 15.0, "own_effect": {"qps": {"mean": {"share": 0.1, "share_high": 0.2}}}}
     (target,) = of_expressions([rule]).targets
     assert can_decide(target, values, report) is expected
+    # A report that does not have the longest delay decides nothing.
+    assert can_decide(target, values, {})
+
+
+DELAYS_MS = st.lists(st.floats(0.0, 60.0), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize("stat", ["p(50)", "p(90)", "p(99)", "mean", "max", "min"])
+@given(data=st.data(), own_ms=DELAYS_MS, bound=st.integers(1, 150))
+def test_no_verdict_stands_that_the_delay_could_change(
+    stat: str, data: st.DataObject, own_ms: list[float], bound: int
+) -> None:
+    """Whatever part of the longest delay comes on top of each latency, or is taken out of it."""
+    (target,) = of_expressions([f"ttft:{stat}<{bound}ms"]).targets
+    latencies = data.draw(st.lists(st.floats(0, 150), min_size=len(own_ms), max_size=len(own_ms)))
+    figure = statistic(target, latencies)
+    if not can_decide(target, [figure], {"own_longest_ms": max(own_ms)}):
+        parts = data.draw(st.lists(st.floats(-1, 1), min_size=len(own_ms), max_size=len(own_ms)))
+        changed = [ms + part * max(own_ms) for ms, part in zip(latencies, parts, strict=True)]
+        assert (statistic(target, changed) < bound) == (figure < bound)
+
+
+def statistic(target: Target, values: list[float]) -> float:
+    """The statistic of a target; percentiles by nearest rank."""
+    if target.percentile is not None:
+        return sorted(values)[math.ceil(len(values) * target.percentile) - 1]
+    return {"mean": fmean, "max": max, "min": min}[target.stat](values)
+
+
+@given(
+    server_s=st.floats(0.01, 1.0),
+    own_s=st.floats(0.0, 1.0),
+    streams=st.integers(1, 8),
+    bound=st.integers(1, 99),
+)
+def test_no_rate_stands_that_the_delay_could_change(
+    server_s: float, own_s: float, streams: int, bound: int
+) -> None:
+    """In a closed loop: without the client's own delay, its streams take the server's time alone."""
+    (target,) = of_expressions([f"qps>{bound}"]).targets
+    rate, without = streams / (server_s + own_s), streams / server_s
+    report = {"own_effect": {"qps": {"mean": {"share": own_s / (server_s + own_s)}}}}
+    if not can_decide(target, [rate], report):
+        assert (rate > bound) == (without > bound)
