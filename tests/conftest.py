@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from tests.forking import MOCK, fork_children, start_children_afresh
+from tests.forking import MOCK, WORKER, fork_children, start_children_afresh
 from tests.preloaded import GIVE_UP_S, Preloaded, Process
+from tests.program_file import ProgramFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
 ROOT = Path(__file__).parents[1]
+FONTS = ROOT / ".pytest_cache" / "matplotlib"
 
 # Hundreds of processes are started, each of which would compile the whole program again; and without a cache
 # each worker of the suite would rewrite the assertions of all tests, which takes 20 s.
@@ -40,19 +42,19 @@ def _broken_pipes() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _forked_mocks() -> Iterator[None]:
-    """Mock endpoints that tests start are forked from this process."""
-    fork_children(MOCK)
+def _forked_children() -> Iterator[None]:
+    """Mock endpoints and workers that tests start are forked from this process."""
+    fork_children(MOCK, WORKER)
     yield
     start_children_afresh()
 
 
 @pytest.fixture
 def fresh_children() -> Iterator[None]:
-    """Mock endpoints start in interpreters of their own."""
+    """Mock endpoints and workers start in interpreters of their own."""
     start_children_afresh()
     yield
-    fork_children(MOCK)
+    fork_children(MOCK, WORKER)
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +62,13 @@ def preloaded() -> Iterator[Preloaded]:
     """The process that has imported the program and forks for each start of it."""
     with Preloaded() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def program_folder(preloaded: Preloaded) -> Iterator[Path]:
+    """The folder of a program `loadgen` for shells, to be put into PATH."""
+    with ProgramFile(preloaded) as program:
+        yield program.folder
 
 
 @pytest.fixture
@@ -138,7 +147,14 @@ def start_fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
 def clean_environment(**more: str) -> dict[str, str]:
     """This environment without what the program reads, and so that it can be imported from any folder.
 
-    A calibration that somebody has kept on this machine is out of sight too.
+    A calibration that somebody has kept on this machine is out of sight too. Plots keep their list of fonts
+    all the same, for it takes a second to make.
     """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("LOADGEN_", "OPENAI_"))}
-    return kept | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "XDG_CACHE_HOME": os.devnull} | more
+    ours = {
+        "PYTHONPATH": str(ROOT),
+        "NO_COLOR": "1",
+        "XDG_CACHE_HOME": os.devnull,
+        "MPLCONFIGDIR": str(FONTS),
+    }
+    return kept | ours | more

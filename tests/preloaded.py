@@ -39,6 +39,8 @@ LIBRARIES = (
     "aiohttp",
     "duckdb",
     "pyarrow.parquet",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
     "rich.progress",
     "rich.table",
 )
@@ -113,12 +115,23 @@ class Preloaded:
             error_write,
             server_report.fileno(),
         ]
-        with self._one_at_a_time, server_report:
-            socket.send_fds(self._line, [_NUMBER.pack(len(body))], descriptors)
+        with server_report:
+            self.pass_on(_NUMBER.pack(len(body)), body, descriptors)
+        os.close(out_write)
+        os.close(error_write)
+        return Process(request["arguments"], report, out_read, error_read)
+
+    def pass_on(self, header: bytes, body: bytes, descriptors: list[int]) -> None:
+        """Send a request to the server.
+
+        Args:
+            header: The length of the body, in bytes.
+            body: The JSON of what `start` is called with.
+            descriptors: Standard output, standard error, and the socket that the pid and the exit code go to.
+        """
+        with self._one_at_a_time:
+            socket.send_fds(self._line, [header], descriptors)
             self._line.sendall(body)
-            os.close(out_write)
-            os.close(error_write)
-            return Process(request["arguments"], report, out_read, error_read)
 
     def run(self, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         """Start the program as `start` does, and wait for its end.

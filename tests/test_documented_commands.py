@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +134,12 @@ def folder(preloaded: Preloaded, server: MockProcess, tmp_path_factory: pytest.T
 @pytest.mark.slow
 @pytest.mark.parametrize("command", RUN, ids=lambda command: f"{command.page}: {command.line}")
 def test_a_command_does_what_the_page_says(
-    command: Shown, preloaded: Preloaded, server: MockProcess, folder: Path, tmp_path: Path
+    command: Shown,
+    preloaded: Preloaded,
+    program_folder: Path,
+    server: MockProcess,
+    folder: Path,
+    tmp_path: Path,
 ) -> None:
     """It ends as a measurement may end on a busy machine, and not as a mistake: no usage error, no bug."""
     shutil.copytree(folder, tmp_path / "here")
@@ -144,13 +149,13 @@ def test_a_command_does_what_the_page_says(
     if command.words[1:] == ("init",):
         (tmp_path / "here" / "suite.toml").unlink()
     environment = {"URL": server.url, "LLAMA_KEY": "any"}
-    done = _typed(line, tmp_path / "here", environment, preloaded)
+    done = _typed(line, tmp_path / "here", environment, preloaded, program_folder)
     assert done.returncode in {0, 1, 4, 5}, f"{line}\n{done.stderr}"
     assert "Traceback" not in done.stderr
 
 
 def _typed(
-    line: str, folder: Path, environment: dict[str, str], preloaded: Preloaded
+    line: str, folder: Path, environment: dict[str, str], preloaded: Preloaded, program_folder: Path
 ) -> subprocess.CompletedProcess[str]:
     """Run a line as a shell does: in a shell where it is more than one command with its words."""
     words = list(shlex.shlex(line, posix=True, punctuation_chars=True))
@@ -158,9 +163,9 @@ def _typed(
         words = [Template(word).safe_substitute(environment) for word in shlex.split(line)]
         return preloaded.run(*words[1:], cwd=folder, env=clean_environment(**environment))
     return subprocess.run(
-        ["/bin/sh", "-c", line.replace("loadgen", f"{sys.executable} -m loadgen", 1)],
+        ["/bin/sh", "-c", line],
         cwd=folder,
-        env=clean_environment(**environment),
+        env=clean_environment(**environment, PATH=f"{program_folder}{os.pathsep}{os.environ['PATH']}"),
         capture_output=True,
         text=True,
         timeout=240,

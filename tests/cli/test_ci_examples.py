@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -34,18 +33,14 @@ KEY = "sk-right-key"
 
 
 @pytest.fixture
-def shell(mock: MockProcess, tmp_path: Path) -> Any:
+def shell(mock: MockProcess, program_folder: Path, tmp_path: Path) -> Any:
     """Runs a script as a CI system does, with a ruleset of one target; says how it ended and what it said."""
-    program = tmp_path / "bin" / "loadgen"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m loadgen "$@"\n')
-    program.chmod(0o755)
 
     def run(script: str, target: str, **more: str) -> subprocess.CompletedProcess[str]:
         rules = f"schema: rulesets/1\nruleset: {{name: ci, version: '1'}}\ntargets: ['{target}']\n"
         (tmp_path / "rules.yaml").write_text(rules)
         told = {
-            "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{program_folder}{os.pathsep}{os.environ['PATH']}",
             "LOADGEN_URL": mock.url,
             "LOADGEN_API_KEY": KEY,
             "LLM_MODEL": "small-model",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
@@ -12,7 +10,10 @@ import pytest
 from loadgen.mock_endpoint.process import start_mock
 from reporter.log.database import open_log
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
 FUNCTION = {
     "name": "area",
     "description": "The area of a square.",
@@ -34,7 +35,7 @@ def row(number: int, question: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def run(loadgen: Callable[..., object], tmp_path: Path) -> Path:
     """A session of three questions where a call is wrong, and of one where one is right."""
     data = tmp_path / "data"
     data.mkdir()
@@ -53,14 +54,9 @@ def run(tmp_path: Path) -> Path:
     )
     folder = tmp_path / "run"
     with start_mock(ttft="50ms", itl="0", replies=script) as mock:
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "loadgen", "accuracy", "bfcl:category=irrelevance+simple_python"),
-                *("--data", data, "--url", mock.url, "--model", "m", "-q", "--out", folder),
-            ],
-            cwd=ROOT,
-            check=False,
-            stdout=subprocess.DEVNULL,
+        loadgen(
+            *("accuracy", "bfcl:category=irrelevance+simple_python", "--data", data),
+            *("--url", mock.url, "--model", "m", "-q", "--out", folder),
         )
     return folder
 

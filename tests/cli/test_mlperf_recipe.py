@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -76,16 +75,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shell(folder: Path) -> Iterator[Shell]:
+def shell(folder: Path, program_folder: Path) -> Iterator[Shell]:
     """Runs a command of the page in that folder, against an endpoint that knows the model."""
-    program = folder / "bin" / "loadgen"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m loadgen "$@"\n')
-    program.chmod(0o755)
     with start_mock(models=(MODEL,), ttft="5ms", itl="1ms", tokens="4") as mock:
         environment = clean_environment(
             URL=mock.url,
-            PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+            PATH=f"{program_folder}{os.pathsep}{os.environ['PATH']}",
             PYTHONPATH=str(ROOT),
             HF_HUB_OFFLINE="1",
         )

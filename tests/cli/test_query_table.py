@@ -7,17 +7,19 @@ import os
 import pty
 import re
 import struct
-import subprocess
-import sys
 import termios
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.preloaded import Preloaded
+
+    OnTerminal = Callable[..., str]
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
 pytestmark = pytest.mark.usefixtures("a_run")
@@ -29,22 +31,23 @@ TEN_COLUMNS = (
 WIDE = "select status, 123456789 as a, 223456789 as b, 323456789 as c, 423456789 as d from samples limit 1"
 
 
-def on_terminal(columns: int, *arguments: str | Path) -> str:
-    """What the program prints on a terminal of that width, without colours."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
-    with subprocess.Popen(
-        [sys.executable, "-m", "loadgen", *map(str, arguments)],
-        stdout=theirs,
-        stdin=subprocess.DEVNULL,
-        env={**environment, "TERM": "xterm"},
-    ) as process:
-        os.close(theirs)
-        printed = b"".join(iter(lambda: _read(ours), b""))
-    os.close(ours)
-    assert process.returncode == 0
-    return re.sub(r"\x1b\[[\d;]*m", "", printed.decode()).replace("\r\n", "\n")
+@pytest.fixture
+def on_terminal(preloaded: Preloaded, tmp_path: Path) -> OnTerminal:
+    """What the program prints on a terminal of a width, without colours."""
+
+    def run(columns: int, *arguments: str | Path) -> str:
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+        environment |= {"TERM": "xterm"}
+        with preloaded.start(*arguments, cwd=tmp_path, env=environment, stdout=theirs) as process:
+            os.close(theirs)
+            printed = b"".join(iter(lambda: _read(ours), b""))
+        os.close(ours)
+        assert process.returncode == 0
+        return re.sub(r"\x1b\[[\d;]*m", "", printed.decode()).replace("\r\n", "\n")
+
+    return run
 
 
 def _read(terminal: int) -> bytes:
@@ -54,7 +57,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_all_columns_of_samples_are_there(a_run: Path) -> None:
+def test_all_columns_of_samples_are_there(a_run: Path, on_terminal: OnTerminal) -> None:
     """The first query that anybody types has a line for each of its columns, with its value."""
     printed = on_terminal(120, "sql", a_run, "select * from samples limit 1")
     names = [line.split()[0] for line in printed.splitlines()]
@@ -66,7 +69,7 @@ def test_all_columns_of_samples_are_there(a_run: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 80, 100, 200])
-def test_no_figure_is_broken(a_run: Path, columns: int) -> None:
+def test_no_figure_is_broken(a_run: Path, columns: int, on_terminal: OnTerminal) -> None:
     """At any width each figure stands on one line."""
     printed = on_terminal(columns, "sql", a_run, TEN_COLUMNS)
     assert printed.count("1006.88") == 2
@@ -74,7 +77,7 @@ def test_no_figure_is_broken(a_run: Path, columns: int) -> None:
     assert printed.count("finish_reason") == (1 if columns == 200 else 2)
 
 
-def test_what_is_left_out_is_said(a_run: Path) -> None:
+def test_what_is_left_out_is_said(a_run: Path, on_terminal: OnTerminal) -> None:
     """A table that has no room for all columns says how many it has, and how to see all."""
     printed = on_terminal(40, "sql", a_run, WIDE, "--no-expanded")
     assert "223456789" in printed
@@ -83,7 +86,7 @@ def test_what_is_left_out_is_said(a_run: Path) -> None:
     assert "423456789" in on_terminal(40, "sql", a_run, WIDE, "-x")
 
 
-def test_rows_that_are_not_shown_are_counted(a_run: Path) -> None:
+def test_rows_that_are_not_shown_are_counted(a_run: Path, on_terminal: OnTerminal) -> None:
     """A terminal shows the first ones, and says how many there are."""
     printed = on_terminal(80, "sql", a_run, "select range as i from range(60)")
     assert "50 of 60 rows shown; --format csv prints all" in printed
@@ -116,7 +119,7 @@ def test_a_pipe_gets_everything_unbroken(loadgen: Loadgen) -> None:
     assert piped.count("ab " * 98) == 70
 
 
-def test_nothing_in_a_value_steers_a_terminal(a_run: Path) -> None:
+def test_nothing_in_a_value_steers_a_terminal(a_run: Path, on_terminal: OnTerminal) -> None:
     """Control characters are shown as their escapes, also in names of columns."""
     query = "select chr(27) || '[2J' as \"a\x1b[2J\", chr(155) || '2J' as b, chr(8238) as c"
     for option in ("-x", "--no-expanded"):

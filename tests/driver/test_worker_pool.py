@@ -334,6 +334,7 @@ def test_stopping(tmp_path: Path, asks: int) -> None:
     sys.platform != "linux",
     reason="reads the command lines and environments of the workers from /proc, which only Linux has",
 )
+@pytest.mark.usefixtures("fresh_children")
 def test_secrets_are_on_no_command_line(quick_mock: MockProcess, tmp_path: Path) -> None:
     """Nor in an environment: others can read both."""
     told: list[list[bytes]] = []
