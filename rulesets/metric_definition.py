@@ -57,6 +57,7 @@ class MetricDefinition:
         depends_on: The definitions (`rulesets.definitions`) that change it, in addition to those of its kind.
         ends: The ends of its values that `samples` has for stamps in doubt; where one is missing, the value
             is that end.
+        while_running: Whether a request's own events determine it: `--abort-on-fail` can end a run for it.
         overhead: The figure whose client overhead it shares; None where it has none.
         label: What tables of people call it; empty where none shows it.
         console: Where the console shows it; None where it does not. Only latencies, in ms, can be there.
@@ -76,6 +77,7 @@ class MetricDefinition:
     needs: tuple[Need, ...] = ()
     depends_on: tuple[str, ...] = ()
     ends: tuple[ValueEnd, ...] = ()
+    while_running: bool = False
     overhead: Overhead | None = None
     label: str = ""
     console: ConsoleRow | None = None

@@ -30,10 +30,10 @@ def with_line(source: str, table: str, line: str) -> str:
 
     Args:
         source: The text of the module.
-        table: The name of the dict.
+        table: The name of the dict or the tuple.
         line: With its indentation and line break.
     """
-    start = re.search(rf"(?m)^{table}\b.*\{{$", source)
+    start = re.search(rf"(?m)^{table}\b.*([{{(])$", source)
     assert start is not None, table
-    end = source.index("\n}\n", start.end()) + 1
+    end = source.index("\n}\n" if start[1] == "{" else "\n)\n", start.end()) + 1
     return source[:end] + line + source[end:]

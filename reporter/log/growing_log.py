@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from reporter.bounds import column
+from reporter.bounds import ENDS, column
 from reporter.log.definitions import define
 from reporter.log.event_codes import with_event_codes
 from reporter.log.tables import empty_database, load_session, read_stream, sql_file
 from rulesets.definitions import CATEGORIES
 from rulesets.lost import Ending, FigureBounds
+from rulesets.metric_table import BY_NAME
+from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -59,12 +61,6 @@ _KEEP_IN_FLIGHT: Final = """
     SELECT pending.* FROM pending JOIN requests USING (sample_uuid)
     WHERE status = 'in_flight' AND (measured OR phase IS NULL)"""
 
-_FROM_BOTH: Final = ("ttft", "ttfo", "ttfv", "ttfb", "latency", "last_token")
-_LATENCIES: Final = frozenset(
-    {"held", "issue_lag"}.union(_FROM_BOTH, (f"{name}_from_schedule" for name in _FROM_BOTH))
-)
-_LENGTHS: Final = frozenset({"output_tokens", "input_tokens"})
-
 
 @dataclass(frozen=True, slots=True)
 class EndedRequest:
@@ -83,10 +79,15 @@ class EndedRequest:
 def followed_metrics(definitions: Definitions) -> frozenset[str]:
     """Name the metrics whose figures a request's own events determine under these definitions."""
     server_counts = definitions.token_source in {None, "server_usage"}
-    if not server_counts or set(definitions.token_categories) != set(CATEGORIES):
-        return _LATENCIES
+    has_lengths = server_counts and set(definitions.token_categories) == set(CATEGORIES)
     has_tpot = definitions.tpot_denominator != "tokens_after_first_chunk"
-    return _LATENCIES | _LENGTHS | ({"tpot"} if has_tpot else set())
+    return frozenset(
+        metric.name
+        for metric in REQUEST_METRICS
+        if metric.while_running
+        and (has_lengths or "tokens" not in metric.needs)
+        and (has_tpot or "tpot_denominator" not in metric.depends_on)
+    )
 
 
 class GrowingLog:
@@ -178,9 +179,9 @@ def _make_requests(connection: DuckDBPyConnection) -> None:
 
 def _bounds_of(metric: str) -> str:
     """The columns of `samples` with the least and the most that a metric can be, if the request completed."""
-    low, high = (metric, metric) if metric in _LENGTHS else (column(metric, "low"), column(metric, "high"))
+    low, high = (column(metric, end) for end in ENDS)
     # What the server does not count is not guessed: a tokenizer may count it after the run.
     known = "status = 'completed'"
-    if metric in {"output_tokens", "tpot"}:
+    if "tokens" in BY_NAME[metric].needs and metric != "input_tokens":
         known += " AND token_source = 'server_usage'"
     return f"CASE WHEN {known} THEN {low} END, CASE WHEN {known} THEN {high} END"
