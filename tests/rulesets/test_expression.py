@@ -13,7 +13,7 @@ from rulesets import METRICS, ExpressionError, RulesetError, Target, parse, unpa
 from rulesets.condition import Condition
 from rulesets.confidence import methods
 from rulesets.metric_table import quantity_of
-from rulesets.quantity import CHANGE
+from rulesets.quantity import CHANGE, METRIC_ALIASES
 
 WORDS = st.text(min_size=1, max_size=8)
 LEVELS = st.floats(min_value=0.5, max_value=1, exclude_max=True)
@@ -164,13 +164,7 @@ HOW = (
     "a requirement is METRIC:STAT OP NUMBER UNIT, then @es99 or @ucl95 if it is to be proved, and !warn or "
     "!info if it must not fail the run, for example 'ttft:p(99)<500ms' or 'error<1%'"
 )
-ALL = (
-    "ttft, ttfo, ttfv, ttfb, tpot, itl, latency, latency_from_schedule, ttft_from_schedule, "
-    "ttfo_from_schedule, ttfv_from_schedule, ttfb_from_schedule, last_token, last_token_from_schedule, "
-    "decode, held, issue_lag, send_lag, connect, output_tokens, input_tokens, generation_tps, prompt_tps, "
-    "tps_per_user, qps, output_tps, total_tps, tps_per_gpu, error, good, issued, completed, failed, "
-    "cancelled, e2e, tps, rps, osl, isl, interactivity or accuracy.NAME"
-)
+ALL = f"{', '.join((*METRICS, *METRIC_ALIASES))} or accuracy.NAME"
 FRACTION = "the error rate is a fraction below 1; for one in a hundred write 1% or 0.01"
 QUOTES = 'is no TAG:VALUE; put signs in quotes: {region:"a b"}'
 
