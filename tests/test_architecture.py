@@ -46,9 +46,11 @@ ARROWS = {
 }
 """Which room may import which: docs/architecture.md draws them."""
 
+EXITS = {"sys.exit", "os._exit", "SystemExit", "exit", "quit", "print", "sys.stdout", "sys.stderr"}
 DRAWERS = {"utils", "util", "common", "helpers", "types", "manager", "misc"}
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
+MOST_LINES_OF_THE_COMMAND_LINE = 5000
 HEAVY = {
     "asyncio",
     "aiohttp",
@@ -131,6 +133,37 @@ def test_one_file_is_one_concept() -> None:
         and _lines_of_body(node) > MOST_LINES_OF_A_FUNCTION
     }
     assert long == set()
+
+
+def test_the_command_line_declares_and_prints() -> None:
+    """What commands do is in `loadgen.sessions`: `loadgen.cli` stays small."""
+    lines = sum(len(path.read_text().splitlines()) for path in (ROOT / "loadgen" / "cli").rglob("*.py"))
+    assert lines <= MOST_LINES_OF_THE_COMMAND_LINE
+
+
+def test_sessions_need_no_terminal() -> None:
+    """`loadgen.sessions` imports neither typer nor rich, writes to no terminal, and never exits."""
+    sessions = [path for path in FILES if room_of(module(path)) == "loadgen.sessions"]
+    assert sessions
+    terminal = {
+        f"{module(path)} imports {name}"
+        for path in sessions
+        for name in imports(path)
+        if name.partition(".")[0] in {"typer", "rich", "click"}
+    }
+    exits = {
+        f"{module(path)}:{node.lineno}"
+        for path in sessions
+        if not _is_a_program(path)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if ast.unparse(node) in EXITS
+    }
+    assert terminal | exits == set()
+
+
+def _is_a_program(path: Path) -> bool:
+    """Whether a file is run with `python -m`."""
+    return '__name__ == "__main__"' in path.read_text()
 
 
 def _lines_of_body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

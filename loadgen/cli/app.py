@@ -16,9 +16,9 @@ import typer
 from loadgen.cli import command_line
 from loadgen.cli.help import HelpedCommand
 from loadgen.cli.options import command, command_of, command_over
-from loadgen.cli.other_tools.hint import require_own_options
 from loadgen.cli.terminal.streams import mend_streams
 from loadgen.sessions import errors
+from loadgen.sessions.other_tools import require_own_options
 from loadgen.sessions.run.claimed_folders import give_back
 from loadgen.sessions.secrets import redacted
 
@@ -105,7 +105,7 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
     "rules check": _CommandEntry(_READING, "loadgen.cli.rules:check"),
     "init": _CommandEntry(_TRYING, "loadgen.cli.init:init"),
     "demo": _CommandEntry(_TRYING, "loadgen.cli.demo:demo"),
-    "mock": _CommandEntry(_TRYING, "loadgen.cli.mock:mock"),
+    "mock": _CommandEntry(_TRYING, "loadgen.cli.mock:mock", "loadgen.sessions.settings.mock:MockSettings"),
     "selftest": _CommandEntry(_TRYING, "loadgen.cli.selftest:selftest"),
     "list": _CommandEntry(_TRYING, "loadgen.cli.listing:listing"),
 }

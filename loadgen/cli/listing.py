@@ -83,9 +83,9 @@ def listing(
         sys.stdout.write(show(listed(Path(name or "runs")), json=json))
         return
     if kind == "prompts":
-        from loadgen.cli.prompt_listing import write_prompts
+        from loadgen.sessions.prompt_lines import prompt_lines
 
-        write_prompts(name, data)
+        sys.stdout.writelines(prompt_lines(name, data))
         return
     sources: Mapping[str, Callable[[], Mapping[str, str]]] = {
         "events": events,
@@ -95,7 +95,6 @@ def listing(
         "protocols": protocols,
         "rulesets": rulesets,
         "scenarios": scenarios,
-        "tasks": tasks,
         "tool-sets": lambda: tool_sets(data),
         "views": views,
     }
@@ -131,23 +130,20 @@ def _of_name(kind: str, name: str | None, words: Mapping[str, str]) -> Mapping[s
     return {name: words[name]}
 
 
-def tasks() -> Mapping[str, str]:
-    """Benchmarks, and what they ask."""
-    from loadgen.cli.task_listing import usable
-
-    return {one.name: one.title for one in usable()}
-
-
 def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:
     """Print every benchmark, or what there is to know of one.
 
     Raises:
         TaskError: There is none of this name.
     """
-    from loadgen.cli.task_listing import details, table, usable
+    from loadgen.sessions.errors import printable
+    from loadgen.sessions.task_listing import details, table, usable
     from loadgen.sessions.tasks import facts
-    from workloads.catalog import workload
+    from workloads.catalog import problems, workload
 
+    if name is None:
+        for error in problems():
+            sys.stderr.write(f"warning: {printable(str(error))}\n")
     if json:
         import orjson
 

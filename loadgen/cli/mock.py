@@ -2,153 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
-from loadgen.sessions.settings.option import Option
-
-_TIMING = "Timing and length"
-_SERVING = "Serving"
-_TRUTH = "Script and truth"
-_SCENARIOS = "Misbehaving"
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.mock import MockSettings
 
 
-def mock(
-    *,
-    host: Annotated[str, Option(help="Address to listen on.", panel=_SERVING)] = "127.0.0.1",
-    port: Annotated[
-        int,
-        Option(help="Port to listen on; 0 takes a free one.", panel=_SERVING),
-    ] = 8000,
-    model: Annotated[
-        list[str] | None,
-        Option(
-            help="A known model name, repeatable; any other gets a 404. Without it every name is known.",
-            panel=_SERVING,
-        ),
-    ] = None,
-    api_key: Annotated[
-        str | None,
-        Option(
-            envvar=("LOADGEN_MOCK_API_KEY",),
-            help="Key that clients must send as `Authorization: Bearer …`, else they get a 401.",
-            panel=_SERVING,
-        ),
-    ] = None,
-    tls_cert: Annotated[
-        Path | None,
-        Option(help="Certificate chain (PEM): serve HTTPS.", panel=_SERVING),
-    ] = None,
-    tls_key: Annotated[
-        Path | None,
-        Option(
-            help="The certificate's private key (PEM), unless the certificate's file holds it.",
-            panel=_SERVING,
-        ),
-    ] = None,
-    exit_with_parent: Annotated[
-        bool,
-        Option(
-            "--exit-with-parent",
-            help="End when standard input ends, as it does when the program that started this one dies.",
-            panel=_SERVING,
-        ),
-    ] = False,
-    fast: Annotated[
-        bool,
-        Option(
-            "--fast",
-            help="Serve with the engine that keeps up with a thousand streams on one core, and says in the "
-            "end how late its chunks left. It has no TLS and no /metrics.",
-            panel=_SERVING,
-        ),
-    ] = False,
-    scenario: Annotated[
-        str | None,
-        Option(
-            help="Play this scenario to every request, or `chaos`, a mix of short answers and faults; every "
-            "other one is served below /NAME/v1. `loadgen list scenarios` has them all.",
-            panel=_SCENARIOS,
-        ),
-    ] = None,
-    fault_share: Annotated[
-        float,
-        Option(help="With chaos: of all requests, those that meet a fault.", panel=_SCENARIOS),
-    ] = 0.2,
-    ttft: Annotated[
-        str,
-        Option(
-            help="Time to the first token: 50ms, uniform:10ms..90ms, normal:50ms,10ms (mean, deviation), "
-            "lognormal:50ms,0.5 (median, sigma) or exponential:50ms (mean).",
-            panel=_TIMING,
-        ),
-    ] = "50ms",
-    itl: Annotated[
-        str,
-        Option(help="Time from one token to the next, written like --ttft.", panel=_TIMING),
-    ] = "10ms",
-    tokens: Annotated[
-        str,
-        Option(
-            help="Length of a reply in tokens, written like --ttft without units: 64, uniform:16..128, …. "
-            "A request's max_tokens cuts it.",
-            panel=_TIMING,
-        ),
-    ] = "64",
-    tokens_per_chunk: Annotated[
-        int,
-        Option(help="Tokens that one event of a stream carries.", panel=_TIMING),
-    ] = 1,
-    role_chunk: Annotated[
-        Literal["first", "early", "none"],
-        Option(
-            help="When a chat stream sends the chunk that holds only the role: right before the first token "
-            "(as OpenAI and vLLM do), early (with the headers), or never.",
-            panel=_TIMING,
-        ),
-    ] = "first",
-    slots: Annotated[
-        int,
-        Option(
-            help="Requests that are served at once; others wait in order of arrival. 0 serves all at once.",
-            panel=_TIMING,
-        ),
-    ] = 0,
-    cache: Annotated[
-        bool,
-        Option(
-            "--cache",
-            help="Answer at once what was asked before, as a cache of answers does.",
-            panel=_TIMING,
-        ),
-    ] = False,
-    stall: Annotated[
-        str | None,
-        Option(
-            metavar="AT,FOR",
-            help="Stand still once: 2s,500ms stops everything for half a second, two seconds after the first "
-            "completion request was received. What was due meanwhile leaves right after it.",
-            panel=_TIMING,
-        ),
-    ] = None,
-    seed: Annotated[int, Option(help="Seeds every draw.", panel=_TIMING)] = 0,
-    replies: Annotated[
-        Path | None,
-        Option(
-            help='JSONL file of scripted replies, such as {"match": "2+2", "reply": "4"} or {"status": 503}.',
-            panel=_TRUTH,
-        ),
-    ] = None,
-    truth: Annotated[
-        Path | None,
-        Option(
-            help="JSONL file that each request's true times go to, in ns of CLOCK_MONOTONIC; overwritten.",
-            panel=_TRUTH,
-        ),
-    ] = None,
-) -> None:
+def mock(settings: MockSettings) -> None:
     """Serve an OpenAI-compatible endpoint whose timing you choose and which knows its own truth.
 
     It prints one line, `listening on http://HOST:PORT/v1`, and serves until SIGTERM or Ctrl-C. With --fast it
@@ -158,33 +20,8 @@ def mock(
 
     loadgen mock --ttft lognormal:80ms,0.4 --itl 12ms --tokens uniform:32..256 --slots 8
     """
-    from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.server import serve
 
-    punctuality = serve(
-        MockOptions(
-            host=host,
-            port=port,
-            models=tuple(model or ()),
-            api_key=api_key,
-            ttft=ttft,
-            itl=itl,
-            tokens=tokens,
-            tokens_per_chunk=tokens_per_chunk,
-            role_chunk=role_chunk,
-            slots=slots,
-            cache=cache,
-            stall=stall,
-            replies=replies,
-            truth=truth,
-            seed=seed,
-            tls_cert=tls_cert,
-            tls_key=tls_key,
-            exit_with_parent=exit_with_parent,
-            fast=fast,
-            scenario=scenario,
-            fault_share=fault_share,
-        ),
-    )
+    punctuality = serve(settings.options())
     if punctuality is not None:
         typer.echo(punctuality, err=True)

@@ -29,7 +29,8 @@ def main() -> NoReturn:
     """Run the command line, and end the process with its exit code."""
     heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     _hear(heard, _end)
-    conceal()
+    if note := conceal():
+        sys.stderr.write(f"{note}\n")
     from loadgen.cli.app import main as run
 
     sys.unraisablehook = _unless_interrupted(sys.unraisablehook)

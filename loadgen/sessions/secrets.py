@@ -23,14 +23,18 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _from_files: set[str] = set()
 
 
-def conceal() -> None:
-    """Take the secrets off the command line, and come back with `sys.argv` as it was."""
+def conceal() -> str | None:
+    """Take the secrets off the command line, and come back with `sys.argv` as it was.
+
+    Returns:
+        A note for the user if the secrets stay there; else None.
+    """
     if _restored():
-        return
+        return None
     arguments = sys.argv[1:]
     masked = _masked(arguments)
     if not masked or sys.orig_argv[-len(arguments) :] != arguments:
-        return
+        return None
     interpreter = sys.orig_argv[1 : -len(arguments)]
     shown = [masked.get(place, word) for place, word in enumerate(arguments)]
     command = [sys.executable, *interpreter, *shown]
@@ -41,9 +45,7 @@ def conceal() -> None:
         os.execve(sys.executable, command, os.environ | carried)  # noqa: S606 (this very program)
     except OSError as error:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-        sys.stderr.write(
-            f"note: the list of processes shows the secret ({error.strerror}): give it in the environment\n"
-        )
+        return f"note: the list of processes shows the secret ({error.strerror}): give it in the environment"
 
 
 def lines(option: str, value: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import signal
 import subprocess
@@ -14,19 +13,27 @@ from urllib.request import urlopen
 
 import pytest
 
-from loadgen.cli.mock import mock
 from loadgen.mock_endpoint import MockOptions, Truth
+from loadgen.sessions.settings.mock import MockSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "mock.md"
 
 
 def test_the_defaults_are_those_of_the_options() -> None:
     """The command says the same defaults as the options that it fills in."""
-    declared = {name: parameter.default for name, parameter in inspect.signature(mock).parameters.items()}
-    expected = {field.name: field.default for field in fields(MockOptions)}
-    assert expected.pop("models") == ()
-    assert declared.pop("model") is None
-    assert declared == expected
+    assert MockSettings().options() == MockOptions()
+
+
+def test_every_option_reaches_the_endpoint() -> None:
+    """Each setting is the option of the same name; `--model` is one of `models`."""
+    numbers = {"port": 1, "tokens_per_chunk": 2, "slots": 3, "seed": 4, "fault_share": 0.5}
+    left_out = dict.fromkeys(("fast", "scenario", "replies", "stall", "cache"))
+    chosen = {field.name: field.name for field in fields(MockSettings)}
+    chosen |= {**numbers, **left_out, "model": ["m"], "role_chunk": "none"}  # type: ignore[dict-item]
+    options = MockSettings(**chosen).options()  # type: ignore[arg-type]
+    expected = {**chosen, "models": ("m",)}
+    del expected["model"]
+    assert {field.name: getattr(options, field.name) for field in fields(MockOptions)} == expected
 
 
 def test_the_command_serves() -> None:
@@ -47,7 +54,7 @@ def test_the_command_serves() -> None:
     assert server.returncode == 0
 
 
-@pytest.mark.parametrize("name", [name.replace("_", "-") for name in inspect.signature(mock).parameters])
+@pytest.mark.parametrize("name", [field.name.replace("_", "-") for field in fields(MockSettings)])
 def test_every_option_is_documented(name: str) -> None:
     """The page names every option of the command."""
     assert f"`--{name}`" in PAGE.read_text()

@@ -1,14 +1,11 @@
-"""`loadgen list tasks`: every benchmark in a table, and what there is to know of one."""
+"""Every benchmark in a table, and the details of one: text of at most 80 columns."""
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
-
-from loadgen.sessions.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,18 +30,15 @@ _TWO_DIGITS: Final = 10
 
 
 def usable() -> list[Workload]:
-    """Every benchmark that can be used; standard error says which plug-ins cannot."""
-    from workloads.catalog import TASKS, names, problems, workload
+    """Every benchmark that can be used; `workloads.catalog.problems` says which plug-ins cannot."""
+    from workloads.catalog import names, workload
     from workloads.errors import PluginError
 
-    found = [workload(name) for name in TASKS]
-    for error in problems():
-        sys.stderr.write(f"warning: {printable(str(error))}\n")
+    workloads = []
     for name in names():
-        if name not in TASKS:
-            with suppress(PluginError):
-                found.append(workload(name))
-    return found
+        with suppress(PluginError):
+            workloads.append(workload(name))
+    return workloads
 
 
 def table(data: Path | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What somebody who types another tool's options is to type here."""
+"""The options of other load generators on a command line, and what to type here in their place."""
 
 from __future__ import annotations
 

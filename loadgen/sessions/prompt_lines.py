@@ -1,18 +1,18 @@
-"""`loadgen list prompts`: what a benchmark asks, a line of JSON for each question."""
+"""The questions of a benchmark as lines of JSON."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
-def write_prompts(task: str | None, data: Path | None) -> None:
-    """Print every question of a benchmark as JSON lines, in the order of its rows.
+def prompt_lines(task: str | None, data: Path | None) -> Iterator[str]:
+    """Each question of a benchmark as a line of JSON, in the order of its rows.
 
     A line has the question's `id`, its `prompt` (the last text of the user, by which a replies file of
     `loadgen mock` finds it), the `messages` that are sent first, and where there are any its `tools`, its
@@ -43,4 +43,4 @@ def write_prompts(task: str | None, data: Path | None) -> None:
             "messages": sample.messages(),
             **{name: value for name, value in more.items() if value},
         }
-        sys.stdout.write(orjson.dumps(line, str, orjson.OPT_APPEND_NEWLINE).decode())
+        yield orjson.dumps(line, str, orjson.OPT_APPEND_NEWLINE).decode()

@@ -1,1 +1,0 @@
-"""Options that users of other tools type, and what they are called here."""

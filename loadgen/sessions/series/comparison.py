@@ -1,0 +1,109 @@
+"""Series compared with each other: two of them point by point, or the points of one with its first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.comparison import compare_runs
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.gating.outcome import exit_code
+from loadgen.sessions.run.run_folder import folder_of
+from loadgen.sessions.series import series as files
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.sessions.settings.compare import CompareSettings
+    from reporter.compare.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class PointComparison:
+    """A point that two series have.
+
+    Attributes:
+        name: The point's name.
+        runs: Its run in the reference, and in the other series.
+        comparison: The comparison of the two.
+    """
+
+    name: str
+    runs: tuple[Path, Path]
+    comparison: Comparison
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the comparison."""
+        return exit_code(self.comparison.status)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesComparison:
+    """Two series, compared.
+
+    Attributes:
+        points: Those that are in both, at least one.
+        left_out: The names of points that are in one of the series only.
+    """
+
+    points: list[PointComparison]
+    left_out: list[str]
+
+
+def points_of_series(settings: CompareSettings) -> list[Mapping[str, Path]]:
+    """The points of each series that is to be compared: the names of those that have begun, and their runs.
+
+    Raises:
+        UsageError: There are runs among the series, or another number of series than one or two.
+    """
+    named = [*map(Path, settings.baseline), *settings.runs]
+    if not all(map(files.is_series, named)):
+        raise UsageError("a series is compared with a series: name two sweeps or suites, or runs of them")
+    points = [_points(folder_of(path)) for path in named]
+    if len(points) == 1 and len(points[0]) <= 1:
+        raise UsageError(f"{named[0]}: fewer than two of its runs have begun")
+    if len(points) not in {1, 2}:
+        raise UsageError(f"{len(named)} series: name two of them, to be compared point by point")
+    return points
+
+
+def compare_points(
+    settings: CompareSettings, reference: Mapping[str, Path], changed: Mapping[str, Path]
+) -> SeriesComparison:
+    """Compare each point of a series with the point of the same name of the reference.
+
+    Args:
+        settings: How runs are compared.
+        reference: The runs of a series, by the names of their points.
+        changed: Those of the other series.
+
+    Raises:
+        UsageError: No point is in both, or a file was asked for, which is of two runs.
+    """
+    for option in ("markdown", "plot"):
+        if getattr(settings, option) is not None:
+            raise UsageError(f"--{option}: of two series, compare one pair of runs at a time")
+    pairs = {name: (run, changed[name]) for name, run in reference.items() if name in changed}
+    if not pairs:
+        raise UsageError(
+            f"no point is in both series; they have {', '.join(reference) or 'none'} and "
+            f"{', '.join(changed) or 'none'}"
+        )
+    points = [
+        PointComparison(name, runs, compare_runs(replace(settings, runs=list(runs), baseline=[])))
+        for name, runs in pairs.items()
+    ]
+    left_out = [*(reference.keys() - changed.keys()), *(changed.keys() - reference.keys())]
+    return SeriesComparison(points, left_out)
+
+
+def _points(folder: Path) -> Mapping[str, Path]:
+    """The runs of a series that have begun, by the names of its points."""
+    series = files.read(folder)
+    places = {
+        point.name: files.folder_of(folder, series, number) for number, point in enumerate(series.points)
+    }
+    return {name: place for name, place in places.items() if (place / LOG_NAME).exists()}

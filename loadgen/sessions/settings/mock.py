@@ -1,0 +1,161 @@
+"""The options of `loadgen mock`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from loadgen.mock_endpoint.options import MockOptions
+from loadgen.sessions.settings.option import Option
+
+_TIMING: Final = "Timing and length"
+_SERVING: Final = "Serving"
+_TRUTH: Final = "Script and truth"
+_SCENARIOS: Final = "Misbehaving"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MockSettings:
+    """How a mock endpoint behaves; field by field an option of `loadgen mock`."""
+
+    host: Annotated[str, Option(help="Address to listen on.", panel=_SERVING)] = "127.0.0.1"
+    port: Annotated[
+        int,
+        Option(help="Port to listen on; 0 takes a free one.", panel=_SERVING),
+    ] = 8000
+    model: Annotated[
+        list[str],
+        Option(
+            help="A known model name, repeatable; any other gets a 404. Without it every name is known.",
+            panel=_SERVING,
+        ),
+    ] = field(default_factory=list)
+    api_key: Annotated[
+        str | None,
+        Option(
+            envvar=("LOADGEN_MOCK_API_KEY",),
+            help="Key that clients must send as `Authorization: Bearer …`, else they get a 401.",
+            panel=_SERVING,
+        ),
+    ] = field(default=None, repr=False)
+    tls_cert: Annotated[
+        Path | None,
+        Option(help="Certificate chain (PEM): serve HTTPS.", panel=_SERVING),
+    ] = None
+    tls_key: Annotated[
+        Path | None,
+        Option(
+            help="The certificate's private key (PEM), unless the certificate's file holds it.",
+            panel=_SERVING,
+        ),
+    ] = None
+    exit_with_parent: Annotated[
+        bool,
+        Option(
+            "--exit-with-parent",
+            help="End when standard input ends, as it does when the program that started this one dies.",
+            panel=_SERVING,
+        ),
+    ] = False
+    fast: Annotated[
+        bool,
+        Option(
+            "--fast",
+            help="Serve with the engine that keeps up with a thousand streams on one core, and says in the "
+            "end how late its chunks left. It has no TLS and no /metrics.",
+            panel=_SERVING,
+        ),
+    ] = False
+    scenario: Annotated[
+        str | None,
+        Option(
+            help="Play this scenario to every request, or `chaos`, a mix of short answers and faults; every "
+            "other one is served below /NAME/v1. `loadgen list scenarios` has them all.",
+            panel=_SCENARIOS,
+        ),
+    ] = None
+    fault_share: Annotated[
+        float,
+        Option(help="With chaos: of all requests, those that meet a fault.", panel=_SCENARIOS),
+    ] = 0.2
+    ttft: Annotated[
+        str,
+        Option(
+            help="Time to the first token: 50ms, uniform:10ms..90ms, normal:50ms,10ms (mean, deviation), "
+            "lognormal:50ms,0.5 (median, sigma) or exponential:50ms (mean).",
+            panel=_TIMING,
+        ),
+    ] = "50ms"
+    itl: Annotated[
+        str,
+        Option(help="Time from one token to the next, written like --ttft.", panel=_TIMING),
+    ] = "10ms"
+    tokens: Annotated[
+        str,
+        Option(
+            help="Length of a reply in tokens, written like --ttft without units: 64, uniform:16..128, …. "
+            "A request's max_tokens cuts it.",
+            panel=_TIMING,
+        ),
+    ] = "64"
+    tokens_per_chunk: Annotated[
+        int,
+        Option(help="Tokens that one event of a stream carries.", panel=_TIMING),
+    ] = 1
+    role_chunk: Annotated[
+        Literal["first", "early", "none"],
+        Option(
+            help="When a chat stream sends the chunk that holds only the role: right before the first token "
+            "(as OpenAI and vLLM do), early (with the headers), or never.",
+            panel=_TIMING,
+        ),
+    ] = "first"
+    slots: Annotated[
+        int,
+        Option(
+            help="Requests that are served at once; others wait in order of arrival. 0 serves all at once.",
+            panel=_TIMING,
+        ),
+    ] = 0
+    cache: Annotated[
+        bool,
+        Option(
+            "--cache",
+            help="Answer at once what was asked before, as a cache of answers does.",
+            panel=_TIMING,
+        ),
+    ] = False
+    stall: Annotated[
+        str | None,
+        Option(
+            metavar="AT,FOR",
+            help="Stand still once: 2s,500ms stops everything for half a second, two seconds after the first "
+            "completion request was received. What was due meanwhile leaves right after it.",
+            panel=_TIMING,
+        ),
+    ] = None
+    seed: Annotated[int, Option(help="Seeds every draw.", panel=_TIMING)] = 0
+    replies: Annotated[
+        Path | None,
+        Option(
+            help='JSONL file of scripted replies, such as {"match": "2+2", "reply": "4"} or {"status": 503}.',
+            panel=_TRUTH,
+        ),
+    ] = None
+    truth: Annotated[
+        Path | None,
+        Option(
+            help="JSONL file that each request's true times go to, in ns of CLOCK_MONOTONIC; overwritten.",
+            panel=_TRUTH,
+        ),
+    ] = None
+
+    def options(self) -> MockOptions:
+        """The options of the mock endpoint.
+
+        Raises:
+            MockOptionsError: A number is out of its range, or options do not go together.
+        """
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return MockOptions(models=tuple(values.pop("model")), **values)
