@@ -17,7 +17,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel demo conformance test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
+.PHONY: help setup wheel demo conformance golden test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ check: setup ## Lint, type-check and test: the whole truth
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python $(TESTS)
+
+golden: setup ## Write every golden and generated file again: schemas, options.py, docs, expected outputs of tests
+	$(BIN)/python -m tests.golden
 
 format: setup ## Format the code
 	$(BIN)/ruff format .

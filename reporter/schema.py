@@ -5,9 +5,10 @@ The published one is docs/report.schema.json: `python -m reporter.schema > docs/
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any, Final
+
+import orjson
 
 from reporter.accuracy.task_score import TaskScore
 from reporter.report import Report
@@ -47,5 +48,10 @@ def _strict(schema: Any) -> Any:
     return {**parts, "required": [name for name in parts["properties"] if name not in _OPTIONAL]}
 
 
+def text() -> str:
+    """The schema as it is published."""
+    return orjson.dumps(report_schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+
+
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(report_schema(), indent=2) + "\n")
+    sys.stdout.write(text())

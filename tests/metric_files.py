@@ -1,4 +1,4 @@
-"""What is made of the table of metrics: fields of reports, tables of the docs, schemas.
+"""What is made of the table of metrics: fields of reports, tables of the docs.
 
 `python -m tests.metric_files` writes them, and so does `make golden`.
 """
@@ -160,18 +160,9 @@ def _ops(metric: MetricDefinition) -> str:
 
 def main() -> None:
     """Write the files."""
-    import orjson
-
     for path, made in MADE.items():
         file = ROOT / path
         file.write_text(made(file.read_text(encoding="utf-8")), encoding="utf-8")
-
-    from reporter.schema import report_schema
-    from rulesets.reading.schema import schema
-
-    for name, made_schema in (("report", report_schema()), ("ruleset", schema())):
-        text = orjson.dumps(made_schema, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        (ROOT / "docs" / f"{name}.schema.json").write_bytes(text)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,11 @@
 """What exists is documented: every command, option, event, failure, metric and view."""
 
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from loadgen.cli.app import application
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, ProtocolEntry, codec_of
 from loadgen.sessions.settings.endpoint import EndpointSettings
@@ -16,17 +13,11 @@ from loadgen.sessions.vocabulary import events, failures, loads, metrics, protoc
 from recorder.event import EventType
 from recorder.lifecycle import REQUEST, SEGMENTS, SESSION, diagram
 from reporter.report import Report
+from tests.command_reference import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXT = "\n".join(page.read_text() for page in PAGES)
-GROUP: Any = typer.main.get_command(application())
-COMMANDS = {
-    " ".join(filter(None, (name, second))): command
-    for name, first in GROUP.commands.items()
-    for second, command in getattr(first, "commands", {"": first}).items()
-}
-"""Every command by its words: of a group, those in it."""
 
 
 def described(word: str) -> bool:
@@ -61,76 +52,6 @@ def test_every_option_that_a_remedy_names_is_there() -> None:
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", path.read_text())
     }
     assert [(page, option) for page, option in sorted(told) if option not in known] == []
-
-
-def test_the_reference_is_that_of_the_program() -> None:
-    """docs/cli.md is what the program says of itself; UPDATE_GOLDEN=1 writes it again."""
-    page = ROOT / "docs" / "cli.md"
-    said = reference()
-    if os.environ.get("UPDATE_GOLDEN"):
-        page.write_text(said)
-    assert page.read_text() == said
-
-
-def reference() -> str:
-    """The whole reference, in Markdown."""
-    sections = [section(name, command) for name, command in COMMANDS.items()]
-    return "\n".join(
-        [
-            "# The command line",
-            "",
-            "Every command with `--help` says the same. Exit codes: 0 pass, 1 a gate failed, 2 usage,",
-            "3 set-up failed, 4 run invalid or incomplete, 5 inconclusive, 70 a bug of this program,",
-            "130 interrupted.",
-            "",
-            *sections,
-        ],
-    )
-
-
-def section(name: str, command: Any) -> str:
-    """One command: its help, and a table of what it takes."""
-    help_text = re.sub(r"\[/?bold\]", "**", command.help or "")
-    lines = [
-        f"## loadgen {name}",
-        "",
-        prose(help_text),
-        "",
-        "| option | default | what it does |",
-        "|---|---|---|",
-    ]
-    rows = [
-        f"| {spelled(parameter)} | {default(parameter)} | {parameter.help} |"
-        for parameter in command.params
-        if parameter.name != "help"
-    ]
-    return "\n".join([*lines, *rows]) + "\n"
-
-
-def prose(text: str) -> str:
-    """Help text, with the examples as code."""
-    return "\n".join(
-        f"    {line.strip()}" if line.strip().startswith("loadgen ") else line.strip()
-        for line in text.strip().splitlines()
-    )
-
-
-def spelled(parameter: Any) -> str:
-    """How a parameter is written on the command line."""
-    if parameter.param_type_name == "argument":
-        return f"`{parameter.name.upper()}`"
-    names = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
-    variables = parameter.envvar if isinstance(parameter.envvar, list) else [parameter.envvar]
-    return names + "".join(f"<br>`{variable}`" for variable in variables if variable)
-
-
-def default(parameter: Any) -> str:
-    """Its default, empty where there is none to speak of."""
-    if parameter.required:
-        return "required"
-    value = parameter.default
-    nothing = value is None or value is False or value in ([], ()) or callable(value)
-    return "" if nothing else f"`{value}`"
 
 
 WORDS = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -12,9 +11,10 @@ import pytest
 import typer
 
 from loadgen.cli.app import application
-from loadgen.cli.other_tools.hint import COMMANDS, require_own_options
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.other_tools import COMMANDS, require_own_options
 from loadgen.sessions.settings.other_tools import OTHER_OPTIONS, TOOLS
+from tests import golden
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
 MARK = "<!-- tables -->\n"
@@ -112,12 +112,9 @@ def test_what_is_advised_is_there() -> None:
 
 
 def test_the_page_has_the_tables() -> None:
-    """docs/coming-from.md ends with them; UPDATE_GOLDEN=1 writes them again."""
-    head, _, tables = PAGE.read_text().partition(MARK)
-    if os.environ.get("UPDATE_GOLDEN"):
-        PAGE.write_text(head + MARK + all_tables())
-        tables = all_tables()
-    assert tables == all_tables()
+    """docs/coming-from.md ends with them; `make golden` writes them again."""
+    head, mark, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    golden.check(PAGE, f"{head}{mark}{all_tables()}")
 
 
 def all_tables() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from loadgen.sessions.series.suite.matrix import Choice, matrix
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.source import SuiteSource, read
 from loadgen.sessions.settings.run import RunSettings
+from tests import golden
 
 if TYPE_CHECKING:
     import subprocess
@@ -114,16 +114,14 @@ def test_a_dry_run_shows_the_matrix(
     flags: tuple[str, ...],
     name: str,
 ) -> None:
-    """As a table and as JSON; UPDATE_GOLDEN=1 writes the goldens again. Nothing is written or sent."""
+    """As a table and as JSON; `make golden` writes the files again. Nothing is written or sent."""
     (tmp_path / "suite.toml").write_bytes((GOLDEN / "suite.toml").read_bytes())
     told = loadgen("run", "suite.toml", "--dry-run", "--set", "seed=3", *flags)
     assert (told.returncode, told.stderr) == (
         0,
         "note: LARGE_KEY is not set; the suite takes a secret from it\n",
     )
-    if os.environ.get("UPDATE_GOLDEN"):
-        (GOLDEN / name).write_text(told.stdout)
-    assert told.stdout == (GOLDEN / name).read_text()
+    golden.check(GOLDEN / name, told.stdout)
     assert [path.name for path in tmp_path.iterdir()] == ["suite.toml"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.cli.task_listing import details, duration, table
 from loadgen.sessions.scoring.choice import choose
 from loadgen.sessions.scoring.options import ScoringOptions
 from loadgen.sessions.settings.task_names import canonical_rule
+from loadgen.sessions.task_listing import details, duration, table
 from loadgen.sessions.tasks import facts
+from tests import golden
 from workloads.cache import folder_of, keep
 from workloads.catalog import ALIASES, TASKS, canonical, is_task, task_name, workload
 from workloads.errors import TaskError
@@ -57,11 +57,8 @@ def _with_modules(*there: str) -> Any:
     ],
 )
 def test_what_is_shown(name: str, shown: Any) -> None:
-    """As a table by tier, and of one benchmark; UPDATE_GOLDEN=1 writes the goldens again."""
-    path = GOLDEN / name
-    if os.environ.get("UPDATE_GOLDEN"):
-        path.write_text(shown() + "\n")
-    assert shown() + "\n" == path.read_text()
+    """As a table by tier, and of one benchmark; `make golden` writes the files again."""
+    golden.check(GOLDEN / name, shown() + "\n")
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -15,7 +15,6 @@ import pytest
 
 import loadgen
 import rulesets
-from loadgen.sessions.settings.typed import source
 from recorder import EventType
 from recorder.payload_check import checked
 from reporter import MetricsReporter
@@ -237,8 +236,3 @@ def test_every_name_is_there() -> None:
     assert all(getattr(loadgen, name) is not None for name in loadgen.__all__)
     with pytest.raises(AttributeError, match="no attribute 'perff'"):
         _ = loadgen.perff  # type: ignore[attr-defined]
-
-
-def test_the_types_of_options_are_up_to_date() -> None:
-    """`python -m loadgen.sessions.settings.typed > loadgen/options.py`."""
-    assert (ROOT / "loadgen" / "options.py").read_text() == source()

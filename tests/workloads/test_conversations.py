@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import golden
 from workloads.columns import Columns
 from workloads.conversations import read_conversation
 from workloads.errors import WorkloadError
@@ -210,9 +210,7 @@ def test_complaints_about_conversations(tmp_path: Path) -> None:
         told = f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", "")
         # What the parser says of JSON that is none differs from one of its versions to the next.
         said.append(re.sub(r"not JSON \([^)]+\)", "not JSON (…)", told))
-    if os.environ.get("UPDATE_GOLDEN"):
-        GOLDEN.write_text("\n".join(said) + "\n", encoding="utf-8")
-    assert said == GOLDEN.read_text(encoding="utf-8").splitlines()
+    golden.check(GOLDEN, "\n".join(said) + "\n")
 
 
 @pytest.mark.parametrize("take", ["first", "last"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from tests import golden
 from workloads.columns import TOKEN_COLUMNS, Columns
 from workloads.errors import WorkloadError
 from workloads.prompts import load_prompts
@@ -100,6 +100,4 @@ def test_complaints_about_values(tmp_path: Path) -> None:
         with pytest.raises(WorkloadError) as caught:
             load_prompts(file, columns)
         said.append(f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", ""))
-    if os.environ.get("UPDATE_GOLDEN"):
-        GOLDEN.write_text("\n".join(said) + "\n", encoding="utf-8")
-    assert said == GOLDEN.read_text(encoding="utf-8").splitlines()
+    golden.check(GOLDEN, "\n".join(said) + "\n")

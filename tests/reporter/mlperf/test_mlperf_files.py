@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -22,6 +21,7 @@ from reporter.mlperf.result_summary import result_summary
 from reporter.reporter import MetricsReporter
 from rulesets.definitions import Definitions
 from rulesets.evidence import Accuracy
+from tests import golden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -307,7 +307,7 @@ def test_an_entry_says_how_often_its_questions_were_asked() -> None:
 
 
 def test_files_look_as_they_did(a_run: Callable[..., Run]) -> None:
-    """After a warm-up, which the point declares. UPDATE_GOLDEN=1 writes them again."""
+    """After a warm-up, which the point declares. `make golden` writes them again."""
     run = a_run(kind="closed", concurrency=2)
     for start in (-90, -70, -50):
         run.answers(start + 5, at=start, issue={"phase": "warmup"})
@@ -315,7 +315,6 @@ def test_files_look_as_they_did(a_run: Callable[..., Run]) -> None:
     run.answers(60, 90, at=40, complete=92, usage=(5, 4), finish_reason="length").stops(100).ends(120)
     for name, content in files(written(run, requests=2), LOADGEN).items():
         path = GOLDEN / f"{Path(name).stem}.json"
-        made = orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"
-        if os.environ.get("UPDATE_GOLDEN"):
-            path.write_bytes(made)
-        assert path.read_bytes() == made
+        golden.check(
+            path, orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
+from tests.golden import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,14 +226,5 @@ def every_kind(
 
 @pytest.fixture(scope="session")
 def golden() -> Callable[[str, str], None]:
-    """Hold a text against a golden file; with UPDATE_GOLDEN=1 in the environment, write the file instead."""
-
-    def compare(name: str, text: str) -> None:
-        path = GOLDEN / name
-        if os.environ.get("UPDATE_GOLDEN") == "1":
-            path.write_text(text, encoding="utf-8")
-        assert text == path.read_text(encoding="utf-8"), (
-            f"{name}: UPDATE_GOLDEN=1 accepts what is rendered now"
-        )
-
-    return compare
+    """Compares a text with a golden file; `make golden` writes the file again."""
+    return lambda name, text: check(GOLDEN / name, text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from rulesets import catalog, loading
 from rulesets.expression import unparse
+from tests import golden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,14 +115,9 @@ def shared(name: str) -> set[str]:
 
 @pytest.mark.parametrize("part", [rulesets, inference, starters, conflicts])
 def test_the_page_tells_what_the_files_hold(part: Callable[[], str]) -> None:
-    """Each part of the page is made of the files; UPDATE_GOLDEN=1 writes it again."""
+    """Each part of the page is made of the files; `make golden` writes it again."""
     name = part.__name__
-    expected = f"<!-- {name} -->\n\n{part()}\n\n<!-- /{name} -->"
-    page = PAGE.read_text(encoding="utf-8")
-    if os.environ.get("UPDATE_GOLDEN"):
-        page = re.sub(rf"<!-- {name} -->.*?<!-- /{name} -->", lambda _: expected, page, flags=re.DOTALL)
-        PAGE.write_text(page, encoding="utf-8")
-    assert expected in page
+    golden.check_part(PAGE, f"<!-- {name} -->", f"<!-- /{name} -->", f"\n\n{part()}\n\n")
 
 
 def test_every_ruleset_is_written_about() -> None:

@@ -1,0 +1,69 @@
+"""The generated files of the project are what their generators make now; `make golden` writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import orjson
+import pytest
+
+from loadgen.sessions.series.suite import schema as suite_schema
+from loadgen.sessions.settings import typed
+from reporter import schema as report_schema
+from rulesets.reading.schema import schema as ruleset_schema
+from tests import golden
+from tests.command_reference import reference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+ROOT = golden.ROOT
+
+
+GENERATED: Final[Mapping[str, Callable[[], str]]] = {
+    "loadgen/options.py": typed.source,
+    "docs/suite.schema.json": suite_schema.text,
+    "docs/report.schema.json": report_schema.text,
+    "docs/ruleset.schema.json": lambda: orjson.dumps(
+        ruleset_schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    ).decode(),
+    "docs/cli.md": reference,
+}
+"""Files that are generated as a whole; `tests.metric_files.MADE` has those with generated parts."""
+
+
+@pytest.mark.parametrize("path", GENERATED)
+def test_a_generated_file_is_current(path: str) -> None:
+    """It is what its generator makes."""
+    golden.check(ROOT / path, GENERATED[path]())
+
+
+def test_make_golden_reaches_every_golden_file() -> None:
+    """Nothing writes a golden file but `tests.golden`, so that the import finds every test that compares."""
+    mentions = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.py")
+        if golden.UPDATE in path.read_text(encoding="utf-8")
+    }
+    assert mentions == {"tests/golden.py"}
+    assert len(golden.comparing_tests()) >= 10
+    assert "-m tests.golden" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(
+        r"(?m)^make golden\ngit diff --exit-code", (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    )
+
+
+def test_make_golden_writes_what_the_tests_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an update nothing differs, and without it a difference fails."""
+    monkeypatch.delenv(golden.UPDATE, raising=False)
+    page = tmp_path / "page.md"
+    page.write_text("head\n<!-- a -->\nold\n<!-- /a -->\nfoot\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="`make golden` accepts it"):
+        golden.check_part(page, "<!-- a -->\n", "<!-- /a -->", "new\n")
+    monkeypatch.setenv(golden.UPDATE, "1")
+    golden.check_part(page, "<!-- a -->\n", "<!-- /a -->", "new\n")
+    monkeypatch.delenv(golden.UPDATE)
+    golden.check_part(page, "<!-- a -->\n", "<!-- /a -->", "new\n")
+    assert page.read_text(encoding="utf-8") == "head\n<!-- a -->\nnew\n<!-- /a -->\nfoot\n"
