@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,51 +30,35 @@ def compare(settings: CompareSettings) -> None:
 
     loadgen compare artifacts/main artifacts/change --markdown comparison.md
     """
+    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.comparison import compare_runs
     from loadgen.sessions.gating.outcome import exit_code
     from loadgen.sessions.run.run_folder import require_no_log
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.series.sweep.session import require_plot
+    from loadgen.sessions.settings.formats import chosen_format
 
     if any(map(is_series, map(Path, (*settings.baseline, *settings.runs)))):
         from loadgen.cli.compare_series import compare_series
 
         compare_series(settings, compare)
-    require_plot(wanted=settings.plot is not None)
+    form = chosen_format(settings.form, json=settings.json)
+    require_plot(wanted=settings.plot is not None or form == "svg")
     for option, path in (("--markdown", settings.markdown), ("--plot", settings.plot)):
         require_no_log(option, path)
     comparison = compare_runs(settings)
     _write(comparison, settings)
-    _print(comparison, json=settings.json, verbose=settings.verbose)
+    end_with_the_reader()
+    print_as("comparison", form, comparison, verbose=settings.verbose)
     raise typer.Exit(exit_code(comparison.status))
 
 
 def _write(comparison: Comparison, settings: CompareSettings) -> None:
+    from loadgen.sessions.formats import render
     from loadgen.sessions.gating.outputs import lay
 
-    if settings.markdown is not None:
-        from reporter.render.comparison_markdown import render as as_markdown
-
-        lay("--markdown", settings.markdown, as_markdown(comparison))
-    if settings.plot is not None:
-        from reporter.render.comparison_plot import render as as_svg
-
-        lay("--plot", settings.plot, as_svg(comparison))
-
-
-def _print(comparison: Comparison, *, json: bool, verbose: bool) -> None:
-    from loadgen.cli.terminal.pipe import end_with_the_reader
-
-    end_with_the_reader()
-    if json:
-        import orjson
-
-        from reporter.render.json import printable
-
-        told = orjson.dumps(comparison.to_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        sys.stdout.write(printable(told.decode()))
-    else:
-        from loadgen.cli.terminal.show import page
-        from reporter.render.comparison import render
-
-        sys.stdout.write(render(comparison, verbose=verbose, **page()))
+    files = (("--markdown", "markdown", settings.markdown), ("--plot", "svg", settings.plot))
+    for option, form, path in files:
+        if path is not None:
+            lay(option, path, render("comparison", form, comparison))

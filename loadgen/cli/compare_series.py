@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from loadgen.sessions.errors import printable
+from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.formats import JSON, TEXT
 from loadgen.sessions.gating.outcome import gravest
 from loadgen.sessions.program import program
+from loadgen.sessions.settings.formats import chosen_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,12 +37,15 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
     if not others:
         compare(replace(settings, runs=list(reference.values()), baseline=[]))
         raise typer.Exit
+    form = chosen_format(settings.form, json=settings.json)
+    if form not in {TEXT, JSON}:
+        raise UsageError(f"--format {form}: of two series, compare one pair of runs at a time")
     result = compare_points(settings, reference, others[0])
     for name in result.left_out:
         sys.stderr.write(printable(f"note: {name} is in one of the series only, and is left out\n"))
     points = [{"name": point.name, "comparison": point.comparison.to_dict()} for point in result.points]
     code = gravest(point.exit_code for point in result.points)
-    if settings.json:
+    if form == JSON:
         import orjson
 
         sys.stdout.write(orjson.dumps({"points": points}, option=orjson.OPT_INDENT_2).decode() + "\n")

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from loadgen.sessions.settings.gate import GateSettings
-    from reporter.render.judged import NamedVerdict
 
 
 def gate(settings: GateSettings) -> None:
@@ -36,43 +33,37 @@ def gate(settings: GateSettings) -> None:
     loadgen gate RUN --require 'tps:delta>-3%@mw0.05' --also RUN2 --baseline main-runs
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.show import show_verdicts
     from loadgen.cli.terminal.verdicts import tell
     from loadgen.sessions.errors import UsageError
     from loadgen.sessions.gating.evaluation import judged
     from loadgen.sessions.gating.idle import idle_options
     from loadgen.sessions.gating.outcome import exit_code, gravest
-    from loadgen.sessions.gating.whole import judge_series, rows
+    from loadgen.sessions.gating.whole import judge_series
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.settings.formats import chosen_format
     from loadgen.sessions.settings.tokenizer import load
-    from reporter.render.judged import NamedVerdict as Part
+    from reporter.render.judged import NamedVerdict
 
     end_with_the_reader()
     tokenizer = load(settings.tokenizer)
     if is_series(settings.run):
         parts = judge_series(settings, tokenizer)
-        told: object = rows(parts, settings.inconclusive)
     else:
         for option, concurrency in (("--c-max", settings.c_max), ("--c-min", settings.c_min)):
             if concurrency is not None:
                 raise UsageError(f"{option} {concurrency}: is that of a sweep, and this is one run")
         report, _ = judged(settings.run, settings, tokenizer, settings.skip)
-        parts, told = [Part.of(report)], report.verdict
-    _print(parts, told if settings.json else None, full=settings.full)
+        parts = [NamedVerdict.of(report)]
+    code = gravest(exit_code(part.status, settings.inconclusive) for part in parts)
+    show_verdicts(
+        parts,
+        form=chosen_format(settings.form, json=settings.json),
+        full=settings.full,
+        exit_code=code if is_series(settings.run) else None,
+    )
     for option in idle_options(settings, parts):
         sys.stderr.write(f"note: {option} was given, and no rule asks for it\n")
     tell(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
-    raise typer.Exit(gravest(exit_code(part.status, settings.inconclusive) for part in parts))
-
-
-def _print(parts: Sequence[NamedVerdict], json: object, *, full: bool) -> None:
-    if json is None:
-        from loadgen.cli.terminal.show import show_verdicts
-
-        show_verdicts(parts, full=full)
-        return
-    import orjson
-
-    from reporter.render.json import printable
-
-    sys.stdout.write(printable(orjson.dumps(json, option=orjson.OPT_INDENT_2).decode()) + "\n")
+    raise typer.Exit(code)

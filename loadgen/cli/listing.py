@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def listing(
         ),
     ] = None,
     *,
-    json: Annotated[bool, Option("--json", help="Print a JSON object.")] = False,
+    json: Json = False,
     data: Annotated[
         Path | None,
         Option(

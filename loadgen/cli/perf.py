@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from loadgen.sessions import errors
+from loadgen.sessions.formats import JSON, TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,12 +43,8 @@ def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome
 
-    if settings.json:
-        from reporter.render.json import render
-
-        sys.stdout.write(render(report))
-    else:
-        show(report, summary_only=settings.summary, verbose=settings.verbose)
+    form = JSON if settings.json else TEXT
+    show(report, form=form, summary_only=settings.summary, verbose=settings.verbose)
     if report.verdict is not None:
         from loadgen.cli.terminal.verdicts import tell as tell_verdict
         from reporter.render.judged import NamedVerdict

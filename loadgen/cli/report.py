@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast, get_args
 import typer
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.formats import JSON, TEXT
 from loadgen.sessions.settings.definitions import (
     LatencyOrigin,
     PercentileMethod,
@@ -20,6 +21,7 @@ from loadgen.sessions.settings.definitions import (
     chosen,
     percentiles_of,
 )
+from loadgen.sessions.settings.formats import Json, ReportFormat, chosen_format
 from loadgen.sessions.settings.on_invalid import OnInvalid
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.prices import Prices
@@ -27,9 +29,7 @@ from loadgen.sessions.settings.run_argument import RunOrSeries
 from loadgen.sessions.settings.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reporter.report import Report
+    from collections.abc import Mapping
 
 Method = Literal["linear", "lower", "loadgen_floor", "nearest_rank"]
 METHODS: Final = get_args(Method)
@@ -38,7 +38,8 @@ METHODS: Final = get_args(Method)
 def report(
     run: RunOrSeries,
     *,
-    json: Annotated[bool, Option("--json", help="Print report.json.")] = False,
+    form: ReportFormat = TEXT,
+    json: Json = False,
     summary: Summary = False,
     verbose: Verbose = False,
     by: Annotated[
@@ -90,10 +91,12 @@ def report(
     """
     from loadgen.sessions.run.breakdowns import require_breakdowns, score_groups
 
-    if json and (by or stats):
-        raise UsageError(f"--json prints every breakdown: leave {'--by' if by else '--stats'} out")
+    form = chosen_format(form, json=json)
+    if form != TEXT and (by or stats):
+        raise UsageError(f"--format {form} has every breakdown: leave {'--by' if by else '--stats'} out")
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.show import show
     from loadgen.sessions.run.report import write_report
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.prices import load as load_prices
@@ -109,7 +112,7 @@ def report(
             "--stats": stats or None,
         }
         of_a_run |= {"--percentiles": percentiles, "--pass": scoring_pass, "--on-invalid": on_invalid}
-        raise typer.Exit(_report_series(run, of_a_run, json=json))
+        raise typer.Exit(_report_series(run, of_a_run, form))
     if percentiles in METHODS:
         sys.stderr.write(
             f"note: --percentiles {percentiles}: the method is --percentile-method now; "
@@ -137,7 +140,7 @@ def report(
     )
     require_breakdowns(made, by or ())
     told_apart = [*(by or ()), *(score_groups(made) if stats else ())]
-    _print(made, json=json, summary=summary, verbose=verbose, by=list(dict.fromkeys(told_apart)))
+    show(made, form=form, summary_only=summary, verbose=verbose, by=list(dict.fromkeys(told_apart)))
     from reporter.accuracy.undetermined import undetermined
 
     if not made.validity.stands or undetermined(made.accuracy):
@@ -146,21 +149,12 @@ def report(
         raise typer.Exit(INVALID)
 
 
-def _report_series(run: Path, of_a_run: Mapping[str, object], *, json: bool) -> int:
+def _report_series(run: Path, of_a_run: Mapping[str, object], form: str) -> int:
     from loadgen.cli.report_series import show_series
     from loadgen.sessions.run.run_folder import folder_of
 
     if options := [option for option, given in of_a_run.items() if given is not None]:
         raise UsageError(f"{options[0]}: applies to a run; {run} is a series of runs, so name one of them")
-    return show_series(folder_of(run), json=json)
-
-
-def _print(made: Report, *, json: bool, summary: bool, verbose: bool, by: Sequence[str]) -> None:
-    if json:
-        from reporter.render.json import render
-
-        sys.stdout.write(render(made))
-    else:
-        from loadgen.cli.terminal.show import show
-
-        show(made, summary_only=summary, verbose=verbose, by=by)
+    if form not in {TEXT, JSON}:
+        raise UsageError(f"--format {form}: applies to a run; a series has {TEXT} and {JSON}")
+    return show_series(folder_of(run), json=form == JSON)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rulesets.ruleset import Ruleset
-
-_AS_JSON = Option("--json", help="Print JSON.")
 
 
 def show(
@@ -23,7 +22,7 @@ def show(
         str | None, Option(help="Only the rules for this model, as an endpoint calls it.")
     ] = None,
     scenario: Annotated[str | None, Option(help="Only this scenario: SCENARIO or MODEL/SCENARIO.")] = None,
-    json: Annotated[bool, _AS_JSON] = False,
+    json: Json = False,
 ) -> None:
     """Show the rules of a ruleset: one line a model and scenario, or all of the one that is chosen.
 

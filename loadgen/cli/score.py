@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from loadgen.sessions.formats import JSON, TEXT
+
 if TYPE_CHECKING:
     from loadgen.sessions.settings.score import ScoreSettings
 
@@ -63,10 +65,5 @@ def score(settings: ScoreSettings) -> None:
         prices=prices,
         on_invalid=settings.on_invalid,
     )
-    if settings.json:
-        from reporter.render.json import render
-
-        sys.stdout.write(render(report))
-    else:
-        show(report)
+    show(report, form=JSON if settings.json else TEXT)
     raise typer.Exit(outcome(report))

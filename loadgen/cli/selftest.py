@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from loadgen.sessions import errors
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def selftest(
         list[str] | None,
         Option(help="A scenario to try, repeatable; all of them by default."),
     ] = None,
-    json: Annotated[bool, Option("--json", help="Print every row as JSON instead of the table.")] = False,
+    json: Json = False,
     keep: Annotated[
         Path | None,
         Option(help="A new folder for the logs and the server's truth, which are thrown away else."),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
 from loadgen.sessions.settings.run_argument import RunOrSeries
 
@@ -29,7 +30,7 @@ def sql(
         Literal["table", "csv", "json"],
         Option("--format -f", help="table, csv, or json (one object a line)."),
     ] = "table",
-    json: Annotated[bool, Option("--json", help="The same as --format json.")] = False,
+    json: Json = False,
     expanded: Annotated[
         bool | None,
         Option(

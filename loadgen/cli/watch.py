@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.run_argument import RunOrSeries
 
@@ -32,7 +33,7 @@ def watch(
         float,
         Option(parser=seconds, metavar="TIME", help="How long to wait for a run that has not begun."),
     ] = 30.0,
-    json: Annotated[bool, Option("--json", help="Print a report as JSON a line.")] = False,
+    json: Json = False,
 ) -> None:
     """Show a run while it goes on, and its report when it is over.
 

@@ -7,9 +7,13 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.cli.terminal.github import on_github
+from loadgen.sessions.formats import FORMATS, TEXT, render
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from loadgen.sessions.formats import Subject
     from reporter.render.judged import NamedVerdict
     from reporter.report import Report
 
@@ -18,27 +22,30 @@ _WIDEST: Final = 140
 
 
 def show(
-    report: Report, *, summary_only: bool = False, verbose: bool = False, by: Sequence[str] = ()
+    report: Report,
+    *,
+    form: str = TEXT,
+    summary_only: bool = False,
+    verbose: bool = False,
+    by: Sequence[str] = (),
 ) -> None:
-    """Print the console report on standard output."""
-    from reporter.render.console import render
-
-    _write(render(report, summary_only=summary_only, verbose=verbose, by=by, **page()))
+    """Print a report on standard output, in a format of `loadgen.sessions.formats`."""
+    print_as("report", form, report, summary_only=summary_only, verbose=verbose, by=by)
 
 
-def show_verdicts(parts: Sequence[NamedVerdict], *, full: bool = False) -> None:
+def show_verdicts(parts: Sequence[NamedVerdict], *, form: str = TEXT, **options: Any) -> None:
     """Print verdicts on standard output; of several runs a line each, unless all of it is asked for."""
-    from reporter.render.verdict import render
-
-    _write(render(parts, full=full, **page()))
+    print_as("verdict", form, parts, **options)
 
 
-def _write(text: str) -> None:
+def print_as(subject: Subject, form: str, value: Any, **options: Any) -> None:
     """Print what may quote a server: on GitHub Actions without what its runner takes for a command."""
-    from loadgen.cli.terminal.github import on_github
-    from reporter.render.annotations import inert
+    text = render(subject, form, value, **options, **page())
+    if on_github() and FORMATS[form].is_quoted:
+        from reporter.render.annotations import inert
 
-    sys.stdout.write(inert(text) if on_github() else text)
+        text = inert(text)
+    sys.stdout.write(text)
 
 
 def page() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from loadgen.cli.terminal.github import on_github
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.cli.terminal.show import show_verdicts
+from loadgen.sessions.formats import render
 from loadgen.sessions.gating.outputs import write_verdicts
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ def tell(
         observer=Terminal(),
     )
     if parts and on_github(environment):
-        from reporter.render import annotations
-
-        sys.stderr.write(annotations.render(parts))
+        sys.stderr.write(render("verdict", "github", parts))
 
 
 def told_of(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.formats import render
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.run_folder import require_no_log
 from loadgen.sessions.whole_file import write_whole
@@ -51,10 +52,7 @@ def write_verdicts(
     """
     if junit is not None and markdown is not None and junit.resolve() == markdown.resolve():
         raise UsageError(f"--junit and --markdown both name {junit}: give each a file of its own")
-    from reporter.render.junit import render as as_junit
-    from reporter.render.markdown import render as as_markdown
-
-    xml, summary = as_junit([*parts, *scored]), as_markdown(parts)
+    xml, summary = render("verdict", "junit", [*parts, *scored]), render("verdict", "markdown", parts)
     for option, path, content in (("--junit", junit, xml), ("--markdown", markdown, summary)):
         if path is not None:
             require_no_log(option, path)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.evaluation import judged
-from loadgen.sessions.gating.outcome import exit_code, gravest
 from loadgen.sessions.gating.power import power_of
 from loadgen.sessions.gating.scores import accuracy_of_points
 from loadgen.sessions.gating.together import over_all, point
 from reporter.render.judged import NamedVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from loadgen.sessions.settings.gate import GateSettings
     from reporter.report import Report
     from reporter.tokens import Tokenizer
@@ -48,21 +45,6 @@ def judge_series(given: GateSettings, tokenizer: Tokenizer | None) -> list[Named
     ]
     done = {name: one for name, one in known.items() if one is not None}
     return [*parts, *over_all(done, given.skip, _baseline(given), given.c_max, given.c_min)]
-
-
-def rows(parts: Sequence[NamedVerdict], inconclusive: str) -> dict[str, Any]:
-    """The verdicts of a series in plain types, and what they amount to."""
-    return {
-        "exit_code": gravest(exit_code(part.status, inconclusive) for part in parts),
-        "points": [
-            {"name": part.name, "status": part.status, "verdict": dict(part.verdict)}
-            for part in parts
-            if part.run is not None
-        ],
-        "together": [
-            {"name": part.name, "verdict": dict(part.verdict)} for part in parts if part.run is None
-        ],
-    }
 
 
 def _judged(folder: Path, given: GateSettings, tokenizer: Tokenizer | None) -> Known:

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.definitions import OF_ONE_REPORT
 from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 
 AUDIT: Final = "Audit"
@@ -80,7 +81,7 @@ class AuditSettings:
         Path | None,
         Option(help="The folder of both runs; runs/<time>-audit by default.", panel=AUDIT),
     ] = None
-    json: Annotated[bool, Option("--json", help="Print the audit's JSON.", panel=AUDIT)] = False
+    json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.", panel=AUDIT)] = False
 
     def __post_init__(self) -> None:

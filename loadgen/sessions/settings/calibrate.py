@@ -7,6 +7,7 @@ from typing import Annotated
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 
 
@@ -35,7 +36,7 @@ class CalibrateSettings:
     max_rate: Annotated[int, Option(min=1, max=1_000_000, help="The most requests/s to try.")] = 32_000
     max_streams: Annotated[int, Option(min=1, max=100_000, help="The most streams to try.")] = 8_000
     show: Annotated[bool, Option("--show", help="Print what was found last, and try nothing.")] = False
-    json: Annotated[bool, Option("--json", help="Print JSON instead of the tables.")] = False
+    json: Json = False
 
     def __post_init__(self) -> None:
         if self.within <= 0:

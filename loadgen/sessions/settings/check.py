@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from loadgen.sessions.settings.endpoint import DEFAULT_URL, ENDPOINT, EndpointSettings, seconds
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from workloads.amounts import duration_text
 
@@ -35,4 +36,4 @@ class CheckSettings(EndpointSettings):
             panel=ENDPOINT,
         ),
     ] = TIMEOUT_S
-    json: Annotated[bool, Option("--json", help="Print the answers as JSON.")] = False
+    json: Json = False

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
+from loadgen.sessions.formats import TEXT
 from loadgen.sessions.settings.failures import share
+from loadgen.sessions.settings.formats import ComparisonFormat, Json
 from loadgen.sessions.settings.option import Argument, Option
 from loadgen.sessions.settings.task_names import canonical_rule
 
@@ -83,7 +85,8 @@ class CompareSettings:
     verbose: Annotated[
         bool, Option("-v --verbose", help="Show all other metrics: more percentiles, ITL, lengths.")
     ] = False
-    json: Annotated[bool, Option("--json", help="Print the comparison as JSON.")] = False
+    form: ComparisonFormat = TEXT
+    json: Json = False
     markdown: Annotated[
         Path | None, Option(metavar="FILE", help="Also write the comparison as Markdown.")
     ] = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.tokenizer import Tokenizer
@@ -88,7 +89,4 @@ class ExportSettings:
     force: Annotated[bool, Option("--force", help="Overwrite the file, or whatever lies in the folder.")] = (
         False
     )
-    json: Annotated[
-        bool,
-        Option("--json", help="Print export.json; with --samples the file and its number of rows."),
-    ] = False
+    json: Json = False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings")
 
-OF_THE_TERMINAL: Final = frozenset({"json", "quiet", "summary", "verbose"})
+OF_THE_TERMINAL: Final = frozenset({"form", "json", "quiet", "summary", "verbose"})
 """Settings that only say what a command prints: Python has no use for them."""
 
 

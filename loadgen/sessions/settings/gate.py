@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.formats import TEXT
 from loadgen.sessions.gating.outcome import Inconclusive
+from loadgen.sessions.settings.formats import Json, VerdictFormat
 from loadgen.sessions.settings.on_invalid import HELP
 from loadgen.sessions.settings.option import Argument, Option
 from loadgen.sessions.settings.task_names import canonical_rule
@@ -145,7 +147,8 @@ class GateSettings:
         bool,
         Option("--full", help="Of a series, print every rule of every run.", panel=RESULT),
     ] = False
-    json: Annotated[bool, Option("--json", help="Print the verdict as JSON.", panel=RESULT)] = False
+    form: VerdictFormat = TEXT
+    json: Json = False
 
     def __post_init__(self) -> None:
         for option, concurrency in (("--c-max", self.c_max), ("--c-min", self.c_min)):

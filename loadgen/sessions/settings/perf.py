@@ -20,6 +20,7 @@ from loadgen.sessions.settings.definitions import (
     percentiles_of,
 )
 from loadgen.sessions.settings.endpoint import DEFAULT_URL, ENDPOINT, EndpointSettings
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.on_invalid import HELP
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.task_names import canonical_rule
@@ -183,10 +184,7 @@ class PerfSettings(TaskSettings):
     tpot_end: TpotEnd = None
     summary: Summary = False
     verbose: Verbose = False
-    json: Annotated[
-        bool,
-        Option("--json", help="Print report.json instead of the report.", panel=RESULT),
-    ] = False
+    json: Json = False
     quiet: Annotated[
         bool,
         Option("--quiet -q", help="No progress.", panel=RESULT),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.run_argument import Run
 from loadgen.sessions.settings.scoring import AllowCodeExecution, JudgeApiKey
@@ -41,8 +42,5 @@ class ResumeSettings:
     ] = None
     allow_code_execution: AllowCodeExecution = False
     judge_api_key: JudgeApiKey = field(default=None, repr=False)
-    json: Annotated[
-        bool,
-        Option("--json", help="Print report.json instead of the report."),
-    ] = False
+    json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
 
 MATRIX: Final = "Matrix"
@@ -84,10 +85,7 @@ class RunSettings:
         Path | None,
         Option(help="The folder of all runs; runs/<time>-<name> by default.", panel=RESULT),
     ] = None
-    json: Annotated[
-        bool,
-        Option("--json", help="Print the summary, or the matrix, as JSON.", panel=RESULT),
-    ] = False
+    json: Json = False
     quiet: Annotated[
         bool,
         Option("--quiet -q", help="No progress.", panel=RESULT),

@@ -14,6 +14,7 @@ from loadgen.sessions.scoring.options import (
     ScoringOptions,
 )
 from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.on_invalid import OnInvalid
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.prices import Prices
@@ -90,7 +91,7 @@ class ScoreSettings:
     ] = None
     prices: Prices = None
     on_invalid: OnInvalid = None
-    json: Annotated[bool, Option("--json", help="Print report.json instead of the report.")] = False
+    json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False
 
     def check(self) -> None:

@@ -11,6 +11,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.definitions import OF_ONE_REPORT
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.failures import share
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.task_names import canonical_rule
 
@@ -104,9 +105,7 @@ class SearchSettings:
         Path | None,
         Option(help="The folder of all trials; runs/<time>-search by default.", panel=SEARCH),
     ] = None
-    json: Annotated[bool, Option("--json", help="Print search.json instead of the table.", panel=SEARCH)] = (
-        False
-    )
+    json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.", panel=SEARCH)] = False
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 
 SWEEP: Final = "Sweep"
@@ -61,7 +62,5 @@ class SweepSettings:
         bool,
         Option("--plot", help="Draw pareto.svg; needs the extra `plot`.", panel=SWEEP),
     ] = False
-    json: Annotated[bool, Option("--json", help="Print sweep.json instead of the table.", panel=SWEEP)] = (
-        False
-    )
+    json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.", panel=SWEEP)] = False

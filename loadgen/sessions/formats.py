@@ -1,0 +1,108 @@
+"""The table of formats: what reports, verdicts and comparisons can be printed or written as.
+
+A format is one file with a function `render`, and one row here (docs/adding-a-report-format.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from loadgen.sessions.errors import UsageError
+from workloads.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Subject = Literal["report", "verdict", "comparison"]
+"""What is rendered: a `Report`, a sequence of `NamedVerdict`, or a `Comparison`."""
+
+TEXT: Final = "text"
+JSON: Final = "json"
+_RENDER: Final = "reporter.render"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A row of the table: the module whose function `render` makes a text of each subject.
+
+    Attributes:
+        title: What it is, for lists and the docs.
+        report: Renders a `Report`; empty where the format has no reports. Likewise the next two.
+        verdict: Renders a sequence of `NamedVerdict`.
+        comparison: Renders a `Comparison`.
+        is_quoted: Whether lines that a CI system would take for commands are made harmless on its output.
+    """
+
+    title: str
+    report: str = ""
+    verdict: str = ""
+    comparison: str = ""
+    is_quoted: bool = True
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "text": Format(
+        title="tables for a terminal",
+        report=f"{_RENDER}.console",
+        verdict=f"{_RENDER}.verdict",
+        comparison=f"{_RENDER}.comparison",
+    ),
+    "json": Format(
+        title="JSON, every figure",
+        report=f"{_RENDER}.json",
+        verdict=f"{_RENDER}.verdict_json",
+        comparison=f"{_RENDER}.comparison_json",
+        is_quoted=False,
+    ),
+    "markdown": Format(
+        title="Markdown, for the summary of a CI job",
+        verdict=f"{_RENDER}.markdown",
+        comparison=f"{_RENDER}.comparison_markdown",
+    ),
+    "junit": Format(title="JUnit XML, a test case for each rule", verdict=f"{_RENDER}.junit"),
+    "github": Format(
+        title="annotations of GitHub Actions", verdict=f"{_RENDER}.annotations", is_quoted=False
+    ),
+    "svg": Format(title="a plot; needs the extra `plot`", comparison=f"{_RENDER}.comparison_plot"),
+}
+"""The formats, in the order in which they are shown."""
+
+
+def formats_of(subject: Subject) -> list[str]:
+    """The names of the formats that a subject has."""
+    return [name for name, entry in FORMATS.items() if getattr(entry, subject)]
+
+
+def require_format(subject: Subject, name: str) -> None:
+    """Make sure that a subject has a format.
+
+    Raises:
+        UsageError: It has none of this name.
+    """
+    names = formats_of(subject)
+    if name not in names:
+        raise UsageError(
+            f"--format {name}: not a format of a {subject}{did_you_mean(name, names)}; "
+            f"choose from {', '.join(names)}"
+        )
+
+
+def render(subject: Subject, name: str, value: Any, **options: Any) -> str:
+    """Render a value in a format.
+
+    Args:
+        subject: What the value is.
+        name: Of the format.
+        value: The value.
+        options: For the format's function, such as `width`; those that it does not take are left out.
+
+    Raises:
+        UsageError: The subject has no such format.
+    """
+    require_format(subject, name)
+    function: Callable[..., str] = import_module(getattr(FORMATS[name], subject)).render
+    taken = signature(function).parameters
+    return function(value, **{option: given for option, given in options.items() if option in taken})

@@ -1,0 +1,45 @@
+"""The options that choose a format: `--format`, and `--json` as a shorthand."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.formats import FORMATS, JSON, TEXT, formats_of, require_format
+from loadgen.sessions.settings.option import Option, OptionValueError
+
+if TYPE_CHECKING:
+    from loadgen.sessions.formats import Subject
+
+Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
+
+
+def _name(subject: Subject, value: str) -> str:
+    try:
+        require_format(subject, value)
+    except UsageError as error:
+        raise OptionValueError(str(error).removeprefix("--format ")) from error
+    return value
+
+
+def _option(subject: Subject) -> Option:
+    names = formats_of(subject)
+    described = "; ".join(f"{name} ({FORMATS[name].title})" for name in names)
+    return Option("--format", parser=partial(_name, subject), metavar="|".join(names), help=f"{described}.")
+
+
+ReportFormat = Annotated[str, _option("report")]
+VerdictFormat = Annotated[str, _option("verdict")]
+ComparisonFormat = Annotated[str, _option("comparison")]
+
+
+def chosen_format(name: str, *, json: bool) -> str:
+    """The format that `--format` and `--json` choose together.
+
+    Raises:
+        UsageError: They choose two.
+    """
+    if json and name not in {TEXT, JSON}:
+        raise UsageError(f"--json and --format {name} contradict each other: give one of them")
+    return JSON if json else name

@@ -1,0 +1,39 @@
+"""Verdicts as JSON: that of a run as it stands in `report.json`, or those of a series with its exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from reporter.render.json import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reporter.render.judged import NamedVerdict
+
+
+def render(parts: Sequence[NamedVerdict], *, exit_code: int | None = None) -> str:
+    """The verdict of the only run; with an exit code, the verdicts of a series.
+
+    Args:
+        parts: The verdicts.
+        exit_code: Of a series: what its verdicts amount to.
+    """
+    content = parts[0].verdict if exit_code is None else _of_series(parts, exit_code)
+    return printable(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()) + "\n"
+
+
+def _of_series(parts: Sequence[NamedVerdict], exit_code: int) -> Mapping[str, Any]:
+    return {
+        "exit_code": exit_code,
+        "points": [
+            {"name": part.name, "status": part.status, "verdict": dict(part.verdict)}
+            for part in parts
+            if part.run is not None
+        ],
+        "together": [
+            {"name": part.name, "verdict": dict(part.verdict)} for part in parts if part.run is None
+        ],
+    }
