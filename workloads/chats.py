@@ -1,4 +1,4 @@
-"""Conversations in OpenAI's format: messages with a role, and what each role may say.
+"""Messages of conversations in OpenAI's format, with a role and what each role may say, and in ShareGPT's.
 
 Nothing is fetched: images are references, and stay as they are. Members that are null are left out: a Parquet
 file has them for everything that a message of another role has.
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from workloads.sample import Message
+
+SPEAKERS: Final[Mapping[str, str]] = {
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "assistant": "assistant",
+    "bot": "assistant",
+    "chatgpt": "assistant",
+    "system": "system",
+}
+"""Who a message is `from` in ShareGPT's form, and the role of the same in OpenAI's."""
 
 ROLES: Final = ("system", "developer", "user", "assistant", "tool")
 
@@ -121,3 +132,21 @@ def _check_calls(place: str, calls: Any) -> None:
                 f"{place}, tool call {number}: a call has an `id`, and a `function` with a `name` and its "
                 "`arguments` as JSON in a text"
             )
+
+
+def is_sharegpt(message: Mapping[str, Any]) -> bool:
+    """Whether a message is in ShareGPT's form: who it is `from`, and its `value`."""
+    return "from" in message
+
+
+def in_openai_format(place: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    """The message in OpenAI's format.
+
+    Raises:
+        PromptError: The speaker is unknown.
+    """
+    speaker = message["from"]
+    role = SPEAKERS.get(speaker.lower()) if isinstance(speaker, str) else None
+    if role is None:
+        raise PromptError(f"{place}: from {speaker!r}, where one of {', '.join(SPEAKERS)} should be")
+    return {"role": role, "content": message.get("value")}

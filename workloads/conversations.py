@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from workloads.chats import read_message, role_of
+from workloads.chats import in_openai_format, is_sharegpt, read_message, role_of
 from workloads.errors import PromptError
 from workloads.sample import FollowUp, Sample, last_text
-from workloads.sharegpt import in_openai_format, is_sharegpt
 from workloads.sources import kind
 
 if TYPE_CHECKING:

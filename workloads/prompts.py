@@ -12,10 +12,9 @@ from workloads.columns import Columns, cell, usual_column, usual_system_column
 from workloads.conversations import Take, question, read_conversation, with_system
 from workloads.dataset import Dataset
 from workloads.errors import PromptError
-from workloads.numbers import most_tokens, require_some, weight
+from workloads.question_columns import most_tokens, read_tags, require_some, weight
 from workloads.sample import Sample
 from workloads.sources import FileRow, kind, read_rows, read_stored
-from workloads.tags import read_tags
 from workloads.token_ids import are_token_ids, read_token_ids
 
 if TYPE_CHECKING:

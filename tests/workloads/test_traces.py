@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from workloads.errors import WorkloadError
 from workloads.synthetic.made import MadeSamples
 from workloads.traces.lines import TextLine
-from workloads.traces.plain import TABLE
 from workloads.traces.replayed import questions
+from workloads.traces.table import PLAIN as TABLE
 from workloads.traces.trace import Trace, TracePart, read_trace
 
 if TYPE_CHECKING:

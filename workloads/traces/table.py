@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from workloads.errors import TraceError
 from workloads.traces.clock import moment
@@ -55,6 +55,24 @@ class TraceTable:
                 tokens(line.place, self.inputs, cells[inputs]),
                 tokens(line.place, self.outputs, cells[outputs]),
             )
+
+
+AZURE: Final = TraceTable("TIMESTAMP", "ContextTokens", "GeneratedTokens")
+"""The traces of Azure's LLM inference services (2023, 2024).
+
+Times are dates with up to seven digits of a second; those of 2024 have `+00:00` after them. The multimodal
+trace has a further column, `NumImages`, which is not replayed. Source: github.com/Azure/AzurePublicDataset.
+"""
+
+BURSTGPT: Final = TraceTable("Timestamp", "Request tokens", "Response tokens")
+"""BurstGPT, with columns for the model, total tokens and the type of log, and for sessions later.
+
+Times are seconds from the start. A request without response tokens is one that failed. Source:
+github.com/HPMLL/BurstGPT.
+"""
+
+PLAIN: Final = TraceTable("timestamp", "input_tokens", "output_tokens")
+"""The simplest table; times are in seconds, or dates."""
 
 
 def _header(first: TextLine) -> list[str]:

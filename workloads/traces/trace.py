@@ -8,8 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from workloads.errors import TraceError
-from workloads.traces import azure, burstgpt, mooncake, plain
+from workloads.traces import mooncake
 from workloads.traces.lines import checksum, lines_of
+from workloads.traces.table import AZURE, BURSTGPT, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +25,9 @@ MOST_BLOCKS: Final = 50_000_000
 
 _FORMATS: Final = {
     "Mooncake": (mooncake.begins_with, mooncake.rows),
-    "Azure LLM inference": (azure.TABLE.begins_with, azure.TABLE.rows),
-    "BurstGPT": (burstgpt.TABLE.begins_with, burstgpt.TABLE.rows),
-    "plain": (plain.TABLE.begins_with, plain.TABLE.rows),
+    "Azure LLM inference": (AZURE.begins_with, AZURE.rows),
+    "BurstGPT": (BURSTGPT.begins_with, BURSTGPT.rows),
+    "plain": (PLAIN.begins_with, PLAIN.rows),
 }
 
 
