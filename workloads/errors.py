@@ -1,8 +1,9 @@
-"""What can be wrong with the questions of a run. All of it is the caller's to mend: exit code 2.
+"""What can be wrong with the questions of a run. The caller can fix all but one: exit code 2.
 
 WorkloadError
 ├── SourceError      the file cannot be used at all: missing, a folder, empty, of no known format
 ├── MalformedError   its content is not what its name promises: syntax, encoding, damaged gzip
+│   └── NotYAMLError  a text is not YAML, with the line (`workloads.yaml_values`)
 ├── ColumnError      a column that was asked for is not there or holds something else, or no column looks
 │                    like the prompt
 ├── PromptError      there is a prompt, but it is empty or none that can be asked
@@ -12,6 +13,7 @@ WorkloadError
 ├── TaskError        a benchmark that there is not, or an option that it does not have
 ├── EvalError        an eval function that cannot be imported, or is not one
 ├── PluginError      an entry point of another package that cannot be used
+├── SandboxError     no program can be run here (`workloads.sandbox.job`): the machine's to mend, exit code 3
 └── ExtraError       a benchmark that takes a package which is not installed
 """
 

@@ -10,6 +10,7 @@ from loadgen.driver.arrivals.rate_profile import LEAST_RATE, MOST_RATE, MOST_SEC
 from loadgen.driver.arrivals.stages import Stages
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
+from loadgen.driver.errors import PlanError
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, limit_of, rate_of
 from loadgen.driver.load_record import load_record
 from workloads.amounts import number_text
@@ -31,10 +32,6 @@ TRACE_SPEED: Final = (0.001, 1000.0)
 
 LEAST_RESPONSE: Final = 1024
 """Bytes: the least that a response has to be allowed; an answer of one token takes about as much."""
-
-
-class PlanError(ValueError):
-    """Two settings contradict each other, or one is out of its range."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.web_page import described, page_title
+from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.requests.attempt import attempt_request
 from workloads.errors import did_you_mean
 from workloads.sample import Sample
@@ -43,14 +44,6 @@ MAX_TOKENS: Final = 8
 _LONGEST_NAME: Final = 200
 
 _PROBE: Final = Sample(index=-1, prompt="Say hello.")
-
-
-class UnreachableError(Exception):
-    """No connection to the endpoint."""
-
-
-class RejectedError(Exception):
-    """The endpoint is there, but rejects these settings: the key, or the model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,13 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from loadgen.driver.errors import StoppedEarlyError
 from loadgen.driver.system.signals import ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
 Result = TypeVar("Result")
-
-
-class StoppedEarlyError(Exception):
-    """Somebody asked to stop before there was a session that could end in order."""
 
 
 class Stop:

@@ -3,6 +3,7 @@
     MockError
     ├── MockOptionsError     an option that cannot be used (also a ValueError)
     │   └── RepliesError     a replies file that cannot be read
+    ├── NotHTTPError         a client sent what is not HTTP/1.1: it is answered with 400
     └── MockSetupError       the options are sound, but the server cannot start: the port is taken, for one
 
 What a client did wrong is not one of these but a `Refusal` (see `ask`), which becomes an answer.

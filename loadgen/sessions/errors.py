@@ -1,11 +1,19 @@
-"""The border between errors and exit codes: what the user is told instead of a traceback.
+"""The errors that Python callers get, and the exit codes of all that explain themselves.
 
-    2 settings: UsageError; PlanError, EndpointError and RejectedError of the driver; MockOptionsError;
-      LogError, LogExistsError, BeingWrittenError and OldLogError of the recorder; ReporterError;
-      RulesetError; WorkloadError
-    3 set-up: SetupError; UnreachableError of the driver; MockSetupError; LogNotMadeError of the recorder;
-      NoRoomError of the reporter; an OSError about a file or a full disk
+    LoadgenError
+    ├── UsageError           what was asked for cannot be done
+    ├── SetupError           this machine, or the endpoint, cannot do it
+    └── RunError             a run could not be recorded to its end
+
+`one_tree` makes them of the errors of the other rooms, by their exit codes:
+
+    2 settings: UsageError; SettingsError and RejectedError of the driver; MockOptionsError; LogError,
+      LogExistsError, BeingWrittenError and OldLogError of the recorder; ReporterError; RulesetError;
+      WorkloadError
+    3 set-up: SetupError; UnreachableError and WorkerLostError of the driver; MockSetupError; LogNotMadeError
+      of the recorder; NoRoomError of the reporter; SandboxError; an OSError about a file or a full disk
     4 the run: WriterError of the recorder
+    130 an interrupt: KeyboardInterrupt; StoppedEarlyError of the driver
 
 Everything else is a bug of this program: it keeps its traceback, and ends with 70.
 """
@@ -63,9 +71,7 @@ class RunError(LoadgenError):
 
 def exit_code(error: BaseException) -> int | None:
     """The exit code of an error that is explained by its message; None for a bug."""
-    from loadgen.driver.client.endpoint import EndpointError
-    from loadgen.driver.plan import PlanError
-    from loadgen.driver.probe import RejectedError, UnreachableError
+    from loadgen.driver.errors import RejectedError, SettingsError, UnreachableError, WorkerLostError
     from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
     from recorder.errors import (
         BeingWrittenError,
@@ -78,14 +84,17 @@ def exit_code(error: BaseException) -> int | None:
     from reporter.errors import NoRoomError, ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
+    from workloads.sandbox.job import SandboxError
 
     codes: dict[type[BaseException], int] = {
         WriterError: INVALID,
         LogNotMadeError: SETUP,
-        PlanError: USAGE,
-        EndpointError: USAGE,
+        SettingsError: USAGE,
         RejectedError: USAGE,
+        UnreachableError: SETUP,
+        WorkerLostError: SETUP,
         MockOptionsError: USAGE,
+        SandboxError: SETUP,
         WorkloadError: USAGE,
         NoRoomError: SETUP,
         ReporterError: USAGE,
@@ -94,7 +103,6 @@ def exit_code(error: BaseException) -> int | None:
         LogExistsError: USAGE,
         BeingWrittenError: USAGE,
         OldLogError: USAGE,
-        UnreachableError: SETUP,
         MockSetupError: SETUP,
     }
     if isinstance(error, LoadgenError):
@@ -112,7 +120,7 @@ def one_tree() -> Iterator[None]:
         UsageError, SetupError, RunError: By the exit code that the command line would end with.
         KeyboardInterrupt: The session was stopped before it began.
     """
-    from loadgen.driver.stop import StoppedEarlyError
+    from loadgen.driver.errors import StoppedEarlyError
 
     try:
         yield
@@ -133,7 +141,7 @@ def is_interrupt(error: BaseException) -> bool:
 
     Some tell nothing of what it was made of: whatever goes wrong after an interrupt has come is that.
     """
-    from loadgen.driver.stop import StoppedEarlyError
+    from loadgen.driver.errors import StoppedEarlyError
     from loadgen.sessions.interrupt import came
 
     if came():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from loadgen.cli.audit import output_caching
 from loadgen.cli.options import _parameters, _plain
 from loadgen.cli.resume import resume
-from loadgen.driver.probe import UnreachableError
+from loadgen.driver.errors import UnreachableError
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.audits import audits_in

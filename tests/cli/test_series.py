@@ -15,7 +15,7 @@ import typer
 
 from loadgen.cli.resume import resume
 from loadgen.cli.terminal.observer import Terminal
-from loadgen.driver.probe import UnreachableError
+from loadgen.driver.errors import UnreachableError
 from loadgen.sessions.errors import INTERRUPTED, SetupError, UsageError
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.options import Secrets, check, point_of, settings_of

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client.answer import ParsedResponse
-from loadgen.driver.client.codec import Delta, MalformedResponseError
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.codec import Delta
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.errors import MalformedResponseError, RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec

@@ -9,11 +9,12 @@ import pytest
 
 from loadgen.driver.client import chat_completions, completions, json_text, messages, responses
 from loadgen.driver.client.answer import ParsedResponse
-from loadgen.driver.client.codec import Delta, Generation, MalformedResponseError, Usage
+from loadgen.driver.client.codec import Delta, Generation, Usage
 from loadgen.driver.client.plain_json import PlainJson
 from loadgen.driver.client.plain_sse import PlainSSE
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.errors import MalformedResponseError
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.driver.client import chat_completions, completions, messages, responses
-from loadgen.driver.client.codec import CannotAskError, Generation
+from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.plain_json import PlainJson
+from loadgen.driver.errors import CannotAskError
 from workloads.sample import FollowUp, Sample
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions, completions, json_text
 from loadgen.driver.client.answer import ParsedResponse
-from loadgen.driver.client.codec import Delta, Generation, MalformedResponseError, Usage
+from loadgen.driver.client.codec import Delta, Generation, Usage
+from loadgen.driver.errors import MalformedResponseError
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.client.endpoint import Endpoint, EndpointError, endpoint
+from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.request import Request
+from loadgen.driver.errors import EndpointError
 
 
 def chat_line(url: str) -> str:

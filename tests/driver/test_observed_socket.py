@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
-from loadgen.driver.client.observed_socket import HeadTooLargeError, ObservedSocket, Passage
+from loadgen.driver.client.observed_socket import ObservedSocket, Passage
+from loadgen.driver.errors import HeadTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

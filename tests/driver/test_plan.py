@@ -10,6 +10,7 @@ from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.errors import PlanError
 from loadgen.driver.load import (
     Closed,
     Load,
@@ -20,7 +21,7 @@ from loadgen.driver.load import (
     later,
     rate_of,
 )
-from loadgen.driver.plan import Plan, PlanError
+from loadgen.driver.plan import Plan
 from loadgen.driver.testing import open_loop
 
 

@@ -11,7 +11,8 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.probe import Probe, Prober, RejectedError, UnreachableError
+from loadgen.driver.errors import RejectedError, UnreachableError
+from loadgen.driver.probe import Probe, Prober
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,12 +15,12 @@ from loadgen.driver.arrivals.rate_profile import (
     Later,
     LinearRamp,
     Profile,
-    ProfileError,
     Steps,
 )
 from loadgen.driver.arrivals.rate_text import profile, seconds
 from loadgen.driver.arrivals.rate_waves import Bursts, Sine
 from loadgen.driver.arrivals.stages import Stage, Stages
+from loadgen.driver.errors import ProfileError
 
 RATES = st.floats(0.01, 10_000)
 RATES_OR_NONE = st.one_of(st.just(0.0), RATES)

@@ -12,8 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import sse
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.sse import Frame, SSEDecoder
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

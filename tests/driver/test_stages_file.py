@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from loadgen.driver.arrivals.stages_file import StagesError, read_stages
+from loadgen.driver.arrivals.stages_file import read_stages
+from loadgen.driver.errors import StagesError
 
 YAML = """
 - {name: morning, duration: 60s, rate: 5}

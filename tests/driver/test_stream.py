@@ -16,8 +16,9 @@ from loadgen.driver.client import chat_completions, completions, stream
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.codec import Usage
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

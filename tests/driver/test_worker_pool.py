@@ -20,16 +20,17 @@ from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.errors import StoppedEarlyError, WorkerLostError
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
-from loadgen.driver.stop import Stop, StoppedEarlyError
+from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.testing import open_loop
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.messages import QueueBounds
-from loadgen.driver.workers.pool import WorkerLostError, WorkerPool
+from loadgen.driver.workers.pool import WorkerPool
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations

@@ -19,11 +19,12 @@ import orjson
 from loadgen.driver.client import sse
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
 from loadgen.driver.client.connection import Connection
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.redaction import hide, without_a_part
 from loadgen.driver.client.sse import SSEDecoder
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.workers.framing import FrameReader, framed
 from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
 from recorder import EventType, schema

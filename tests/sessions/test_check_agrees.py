@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
-from loadgen.driver.probe import RejectedError, UnreachableError
+from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.mock_endpoint import start_mock
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.driver.client.endpoint import EndpointError
 from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.client.request import Request
+from loadgen.driver.errors import EndpointError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare, targets_of
 from loadgen.sessions.run.protocol_options import headers_of, options_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver.plan import PlanError
+from loadgen.driver.errors import PlanError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.series.suite.matrix import Choice, matrix

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from workloads.errors import WorkloadError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -87,5 +89,5 @@ class ProgramOutcome:
     isolation: str = ""
 
 
-class SandboxError(Exception):
+class SandboxError(WorkloadError):
     """The sandbox itself failed: nothing is known of the program."""

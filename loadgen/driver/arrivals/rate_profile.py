@@ -12,6 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from loadgen.driver.errors import ProfileError
 from workloads.amounts import number_text
 
 LEAST_RATE: Final = 1e-6
@@ -19,10 +20,6 @@ MOST_RATE: Final = 1e6
 MOST_SECONDS: Final = 366 * 86_400.0
 FEWEST_STEPS: Final = 2
 MOST_STEPS: Final = 10_000
-
-
-class ProfileError(ValueError):
-    """A rate cannot be read, or is out of its range; the message says what is wrong with it."""
 
 
 class Profile(Protocol):

@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from loadgen.driver.arrivals.rate_profile import ExponentialRamp, Flat, Held, LinearRamp, ProfileError, Steps
+from loadgen.driver.arrivals.rate_profile import ExponentialRamp, Flat, Held, LinearRamp, Steps
 from loadgen.driver.arrivals.rate_waves import Bursts, Sine
+from loadgen.driver.errors import ProfileError
 from workloads import amounts
 from workloads.errors import did_you_mean
 

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from loadgen.driver.arrivals.rate_profile import ProfileError, require_rate, require_seconds, shown
+from loadgen.driver.arrivals.rate_profile import require_rate, require_seconds, shown
+from loadgen.driver.errors import ProfileError
 
 _LOOKS: Final = 100
 """Newton's method with bisection takes 5 or so; bisection alone would take 50."""

@@ -16,9 +16,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.arrivals.rate_profile import ProfileError, require_seconds, shown
+from loadgen.driver.arrivals.rate_profile import require_seconds, shown
 from loadgen.driver.arrivals.rate_text import profile, seconds
 from loadgen.driver.arrivals.stages import Stage, Stages
+from loadgen.driver.errors import ProfileError, StagesError
 from workloads.documents import parse_json, parse_toml, read_text
 from workloads.errors import MalformedError, did_you_mean
 
@@ -40,10 +41,6 @@ MOST_STAGES: Final = 100_000
 _KEYS: Final = ("name", "start", "duration", "rate")
 _CLOSE_S: Final = 1e-9
 """Sums of decimal fractions are off by less."""
-
-
-class StagesError(Exception):
-    """A file of stages cannot be used; the message names the file, the stage and the key."""
 
 
 def read_stages(path: Path) -> Stages:

@@ -13,9 +13,9 @@ from aiohttp.http import HttpProcessingError
 
 from loadgen.driver.client.aiohttp_failure import malformed
 from loadgen.driver.client.exchange import Setup
-from loadgen.driver.client.failure import RequestFailedError
 from loadgen.driver.client.late import Late
 from loadgen.driver.client.observed_socket import ObservedSocket, Passage
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     import aiohttp

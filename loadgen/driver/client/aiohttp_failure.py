@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from loadgen.driver.client.dialing import no_address, refused
-from loadgen.driver.client.failure import Failure, RequestFailedError
-from loadgen.driver.client.observed_socket import HeadTooLargeError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.tls import explained
+from loadgen.driver.errors import HeadTooLargeError, RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint

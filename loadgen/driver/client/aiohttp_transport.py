@@ -22,13 +22,14 @@ from loadgen.driver.client.aiohttp_connector import Connector
 from loadgen.driver.client.aiohttp_errand import CURRENT, Errand
 from loadgen.driver.client.aiohttp_failure import cut, failure_of, malformed
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import head
 from loadgen.driver.client.observed_body import ObservedBody
 from loadgen.driver.client.patience import Patience, Silence
 from loadgen.driver.client.proxy import proxy_of
 from loadgen.driver.client.tls import tls_context
 from loadgen.driver.client.unasked import FAREWELL, require_asked
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.codec import CannotAskError
+from loadgen.driver.errors import CannotAskError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

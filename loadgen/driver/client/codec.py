@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from loadgen.driver.errors import CannotAskError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -123,14 +125,6 @@ class Codec(Protocol):
         Raises:
             MalformedError: It is not what the protocol sends.
         """
-
-
-class CannotAskError(ValueError):
-    """A sample that a protocol has no way to ask; the message says why, and what to do."""
-
-
-class MalformedResponseError(ValueError):
-    """JSON, but not of the protocol's shape."""
 
 
 def bearer(api_key: str | None) -> dict[str, str]:

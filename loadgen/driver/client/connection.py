@@ -16,11 +16,12 @@ import httptools
 
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.chunked import may_end
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import Head, head
 from loadgen.driver.client.late import LateReads, Segments
 from loadgen.driver.client.parse_failure import is_of_http, parse_failure
 from loadgen.driver.client.unasked import FAREWELL, is_unasked, require_asked
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket

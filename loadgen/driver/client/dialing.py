@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.exchange import Setup
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.tls import TLSLayer, explained, tls_context
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint

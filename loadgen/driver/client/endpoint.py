@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from loadgen.driver.client.redaction import MASK, pattern_of, secrets_of, without_a_part
+from loadgen.driver.errors import EndpointError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +29,6 @@ _OURS: Final = frozenset(
     {"host", "content-length", "transfer-encoding", "connection"}
     | {"accept", "accept-encoding", "content-type", "x-request-id"},
 )
-
-
-class EndpointError(ValueError):
-    """A URL or a header that cannot be used."""
 
 
 @dataclass(frozen=True)

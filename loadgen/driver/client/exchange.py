@@ -9,8 +9,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, Protocol
 
 from loadgen.driver.client.bounds import MAX_ERROR_BYTES
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.retry_after import retry_after_s
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

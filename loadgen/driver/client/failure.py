@@ -132,15 +132,3 @@ _MENDABLE: Final = frozenset(
 def _status(name: str) -> int | None:
     """The status in the name of an HTTP failure."""
     return int(name.removeprefix(_HTTP)) if name.startswith(_HTTP) else None
-
-
-class RequestFailedError(Exception):
-    """Ends a request: carries the failure's name with the message.
-
-    Attributes:
-        failure: A name of the taxonomy.
-    """
-
-    def __init__(self, failure: str, message: str) -> None:
-        super().__init__(message)
-        self.failure = failure

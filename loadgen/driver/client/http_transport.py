@@ -12,9 +12,10 @@ from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.deadlines import Deadlines
 from loadgen.driver.client.dialing import Dialer
 from loadgen.driver.client.exchange import Setup
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.patience import Patience, Silence
 from loadgen.driver.client.ready import Ready, ready
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint

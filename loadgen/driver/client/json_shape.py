@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.codec import MalformedResponseError
+from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

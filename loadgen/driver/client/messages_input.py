@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.client.chat_members import function_of, only_known
-from loadgen.driver.client.codec import CannotAskError
+from loadgen.driver.errors import CannotAskError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

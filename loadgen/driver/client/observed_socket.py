@@ -15,6 +15,7 @@ from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.late import Segments
 from loadgen.driver.client.unasked import is_unasked
+from loadgen.driver.errors import HeadTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,10 +24,6 @@ _READ_BYTES: Final = 64 * 1024
 _START_BYTES: Final = 16
 _buffer: Final = memoryview(bytearray(_READ_BYTES))
 """All sockets share it, because each read is copied before the next can happen."""
-
-
-class HeadTooLargeError(OSError):
-    """The socket reads no more: what it read is beyond `MAX_HEAD_BYTES`, and no head yet."""
 
 
 class Passage(ABC):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import httptools
 
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.errors import RequestFailedError
 
 
 def is_of_http(error: Exception) -> bool:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from loadgen.driver.client.body_template import fill, placeholders
 from loadgen.driver.client.codec import (
-    CannotAskError,
     Delta,
     Generation,
-    MalformedResponseError,
     Usage,
     bearer,
     joined_prompt,
@@ -20,6 +18,7 @@ from loadgen.driver.client.codec import (
 )
 from loadgen.driver.client.json_place import place
 from loadgen.driver.client.json_shape import counted, text
+from loadgen.driver.errors import CannotAskError, MalformedResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

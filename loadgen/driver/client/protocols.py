@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from loadgen.driver.errors import UnknownProtocolError
 from workloads.errors import PluginError, did_you_mean
 from workloads.plugins import loaded, origin, plugins
 
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 
 _CLIENT: Final = "loadgen.driver.client"
 _DIALECTS: Final = "loadgen.mock_endpoint.scenarios.dialects"
-
-
-class UnknownProtocolError(ValueError):
-    """There is no protocol of this name; the message says which there are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from urllib.request import getproxies, proxy_bypass
 
 from yarl import URL
 
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.chat_members import function_of, only_known
-from loadgen.driver.client.codec import CannotAskError
+from loadgen.driver.errors import CannotAskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from loadgen.driver.client.bounds import MAX_FRAME_BYTES
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.errors import RequestFailedError
 
 _BOM: Final = b"\xef\xbb\xbf"
 

@@ -16,11 +16,12 @@ import orjson
 from loadgen.driver.client import json_text
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.bounds import PIECE_BYTES, SMALL_BYTES, Allowance
-from loadgen.driver.client.codec import Codec, Delta, MalformedResponseError, read_error
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.codec import Codec, Delta, read_error
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.sse import Frame, SSEDecoder
 from loadgen.driver.client.template import Template, learn
 from loadgen.driver.client.web_page import described, page_title
+from loadgen.driver.errors import MalformedResponseError, RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import orjson
 
-from loadgen.driver.client.codec import Delta, MalformedResponseError
+from loadgen.driver.client.codec import Delta
+from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

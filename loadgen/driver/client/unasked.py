@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from loadgen.driver.client.arrival import clock_set_back_ns
-from loadgen.driver.client.failure import Failure, RequestFailedError
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.errors import RequestFailedError
 
 FAREWELL: Final = 408
 """With it a server may close an idle connection, and a request that is on its way to it may be sent again on

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from loadgen.driver.client.failure import Failure, RequestFailedError, http
+from loadgen.driver.client.failure import Failure, http
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import MutableSet

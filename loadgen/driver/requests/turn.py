@@ -15,9 +15,9 @@ import orjson
 
 from loadgen.driver.client.bounds import SHIP_BYTES, Allowance
 from loadgen.driver.client.exchange import Exchange
-from loadgen.driver.client.failure import RequestFailedError
 from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import attempt_request
 from loadgen.driver.requests.retries import Retries
 from recorder.event import Event, EventType

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import budget, ending, overload
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
 from loadgen.driver.progress import Progress
 from loadgen.driver.shard import Shard
@@ -56,10 +57,6 @@ _REMEDY_SILENT: Final = (
     "A worker is silent when it is stopped (SIGSTOP, a debugger), or gets neither CPU nor memory: leave the "
     "client more of them or put on less load, and run again."
 )
-
-
-class WorkerLostError(Exception):
-    """A worker ended before there was anything to measure; the message says how."""
 
 
 class WorkerPool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from loadgen.mock_endpoint.errors import MockError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,7 +33,7 @@ class ReceivedRequest(NamedTuple):
     received_ns: int
 
 
-class NotHTTPError(Exception):
+class NotHTTPError(MockError):
     """What came is not a request of HTTP/1.1."""
 
 

@@ -12,7 +12,8 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.transports import load_transport
-from loadgen.driver.probe import Prober, RejectedError, UnreachableError
+from loadgen.driver.errors import RejectedError, UnreachableError
+from loadgen.driver.probe import Prober
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.stop import unless_interrupted
 from loadgen.mock_endpoint.scenarios.answers import KEY

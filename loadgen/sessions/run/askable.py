@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from loadgen.driver.client.codec import CannotAskError
+from loadgen.driver.errors import CannotAskError
 from loadgen.sessions.errors import UsageError
 from workloads.alike import examples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from loadgen.driver.probe import UnreachableError
+from loadgen.driver.errors import UnreachableError
 from loadgen.sessions.settings.endpoint import DEFAULT_URL
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
-from loadgen.driver.arrivals.rate_profile import ProfileError
 from loadgen.driver.arrivals.schedule import busiest_rate
 from loadgen.driver.arrivals.stages import Stages
+from loadgen.driver.errors import ProfileError
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, rate_of
 from loadgen.driver.plan import TRACE_SPEED
 from loadgen.sessions.errors import UsageError
@@ -165,7 +165,8 @@ def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:
 def _rate(settings: LoadSettings) -> Profile | None:
     """The rate of an open loop; None for a closed one."""
     if settings.stages is not None:
-        from loadgen.driver.arrivals.stages_file import StagesError, read_stages
+        from loadgen.driver.arrivals.stages_file import read_stages
+        from loadgen.driver.errors import StagesError
 
         try:
             return read_stages(Path(settings.stages))

@@ -17,7 +17,7 @@ from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
 from loadgen.driver.system.open_files import allow_many_files
-from loadgen.driver.workers.pool import WorkerLostError, WorkerPool
+from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.calibration.stored import warn_beyond
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.interrupt import note_stop
@@ -104,7 +104,7 @@ async def measure(
 async def _require_all_ready(prepared: Prepared, crew: WorkerPool) -> None:
     if prepared.given.probe:
         await asyncio.gather(*(_require_ready(prepared, target) for target in prepared.targets))
-    await _require_workers(crew)
+    await crew.ready()
 
 
 async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
@@ -118,13 +118,6 @@ async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
             await Prober(transport, codec, plan.generation).require_ready()
     finally:
         await transport.close()
-
-
-async def _require_workers(crew: WorkerPool) -> None:
-    try:
-        await crew.ready()
-    except WorkerLostError as error:
-        raise SetupError(str(error)) from error
 
 
 async def _tell_of_stopping(stop: Stop, crew: WorkerPool, observer: Observer) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.endpoint import EndpointError, endpoint
+from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.errors import EndpointError
 from loadgen.driver.judge_client import JudgeCall, JudgeClient
 from loadgen.driver.stop import Stop
 from loadgen.sessions.errors import UsageError

@@ -8,10 +8,10 @@ from typing import Annotated, Final
 from loadgen.driver.client.protocols import (
     PROTOCOLS,
     ProtocolEntry,
-    UnknownProtocolError,
     names_where,
     protocol_entry,
 )
+from loadgen.driver.errors import UnknownProtocolError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option, OptionValueError
 from workloads import amounts

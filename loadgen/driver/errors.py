@@ -1,0 +1,92 @@
+"""What the driver raises.
+
+DriverError
+├── SettingsError          settings that no session can be run with (also a ValueError)
+│   ├── PlanError          two settings contradict each other, or one is out of its range
+│   ├── ProfileError       a rate that cannot be read
+│   ├── StagesError        a file of stages that cannot be used
+│   ├── EndpointError      a URL or a header that cannot be used
+│   ├── UnknownProtocolError  no protocol of this name
+│   └── CannotAskError     a prompt that the protocol has no way to send
+├── UnreachableError       no connection to the endpoint
+├── RejectedError          the endpoint rejects the key or the model
+├── WorkerLostError        a worker process ended before the session began
+├── StoppedEarlyError      a user stopped the session before it began
+├── RequestFailedError     ends one request: becomes an ERROR event
+├── MalformedResponseError JSON that is not of the protocol (also a ValueError): fails a request
+└── HeadTooLargeError      a head beyond the bounds (also an OSError): fails a request
+
+`loadgen.sessions.errors` makes a UsageError (exit code 2) of SettingsError and RejectedError, a SetupError
+(3) of UnreachableError and WorkerLostError, and an interrupt (130) of StoppedEarlyError. The last three
+never leave the driver.
+"""
+
+from __future__ import annotations
+
+
+class DriverError(Exception):
+    """Anything that the driver raises."""
+
+
+class SettingsError(DriverError, ValueError):
+    """Settings that no session can be run with; the message says what to change."""
+
+
+class PlanError(SettingsError):
+    """Two settings contradict each other, or one is out of its range."""
+
+
+class ProfileError(SettingsError):
+    """A rate cannot be read, or is out of its range; the message says what is wrong with it."""
+
+
+class StagesError(SettingsError):
+    """A file of stages cannot be used; the message names the file, the stage and the key."""
+
+
+class EndpointError(SettingsError):
+    """A URL or a header that cannot be used."""
+
+
+class UnknownProtocolError(SettingsError):
+    """There is no protocol of this name; the message says which there are."""
+
+
+class CannotAskError(SettingsError):
+    """A sample that a protocol has no way to ask; the message says why, and what to do."""
+
+
+class UnreachableError(DriverError):
+    """No connection to the endpoint."""
+
+
+class RejectedError(DriverError):
+    """The endpoint is there, but rejects these settings: the key, or the model."""
+
+
+class WorkerLostError(DriverError):
+    """A worker ended before there was anything to measure; the message says how."""
+
+
+class StoppedEarlyError(DriverError):
+    """A user asked to stop before there was a session that could end in order."""
+
+
+class RequestFailedError(DriverError):
+    """Ends a request: carries the failure's name with the message.
+
+    Attributes:
+        failure: A name of the taxonomy.
+    """
+
+    def __init__(self, failure: str, message: str) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+class MalformedResponseError(DriverError, ValueError):
+    """JSON, but not of the protocol's shape."""
+
+
+class HeadTooLargeError(DriverError, OSError):
+    """The socket reads no more: it has read more than `MAX_HEAD_BYTES`, and no end of a head."""

@@ -1,0 +1,95 @@
+"""Exceptions: one tree per room, drawn where its root is defined, and what is outside of the trees."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOTS = {
+    "loadgen.sessions": "LoadgenError",
+    "loadgen.driver": "DriverError",
+    "loadgen.mock_endpoint": "MockError",
+    "recorder": "RecorderError",
+    "reporter": "ReporterError",
+    "rulesets": "RulesetError",
+    "workloads": "WorkloadError",
+}
+"""The root of each room, in its `errors`."""
+
+CONTROL_FLOW = {
+    "loadgen.mock_endpoint.ask.Refusal": "an answer to a client",
+    "loadgen.sessions.settings.option.OptionValueError": "ends a sentence that names the option",
+    "workloads.grading.bfcl.calls.UndecodableError": "an answer that is not a call: a score",
+    "workloads.grading.mathd._OddError": "where the official code gives up: the answer stays as it was",
+    "workloads.grading.time_limit.TimeUpError": "must pass by `except Exception` of what it ends",
+    "workloads.sandbox.harness.ProgramVerdict": "how a program ended; the harness imports nothing of ours",
+    "workloads.sandbox.harness.TimeUpError": "likewise",
+}
+"""Exceptions that are caught where they are raised for, and why each is none of its room's tree."""
+
+
+class Definition(NamedTuple):
+    """A class, by its module, with the names of its bases."""
+
+    module: str
+    name: str
+    bases: tuple[str, ...]
+
+
+def exceptions() -> list[Definition]:
+    """All exceptions that are defined in the rooms, the roots included."""
+    definitions = [
+        Definition(
+            ".".join(path.relative_to(ROOT).with_suffix("").parts),
+            node.name,
+            tuple(base.id for base in node.bases if isinstance(base, ast.Name)),
+        )
+        for package in sorted({room.partition(".")[0] for room in ROOTS})
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]
+    names = {name for name in dir(builtins) if _is_exception(getattr(builtins, name))}
+    while more := {each.name for each in definitions if names & {*each.bases}} - names:
+        names |= more
+    return [each for each in definitions if names & {*each.bases}]
+
+
+def _is_exception(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+def ancestors(name: str, bases: dict[str, tuple[str, ...]]) -> set[str]:
+    """A class and all that it descends from."""
+    return {name}.union(*(ancestors(base, bases) for base in bases.get(name, ())))
+
+
+def test_each_room_has_one_tree() -> None:
+    """Every exception descends from the root of its room, or is in the list with a reason."""
+    defined = exceptions()
+    bases = {each.name: each.bases for each in defined}
+    outside = {
+        f"{each.module}.{each.name}"
+        for each in defined
+        for room in ROOTS
+        if each.module.startswith(f"{room}.") and ROOTS[room] not in ancestors(each.name, bases)
+    }
+    assert outside == CONTROL_FLOW.keys()
+    elsewhere = {each.module for each in defined if not any(each.module.startswith(f"{r}.") for r in ROOTS)}
+    assert elsewhere == set()
+
+
+@pytest.mark.parametrize(("room", "root"), ROOTS.items())
+def test_the_tree_is_drawn(room: str, root: str) -> None:
+    """The docstring of a room's errors names each exception of the tree."""
+    path = ROOT.joinpath(*room.split("."), "errors.py")
+    drawing = ast.get_docstring(ast.parse(path.read_text())) or ""
+    defined = exceptions()
+    bases = {each.name: each.bases for each in defined}
+    names = {each.name for each in defined if each.module.startswith(f"{room}.")}
+    assert {name for name in names if root in ancestors(name, bases) and name not in drawing} == set()
