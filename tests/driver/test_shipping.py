@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.workers.framing import FrameReader
-from loadgen.driver.workers.messages import QueueBounds, WorkerMessage, said
+from loadgen.driver.workers.messages import QueueBounds, WorkerMessage, unmarshalled
 from loadgen.driver.workers.shipping import MOST_EVENTS, Shipper
 from recorder import schema
 from recorder.event import Event, EventType
@@ -37,7 +37,7 @@ class Parent:
     async def read(self) -> None:
         """Read what comes next."""
         data = await asyncio.get_running_loop().sock_recv(self._sock, 262_144)
-        self.messages += [said(payload) for payload in self._frames.feed(data)]
+        self.messages += [unmarshalled(payload) for payload in self._frames.feed(data)]
 
     @property
     def rows(self) -> list[schema.Row]:
