@@ -152,10 +152,11 @@ def test_a_large_response(one: Any, wire: Any) -> None:
 
 def test_a_large_request_is_sent_when_its_last_byte_is(one: Any, wire: Any, step: Any) -> None:
     """The server reads late; the time until then is not its time to answer."""
+    start_ns = time.monotonic_ns()
     exchange = one(0.1, step.DRAIN, wire.sized(b"abc"), whole_requests=False, body=LARGE)
     assert summary(exchange) == (200, b"abc", None, True)
     assert_in_order(exchange)
-    assert exchange.first_byte_ns - exchange.sent_ns < 100_000_000
+    assert exchange.sent_ns - start_ns > 90_000_000
 
 
 def test_an_answer_before_the_end_of_the_request(one: Any, wire: Any, step: Any) -> None:
