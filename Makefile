@@ -9,6 +9,9 @@ READY := $(VENV)/.ready
 # As many tests at once as there are cores: with more, a client under test is late for want of one.
 TESTS := -m pytest -n auto --maxprocesses 8 --dist worksteal
 
+# Properties that compute whole reports: `make test` tries them with few examples.
+SLOW_PROPERTIES := $(addprefix tests/reporter/test_, bounds_law.py client_health.py growing_log.py metrics_properties.py)
+
 define LOWEST
 import tomllib
 with open("pyproject.toml", "rb") as file:
@@ -61,9 +64,10 @@ format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each; installs atheris where there is a wheel of it
+fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each, and try slow properties 20 times as often; installs atheris where there is a wheel of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+	TIMES_AS_MANY_EXAMPLES=20 $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
 
 conformance: setup ## Hold every scorer against recorded verdicts on real outputs, in CONFORMANCE_DATA
 	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_DATA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
+EXAMPLES = int(os.environ.get("TIMES_AS_MANY_EXAMPLES", "1"))
+"""How many times as many examples properties are tried with that compute whole reports (`make fuzz`)."""
+
 ROOT = Path(__file__).parents[1]
 FONTS = ROOT / ".pytest_cache" / "matplotlib"
 
@@ -31,6 +35,12 @@ FONTS = ROOT / ".pytest_cache" / "matplotlib"
 # each worker of the suite would rewrite the assertions of all tests, which takes 20 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays: 10,000 tests and all modules."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -60,8 +60,8 @@ def test_a_run_lies_beside_its_truth(made_run: Path, mock: MockProcess) -> None:
     for name, found in (("ttft_ms", beside.ttft), ("tpot_ms", beside.tpot), ("itl_ms", beside.itl)):
         assert found is not None
         assert found.reported == MedianAndP99(
-            pytest.approx(report[name]["p50"]),
-            pytest.approx(report[name]["p99"]),
+            pytest.approx(report[name]["p50"], abs=1e-6),
+            pytest.approx(report[name]["p99"], abs=1e-6),
         )
     assert beside.ttft is not None
     assert beside.ttft.error.p50 >= 0

@@ -152,8 +152,11 @@ def test_a_stopped_server_tells_what_it_cut_off(
 def test_slots_are_given_in_order_of_arrival(
     start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
 ) -> None:
-    """With one slot, requests are served one after the other as they came, and know how long they waited."""
-    with start(ttft="5ms", itl="1ms", tokens="5", slots=1) as mock:
+    """With one slot, requests are served one after the other as they came, and know how long they waited.
+
+    One that the server reads late, when the slot is free again, has not waited for it.
+    """
+    with start(ttft="100ms", itl="1ms", tokens="5", slots=1) as mock:
         wires = [connect(mock) for _ in range(5)]
         for number, wire in enumerate(wires):
             wire.ask(request_id=str(number))
@@ -163,16 +166,18 @@ def test_slots_are_given_in_order_of_arrival(
         served = mock.truth(5)
     assert [truth.request_id for truth in served] == ["0", "1", "2", "3", "4"]
     assert served[0].queued_ns == 0
+    assert any(truth.queued_ns for truth in served)
     for earlier, later in itertools.pairwise(served):
-        assert later.received_ns + later.queued_ns > earlier.chunk_ns[-1]
-        assert later.chunk_ns[0] >= later.received_ns + later.queued_ns + 5 * MS - 1000
+        assert later.chunk_ns[0] > earlier.chunk_ns[-1]
+        assert not later.queued_ns or later.received_ns + later.queued_ns > earlier.chunk_ns[-1]
+        assert later.chunk_ns[0] >= later.received_ns + later.queued_ns + 100 * MS - 1000
 
 
 def test_no_more_than_the_slots_are_served_at_once(
     start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
 ) -> None:
     """With two slots, a third stream never has its tokens among those of two others."""
-    with start(ttft="5ms", itl="1ms", tokens="5", slots=2) as mock:
+    with start(ttft="100ms", itl="1ms", tokens="5", slots=2) as mock:
         wires = [connect(mock) for _ in range(6)]
         for wire in wires:
             wire.ask()
@@ -183,7 +188,7 @@ def test_no_more_than_the_slots_are_served_at_once(
     spans = sorted((truth.chunk_ns[0], truth.chunk_ns[-1]) for truth in served)
     for begin, _ in spans:
         assert sum(first <= begin <= last for first, last in spans) <= 2
-    assert sum(truth.queued_ns > 0 for truth in served) == 4
+    assert 0 < sum(truth.queued_ns > 0 for truth in served) <= 4
 
 
 def test_one_who_leaves_the_queue_frees_no_slot(

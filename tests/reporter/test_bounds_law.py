@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reporter.bounds import METRICS, column
+from tests.conftest import EXAMPLES
 from tests.reporter.conftest import BASE_NS
 
 if TYPE_CHECKING:
@@ -131,8 +132,8 @@ def assert_between(bounds: Mapping[str, Any], stamped: Any, true: Any, name: str
         assert least * (1 - ROUNDING) - 1e-6 <= value <= most * (1 + ROUNDING) + 1e-6, (name, stat)
 
 
-@settings(max_examples=20, deadline=None)
-@given(drawn=st.lists(requests(), min_size=1, max_size=6))
+@settings(max_examples=7 * EXAMPLES, deadline=None)
+@given(drawn=st.lists(requests(), min_size=1, max_size=18))
 def test_the_truth_is_between_the_bounds(a_run: Callable[..., Run], drawn: list[Request]) -> None:
     """Of every metric, of the parts of the run, and of the share that is the client's own."""
     reports: list[Report] = []

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recorder import EventType
+from tests.conftest import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +144,7 @@ READINGS = st.lists(
 )
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(readings=READINGS, shuffle=st.integers())
 def test_readings_of_workers_come_in_any_order(
     a_run: NewRun, readings: list[dict[str, Any]], shuffle: int

@@ -18,6 +18,7 @@ from reporter.bounds import column
 from reporter.log.database import open_log
 from reporter.log.growing_log import EndedRequest, GrowingLog, followed_metrics
 from rulesets.definitions import Definitions
+from tests.conftest import EXAMPLES
 from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.test_bounds_law import logged, requests
 
@@ -132,7 +133,7 @@ def test_the_figures_are_those_of_the_report(a_run: Callable[..., Run], definiti
     assert {one.ending for one in ended} == {"completed", "failed", "cancelled"}
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5 * EXAMPLES, deadline=None)
 @given(
     drawn=st.lists(requests(), min_size=1, max_size=6),
     definitions=st.sampled_from(DEFINITIONS),

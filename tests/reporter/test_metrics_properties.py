@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from recorder import EventType
 from reporter import TPOTReportingMode
+from tests.conftest import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -209,7 +210,7 @@ def exact(report: Report) -> dict[str, Any]:
     }
 
 
-SLOW = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=5 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW
