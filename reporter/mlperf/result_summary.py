@@ -31,8 +31,8 @@ def result_summary(
     """The performance of a run.
 
     Args:
-        log: Its log, as the report was computed from it.
-        report: It.
+        log: The log that the report was computed from.
+        report: The report of the run.
         evidence: Its figures.
         settings: What it was to do, as the log has it.
     """

@@ -41,7 +41,7 @@ _GIVE_UP_S = 30
 
 
 class Step(Enum):
-    """What a script can do beside sending bytes and pausing for a number of seconds."""
+    """What a script can do in addition to sending bytes and pausing for a number of seconds."""
 
     CLOSE = "close the connection in order"
     RESET = "close the connection with a RST"
@@ -67,8 +67,8 @@ class ScriptedServer:
         requests: What was asked, head and (where it was read) body.
         connections: How many there were.
         asked: Set by the first request.
-        hanging: Set when a script has come to its `HANG`.
-        hung_up: Set when a connection is over, whoever ended it.
+        hanging: Set when a script has reached its `HANG`.
+        hung_up: Set when a connection is over, ended by either side.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ def wire() -> type[Wire]:
 
 @pytest.fixture(scope="session")
 def step() -> type[Step]:
-    """What a script can do beside sending bytes and pausing."""
+    """What a script can do in addition to sending bytes and pausing."""
     return Step
 
 
@@ -258,14 +258,14 @@ class Kind(NamedTuple):
 
     Attributes:
         make: What opens it.
-        kept: Whose `is_stale` says whether a kept connection can be used.
+        stored: Whose `is_stale` says whether a kept connection can be used.
         resends: Whether a request that met the close of a kept connection on its way goes out again.
         opens_ahead: Whether it can open connections before they are needed.
         ends_early: Whether a response is over when its length is there, whatever follows in the same read.
     """
 
     make: Callable[[Endpoint, Timeouts], Transport]
-    kept: type
+    stored: type
     resends: bool = True
     opens_ahead: bool = True
     ends_early: bool = True
@@ -351,4 +351,4 @@ def splits() -> Callable[[bytes, Iterable[int]], list[bytes]]:
 
 
 def _ignore(_: Any) -> None:
-    """Nobody waits for these moments."""
+    """No test waits for these moments."""

@@ -35,8 +35,8 @@ def send(ask: Any) -> Callable[..., Coroutine[Any, Any, list[Exchange]]]:
 
 
 @asynccontextmanager
-async def tunnels(said: list[bytes]) -> AsyncIterator[str]:
-    """A proxy that opens tunnels, and its URL; it keeps what it was told first on each connection."""
+async def tunnels(message: list[bytes]) -> AsyncIterator[str]:
+    """A proxy that opens tunnels, and its URL; it keeps the first line of each connection."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -48,8 +48,8 @@ async def tunnels(said: list[bytes]) -> AsyncIterator[str]:
         task = asyncio.current_task()
         assert task is not None
         tasks.add(task)
-        said.append(await reader.readuntil(b"\r\n\r\n"))
-        host, port = said[-1].split()[1].decode().split(":")
+        message.append(await reader.readuntil(b"\r\n\r\n"))
+        host, port = message[-1].split()[1].decode().split(":")
         far_reader, far_writer = await asyncio.open_connection(host, int(port))
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         with suppress(ConnectionError):
@@ -63,7 +63,7 @@ async def tunnels(said: list[bytes]) -> AsyncIterator[str]:
 def test_a_proxy_carries_what_is_not_encrypted(
     run: Any, serve: Any, send: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told the whole address, and looks the host up itself."""
+    """It gets the whole address, and looks the host up itself."""
 
     async def scenario() -> tuple[list[bytes], list[Exchange]]:
         async with serve([wire.sized(b"abc")]) as proxy:
@@ -81,7 +81,7 @@ def test_a_proxy_carries_what_is_not_encrypted(
 def test_a_proxy_may_want_to_know_who_asks(
     run: Any, serve: Any, send: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """User and password stand in its address; a scheme need not."""
+    """User and password are in its address; a scheme need not."""
 
     async def scenario() -> tuple[list[bytes], list[Exchange]]:
         async with serve([wire.sized(b"abc")]) as proxy:
@@ -96,11 +96,11 @@ def test_a_proxy_may_want_to_know_who_asks(
 def test_a_tunnel_for_what_is_encrypted(
     run: Any, serve: Any, send: Any, wire: Any, certified: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The proxy is told where to, and nothing else; it is kept for the next request."""
-    said: list[bytes] = []
+    """The proxy gets the destination, and nothing else; it is kept for the next request."""
+    text: list[bytes] = []
 
     async def scenario() -> list[Exchange]:
-        async with serve([wire.sized(b"abc")], tls=certified("127.0.0.1")) as server, tunnels(said) as proxy:
+        async with serve([wire.sized(b"abc")], tls=certified("127.0.0.1")) as server, tunnels(text) as proxy:
             monkeypatch.setenv("https_proxy", proxy)
             return await send(server.url, 2)
 
@@ -108,8 +108,8 @@ def test_a_tunnel_for_what_is_encrypted(
     assert (first.failure, first.stream.body(), second.failure) == (None, b"abc", None), first.message
     assert first.setup.tls_ms > 0
     assert second.setup.reused
-    assert [head.split()[0] for head in said] == [b"CONNECT"]
-    assert b"X-Request-Id" not in said[0]
+    assert [head.split()[0] for head in text] == [b"CONNECT"]
+    assert b"X-Request-Id" not in text[0]
 
 
 def test_hosts_without_a_proxy(

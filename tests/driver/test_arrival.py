@@ -70,7 +70,7 @@ def test_the_stamp_is_the_last_segment_s(pair: Pair) -> None:
 
 
 def test_stamps_follow_each_other_and_never_lie_ahead(pair: Pair) -> None:
-    """However many reads there are, and although the offset of the clocks is measured anew now and then."""
+    """However many reads there are, and although the offset of the clocks is measured repeatedly."""
     sender, receiver = pair
     stamps = []
     for _ in range(200):
@@ -108,7 +108,7 @@ def test_without_stamps_it_is_the_read_s_time(pair: Pair) -> None:
 
 @on_linux
 def test_what_the_other_side_has_acknowledged(pair: Pair) -> None:
-    """Every byte that was sent and arrived, and those of no handshake; after the end nobody knows."""
+    """Every byte that was sent and arrived, without the handshake; unknown after the end."""
     other, stamping = pair
     assert stamping.acknowledged() == 0
     stamping.sendall(b"x" * 1000)
@@ -121,13 +121,13 @@ def test_what_the_other_side_has_acknowledged(pair: Pair) -> None:
 
 
 def test_other_systems_know_of_no_acknowledgement(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There the answer is that nobody knows."""
+    """There the answer is unknown."""
     monkeypatch.setattr(arrival, "LINUX", False)
     assert pair[1].acknowledged() is None
 
 
 def test_other_systems_do_not_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There the source is the read, and nobody is asked."""
+    """There the source is the read, and the kernel is not asked."""
     monkeypatch.setattr(arrival, "LINUX", False)
     assert timestamp_source() == "read"
 
@@ -140,7 +140,7 @@ def test_the_source_is_found_out() -> None:
 
 
 class Clocks:
-    """A wall clock that can be stepped, beside one that cannot."""
+    """A wall clock that can be stepped, and one that cannot."""
 
     def __init__(self) -> None:
         self.monotonic = 1_000 * SECOND
@@ -175,7 +175,7 @@ def test_a_steady_clock_is_converted_exactly(ages: list[tuple[int, int]]) -> Non
 
 @given(step=STEPS, age=st.integers(0, MS), pause=st.integers(MS, 200 * MS))
 def test_stamps_after_a_step_are_right(step: int, age: int, pause: int) -> None:
-    """The first one already: a stamp that cannot be has the offset measured anew."""
+    """The first one already: a stamp that cannot be has the offset measured repeatedly."""
     clocks = Clocks()
     offset = clocks.offset()
     clocks.ahead += step
@@ -208,10 +208,10 @@ def test_no_stamp_lies_ahead(wall_ns: int, step: int) -> None:
 def test_a_quiet_connection(pair: Pair) -> None:
     """Bytes end the quiet until they are read, and so does the end of the connection."""
     sender, receiver = pair
-    said = [receiver.is_quiet()]
+    text = [receiver.is_quiet()]
     sender.sendall(b"x")
-    said.append(receiver.is_quiet())
+    text.append(receiver.is_quiet())
     read(receiver)
-    said.append(receiver.is_quiet())
+    text.append(receiver.is_quiet())
     sender.close()
-    assert [*said, receiver.is_quiet()] == [True, False, True, False]
+    assert [*text, receiver.is_quiet()] == [True, False, True, False]

@@ -54,7 +54,7 @@ def test_what_a_template_must_have() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "value", "found"),
+    ("written", "value", "expected"),
     [
         ("a", {"a": 1}, 1),
         ("a.b", {"a": {"b": "x"}}, "x"),
@@ -69,9 +69,9 @@ def test_what_a_template_must_have() -> None:
         ("a", 7, None),
     ],
 )
-def test_places(written: str, value: Any, found: Any) -> None:
-    """Names of members and indexes of lists; where nothing stands there is nothing, and no error."""
-    assert place(written).find(value) == found
+def test_places(written: str, value: Any, expected: Any) -> None:
+    """Names of members and indexes of lists; where nothing is there is nothing, and no error."""
+    assert place(written).find(value) == expected
 
 
 @pytest.mark.parametrize("written", ["", ".", "a.", ".a", "a..b"])

@@ -89,7 +89,7 @@ def test_a_head_without_end(ends: Any, piece: bytes) -> None:
 
 
 def test_an_error_without_end(ends: Any, wire: Any) -> None:
-    """It is called by its name, and quoted, and nobody listens to the rest."""
+    """It is called by its name, and quoted, and the rest is not read."""
     head = wire.head(500, transfer_encoding="chunked")
     (end,) = ends(chain([head], repeat(wire.chunk(b"sorry " * 2000))), allowance=Allowance())
     assert (end.data["error"], end.data["message"][:11]) == ("http_500", "sorry sorry")
@@ -106,7 +106,7 @@ def test_little_for_ever(ends: Any, wire: Any, step: Any, piece: bytes) -> None:
 
 
 def test_many_responses_together(ends: Any, wire: Any) -> None:
-    """The great ones that go on are given up; a small one beside them is not."""
+    """The great ones that go on are given up; a small one next to them is not."""
     filler = wire.chunk(b": " + b"x" * 100 * KB + b"\n")
     great = [wire.head(transfer_encoding="chunked"), *[filler, 0.001] * 100]
     small = [wire.head(transfer_encoding="chunked"), *[wire.chunk(DELTA % b'"a"'), 0.01] * 20]

@@ -56,8 +56,8 @@ def progress(completed: int, **errors: int) -> Progress:
 )
 def test_when_it_is_spent(budget: ErrorBudget, completed: int, failed: int, spent: str | None) -> None:
     """With that many, or with more than that share of enough."""
-    said = budget.spent(progress(completed, reset=failed))
-    assert said is None if spent is None else spent in str(said)
+    text = budget.spent(progress(completed, reset=failed))
+    assert text is None if spent is None else spent in str(text)
 
 
 def test_what_the_log_says_of_it() -> None:

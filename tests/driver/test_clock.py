@@ -74,7 +74,7 @@ def test_a_cancelled_sleep_leaves_the_clock_usable(make: Callable[[], Clock]) ->
 
 @pytest.mark.parametrize("make", CLOCKS)
 def test_many_can_sleep_at_once(make: Callable[[], Clock]) -> None:
-    """Each wakes, and not too early, in whatever order they went to sleep and whoever is called off."""
+    """Each wakes, and not too early, in any order, and when some are cancelled."""
 
     async def sleep() -> tuple[list[int], list[int]]:
         clock, woken, early = make(), [], []
@@ -98,7 +98,7 @@ def test_many_can_sleep_at_once(make: Callable[[], Clock]) -> None:
 
 
 def test_the_manual_clock_jumps_to_the_first_sleeper() -> None:
-    """Time passes only when it is told to, and sleepers wake in the order of their moments."""
+    """Time passes only when it is advanced, and sleepers wake in the order of their moments."""
 
     async def sleep() -> tuple[list[int], float]:
         clock, woken = ManualClock(0), []

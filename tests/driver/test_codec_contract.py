@@ -199,7 +199,7 @@ MESSAGES = Dialect(
 
 
 def plain(codec: Codec) -> Dialect:
-    """A protocol that is described: tokens and the reason stand beside the text."""
+    """A protocol that is described: tokens and the reason are next to the text."""
     return Dialect(
         codec,
         start=[{"meta": {}}],
@@ -290,7 +290,7 @@ def test_any_text_comes_through(splits: Split, dialect: Dialect, texts: list[str
 @EACH
 @given(text=st.text(max_size=20))
 def test_any_text_comes_through_whole(dialect: Dialect, text: str) -> None:
-    """A response that is no stream has the same figures, and no times."""
+    """A response that is not a stream has the same figures, and no times."""
     received = ResponseStream(dialect.codec)
     received.start(event_stream=False)
     received.receive([orjson.dumps(dialect.whole(text))], [1])
@@ -317,17 +317,17 @@ def test_what_an_end_is(dialect: Dialect) -> None:
         assert stream(dialect.codec, [frames(tokens)]).lacks_end(framed=framed) is announces
         assert not stream(dialect.codec, [frames([*tokens, *dialect.ends])]).lacks_end(framed=framed)
         assert not stream(dialect.codec, [frames(tokens), b"data: [DONE]\n\n"]).lacks_end(framed=framed)
-    # Nothing but a comment is no stream that was cut, but an empty one; if HTTP says that it is over.
+    # Nothing but a comment is not a stream that was cut, but an empty one; if HTTP says that it is over.
     assert not stream(dialect.codec, [b": ping\n\n"]).lacks_end(framed=True)
     assert stream(dialect.codec, [b": ping\n\n"]).lacks_end(framed=False) is announces
 
 
 @pytest.mark.parametrize("dialect", [RESPONSES, MESSAGES], ids=["responses", "messages"])
 def test_nothing_follows_an_end_of_the_protocol(dialect: Dialect) -> None:
-    """Its last event is what `[DONE]` is elsewhere; its name need not be given beside the payload."""
+    """Its last event is what `[DONE]` is elsewhere; its name may be missing next to the payload."""
     body = frames([dialect.says("a"), *dialect.ends, dialect.says("b")])
-    for one in (body, b"\n".join(line for line in body.split(b"\n") if not line.startswith(b"event:"))):
-        answer = stream(dialect.codec, [one]).answer
+    for item in (body, b"\n".join(line for line in body.split(b"\n") if not line.startswith(b"event:"))):
+        answer = stream(dialect.codec, [item]).answer
         assert (answer.content, answer.done) == (["a"], True)
 
 
@@ -344,7 +344,7 @@ def test_errors_are_errors(dialect: Dialect) -> None:
 
 @EACH
 def test_other_shapes_are_malformed(dialect: Dialect) -> None:
-    """What is not the protocol's is said to be so, never taken for nothing."""
+    """What is not the protocol's is reported, never ignored."""
     for payload in dialect.bad:
         with pytest.raises(MalformedResponseError):
             dialect.codec.chunk(payload)
@@ -361,7 +361,7 @@ def test_thoughts_words_and_calls_are_told_apart(dialect: Dialect) -> None:
     assert dialect.thinks is not None
     assert dialect.calls is not None
     thoughts = [dialect.thinks("hm"), dialect.thinks("so")]
-    pieces = [frames([one]) for one in [*dialect.start, *thoughts, *dialect.calls, dialect.says("a")]]
+    pieces = [frames([item]) for item in [*dialect.start, *thoughts, *dialect.calls, dialect.says("a")]]
     answer = stream(dialect.codec, pieces).answer
     first = len(dialect.start) + 1
     assert (answer.arrivals[0], answer.first_output_ns) == (first, first + 2)
@@ -379,7 +379,7 @@ def test_a_template_makes_no_difference(dialect: Dialect, texts: list[str]) -> N
     pieces = [frames([dialect.says(text)]) for text in ["a", *texts]]
     quick = stream(dialect.codec, pieces)
     slow = stream(dialect.codec, pieces, lessons=0)
-    # Of what comes later, a text can stand in its frame twice, and then there is nothing to learn from it.
+    # Of what comes later, a text can be in its frame twice, and then there is nothing to learn from it.
     assert stream(dialect.codec, pieces[:1])._template is not None
     assert (quick.answer.content, quick.answer.token_ns) == (slow.answer.content, slow.answer.token_ns)
     assert quick.answer.first_visible_ns == slow.answer.first_visible_ns == 1

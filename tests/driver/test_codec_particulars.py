@@ -1,4 +1,4 @@
-"""What single protocols have beside what all of them have."""
+"""What single protocols have in addition to what all of them have."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ def test_how_each_protocol_takes_the_key() -> None:
 )
 def test_how_responses_end(status: str, details: Any, reason: str, error: str | None) -> None:
     """By the event's name and the response's own status; both say the same, and one may be missing."""
-    told = {"status": status, "incomplete_details": details, "usage": RESPONSE_USAGE}
-    for payload in (told, {name: value for name, value in told.items() if name != "status"}):
+    message = {"status": status, "incomplete_details": details, "usage": RESPONSE_USAGE}
+    for payload in (message, {name: value for name, value in message.items() if name != "status"}):
         delta = responses.chunk(event(f"response.{status}", response=payload))
         assert (delta.finish_reason, delta.error, delta.done) == (reason, error, True)
         assert delta.usage == Usage(7, 5, 3, 2)
-    assert responses.whole(told | {"output": []}).finish_reason == reason
+    assert responses.whole(message | {"output": []}).finish_reason == reason
 
 
 def test_what_a_whole_response_can_hold() -> None:
@@ -129,7 +129,7 @@ def test_further_deltas_of_responses(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "message"),
     [
         ("function_call", "function_call_arguments"),
         ("custom_tool_call", "custom_tool_call_input"),
@@ -137,13 +137,13 @@ def test_further_deltas_of_responses(kind: str) -> None:
         ("code_interpreter_call", "code_interpreter_call_code"),
     ],
 )
-def test_calls_of_responses(kind: str, told: str) -> None:
+def test_calls_of_responses(kind: str, message: str) -> None:
     """Whatever is called, what it is called with has been generated."""
     answer = ParsedResponse()
     item = {"type": kind, "id": "c", "name": "f"}
     answer.add(responses.chunk(event("response.output_item.added", output_index=1, item=item)), 1)
     for at_ns, part in enumerate(["x", "y"], start=2):
-        answer.add(responses.chunk(event(f"response.{told}.delta", output_index=1, delta=part)), at_ns)
+        answer.add(responses.chunk(event(f"response.{message}.delta", output_index=1, delta=part)), at_ns)
     assert [call["function"] for call in answer.tool_calls] == [{"name": "f", "arguments": "xy"}]
     assert answer.token_ns == [1, 2, 3]
 
@@ -158,7 +158,7 @@ def test_reasoning_tokens_beside_the_others() -> None:
 
 @pytest.mark.parametrize("codec", [responses, messages])
 def test_events_of_later_versions_say_nothing(codec: Codec) -> None:
-    """A protocol grows; an event that nobody knows yet is no fault."""
+    """A protocol grows; an unknown event is not a fault."""
     for payload in (event("response.later"), event("content_block_delta", delta={"type": "later_delta"}), {}):
         assert codec.chunk(payload) == Delta()
 
@@ -184,12 +184,12 @@ def test_counts_of_messages_come_in_two_parts() -> None:
 
 
 def test_each_event_may_have_the_whole_text_so_far() -> None:
-    """What is new of it counts; what is said again is no token, and a text may take a part of itself back."""
+    """What is new of it counts; repeated text is not a token, and a text may take a part of itself back."""
     codec = PlainSSE(cumulative=True, tokens_at="n")
     texts = [("", 0), ("a", 1), ("ab\ufffd", 2), ("ab\ufffd", 2), ("abé", 3)]
-    given = answer(codec, *({"text": text, "n": n} for text, n in texts))
-    assert (given.content, given.token_ns) == (["abé"], [2, 3, 5])
-    assert (given.first_visible_ns, given.usage.output_tokens) == (2, 3)
+    arguments = answer(codec, *({"text": text, "n": n} for text, n in texts))
+    assert (arguments.content, arguments.token_ns) == (["abé"], [2, 3, 5])
+    assert (arguments.first_visible_ns, arguments.usage.output_tokens) == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -262,10 +262,10 @@ def test_what_a_silent_chunk_is(choice: Any, silent: Delta) -> None:
 
 
 def test_the_role_opens_a_stream_once() -> None:
-    """Some servers repeat it in every chunk: then only the first of them is no token."""
+    """Some servers repeat it in every chunk: then only the first of them is not a token."""
     answer = ParsedResponse()
-    for at_ns, said in enumerate(["", "", "a"]):
-        answer.add(chat_completions.chunk(choice(delta={"role": "assistant", "content": said})), at_ns)
+    for at_ns, message in enumerate(["", "", "a"]):
+        answer.add(chat_completions.chunk(choice(delta={"role": "assistant", "content": message})), at_ns)
     answer.add(Delta(usage=Usage(output_tokens=2)), 3)
     assert (answer.silent_ns, answer.arrivals) == ([1], [1, 2])
 
@@ -294,7 +294,7 @@ def test_a_codec_can_be_made_again() -> None:
 
 
 def test_frames_with_a_number_each_have_no_template() -> None:
-    """Then each is read by itself, and the attempts to do better come to an end."""
+    """Then each is read by itself, and the attempts to do better end."""
     received = ResponseStream(responses)
     received.start(event_stream=True)
     for k in range(80):

@@ -80,20 +80,20 @@ def test_images_in_the_message() -> None:
     """A data: URL goes as it stands, or as the protocol has it."""
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
     sample = Sample(0, chat=({"role": "user", "content": [picture]},))
-    (said,) = messages.request(sample, GENERATION)["messages"]
+    (text,) = messages.request(sample, GENERATION)["messages"]
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}
-    assert said["content"] == [{"type": "image", "source": source}]
-    (said,) = responses.request(sample, GENERATION)["input"]
-    assert said["content"] == [{"type": "input_image", "image_url": "data:image/png;base64,iVBORw=="}]
+    assert text["content"] == [{"type": "image", "source": source}]
+    (text,) = responses.request(sample, GENERATION)["input"]
+    assert text["content"] == [{"type": "input_image", "image_url": "data:image/png;base64,iVBORw=="}]
 
 
 def test_what_a_model_has_called_wrongly() -> None:
-    """Arguments that are no JSON go where the protocol wants an object, too: an answer is what it is."""
+    """Arguments that are not a JSON go where the protocol wants an object, too: an answer is what it is."""
     wrong = {"id": "c1", "function": {"name": "look", "arguments": '{"at": '}}
     chat = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "", "tool_calls": [wrong]})
-    *_, said = messages.request(Sample(0, chat=chat), GENERATION)["messages"]
+    *_, text = messages.request(Sample(0, chat=chat), GENERATION)["messages"]
     called = {"type": "tool_use", "id": "c1", "name": "look", "input": {"arguments": '{"at": '}}
-    assert said == {"role": "assistant", "content": [called]}
+    assert text == {"role": "assistant", "content": [called]}
 
 
 @pytest.mark.parametrize("codec", TEXTS, ids=name)
@@ -106,14 +106,14 @@ def test_the_next_turn(codec: Codec) -> None:
         codec = PlainJson(body={"chat": "{messages}", "tools": "{tools}"})
     later = first.after({"role": "assistant", "content": "Hi."})
     body = codec.request(later, GENERATION)
-    said = body.get("messages") or body.get("input") or body["chat"]
+    text = body.get("messages") or body.get("input") or body["chat"]
     system = 0 if codec is messages else 1
-    assert [message["content"] for message in said[system:]] == ["Hello", "Hi.", "And now?"]
+    assert [message["content"] for message in text[system:]] == ["Hello", "Hi.", "And now?"]
     assert codec.asked(later) == {"messages": [asked]}
 
 
 def test_the_log_keeps_tools_once() -> None:
-    """They are told with the first turn of a conversation."""
+    """They are sent with the first turn of a conversation."""
     assert chat_completions.asked(ASKED) == {"messages": list(CHAT), "tools": [TOOL]}
 
 
@@ -126,7 +126,7 @@ def test_tokens() -> None:
 
 @pytest.mark.parametrize("codec", TEXTS, ids=name)
 def test_tokens_elsewhere(codec: Codec) -> None:
-    """Nobody else takes them, and the error says who does."""
+    """No other protocol takes them, and the error says which does."""
     with pytest.raises(CannotAskError, match="--protocol completions"):
         codec.request(Sample(0, token_ids=(1, 2, 3)), GENERATION)
 
@@ -152,8 +152,8 @@ def test_bodies_with_places_for_conversations() -> None:
     """`{messages}` takes prompts as well as conversations; what has no place is an error."""
     codec = PlainJson(body={"chat": "{messages}", "tools": "{tools}", "prompt": "{prompt}"})
     plain = codec.request(Sample(0, "a", "s"), GENERATION)
-    said = [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}]
-    assert plain == {"chat": said, "prompt": "a"}
+    text = [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}]
+    assert plain == {"chat": text, "prompt": "a"}
     assert codec.request(ASKED, GENERATION) == {"chat": list(CHAT), "tools": [TOOL], "prompt": "And?"}
 
 
@@ -192,19 +192,19 @@ CANNOT: list[tuple[Codec, Sample, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("codec", "sample", "said"), CANNOT)
-def test_what_cannot_be_asked(codec: Codec, sample: Sample, said: str) -> None:
+@pytest.mark.parametrize(("codec", "sample", "message"), CANNOT)
+def test_what_cannot_be_asked(codec: Codec, sample: Sample, message: str) -> None:
     """Nothing of a question is lost in silence."""
     with pytest.raises(CannotAskError) as caught:
         codec.request(sample, GENERATION)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=name)
 def test_a_questions_own_temperature_wins(codec: Codec) -> None:
     """Over the session's, as its own limit of tokens does; 0 is one too."""
     generation = Generation("m", temperature=0.7)
-    own, other = (codec.request(Sample(0, "?", temperature=one), generation) for one in (0.0, None))
+    own, other = (codec.request(Sample(0, "?", temperature=item), generation) for item in (0.0, None))
     assert (_temperature(own), _temperature(other)) == (0.0, 0.7)
 
 

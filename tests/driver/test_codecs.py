@@ -90,7 +90,7 @@ def test_usage_may_ride_on_the_last_chunk() -> None:
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("value", [None, -1, 1.5, "7", True, [], {}])
 def test_what_is_not_a_count_is_not_said(codec: Codec, value: Any) -> None:
-    """A count that is none is as good as missing, and does not take the others with it."""
+    """A count that is not one is as good as missing, and does not take the others with it."""
     usage = codec.chunk({"usage": {"prompt_tokens": value, "completion_tokens": 5}}).usage
     assert usage == Usage(None, 5)
 
@@ -147,7 +147,7 @@ def test_errors_inside_a_body(codec: Codec, payload: Any, error: str | None) -> 
     ],
 )
 def test_other_shapes_are_malformed(codec: Codec, payload: Any) -> None:
-    """What is not of the protocol's shape is said to be so."""
+    """What is not of the protocol's shape is reported."""
     for read in (codec.chunk, codec.whole):
         with pytest.raises(MalformedResponseError):
             read(payload)
@@ -168,7 +168,7 @@ def test_malformed_chat_deltas(delta: Any) -> None:
 
 
 def test_a_whole_answer() -> None:
-    """A response that is no stream: the message instead of a delta."""
+    """A response that is not a stream: the message instead of a delta."""
     message = {"role": "assistant", "content": "hi", "reasoning_content": "hm"}
     payload = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": TOKEN_COUNTS}
     assert chat_completions.whole(payload) == Delta("hi", "hm", (), "stop", Usage(7, 5, 3, 2))

@@ -64,9 +64,9 @@ def event(payload: Any, end: bytes = b"\n\n") -> bytes:
     return b"data: " + orjson.dumps(payload) + end
 
 
-def delta(end: bytes = b"\n\n", **said: Any) -> bytes:
+def delta(end: bytes = b"\n\n", **message: Any) -> bytes:
     """The event of one delta."""
-    return event({"choices": [{"index": 0, "delta": said, "finish_reason": None}]}, end)
+    return event({"choices": [{"index": 0, "delta": message, "finish_reason": None}]}, end)
 
 
 def tokens(end: bytes = b"\n\n", thinking: str = "", of: int = TOKENS) -> Timetable:
@@ -138,7 +138,7 @@ def figures(last: Event) -> tuple[float, ...]:
         pytest.param([(20 + 5 * k, IN_LINES) for k in range(TOKENS)] + END, id="several data lines"),
         pytest.param(in_pieces([ROLE, *tokens(b"\r\n\r\n"), *END]), id="byte by byte"),
         pytest.param(
-            [(at, b"event: x\nid: 7\n" + data) for at, data in [*tokens(), *END]], id="names and ids"
+            [(index, b"event: x\nid: 7\n" + data) for index, data in [*tokens(), *END]], id="names and ids"
         ),
         pytest.param([*tokens(), (95, STOP), (95, DONE[:-2])], id="no blank line after the last"),
         pytest.param(
@@ -192,7 +192,7 @@ def test_tokens_without_text() -> None:
 
 @pytest.mark.parametrize("end", [[(95, STOP), (95, DONE)], [(95, STOP), (95, USAGE_OF_9), (95, DONE)]])
 def test_silence_that_no_count_bears_out(end: Timetable) -> None:
-    """Without a count, or against it, an empty text is no token."""
+    """Without a count, or against it, an empty text is not a token."""
     last, outcome = turn([ROLE, *SILENT, *tokens()[4:], *end])
     data = last.data
     assert (data["silent_chunks"], data["silent_tokens"], data["chunks"]) == (4, False, 12)
@@ -202,7 +202,7 @@ def test_silence_that_no_count_bears_out(end: Timetable) -> None:
 
 
 def test_silence_belongs_to_the_text_that_follows() -> None:
-    """To reasoning, where that follows: then it is no output. Silence between texts is a token like any."""
+    """To reasoning, where that follows: then it is not output. Silence between texts is a token like any."""
     thinking = tokens(thinking="reasoning")
     last, _ = turn([*SILENT, *thinking[4:], *END])
     assert last.data["first_token_ns"] == SENT_NS + 20 * MS

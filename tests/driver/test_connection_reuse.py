@@ -98,13 +98,13 @@ def test_some_connections_are_not(several: Any, wire: Any, step: Any, transport_
         "more than was announced": [wire.sized(b"abc") + b"def"],
         "and a part of another": [wire.sized(b"abc") + b"HTTP/1.1 2"],
     }[kind]
-    server, (one, two) = several(first, [wire.sized(b"abc")])
+    server, (response, two) = several(first, [wire.sized(b"abc")])
     assert (server.connections, two.setup.reused) == (2, False)
     assert (two.failure, two.stream.body()) == (None, b"abc")
     if kind == "more than was announced" and not transport_kind.ends_early:
-        assert one.failure == "malformed_frame"
+        assert response.failure == "malformed_frame"
     else:
-        assert (one.failure, one.stream.body()) == (None, b"abc")
+        assert (response.failure, response.stream.body()) == (None, b"abc")
 
 
 def test_a_failure_takes_only_its_own_connection_with_it(several: Any, wire: Any, step: Any) -> None:
@@ -121,7 +121,7 @@ def test_a_failure_takes_only_its_own_connection_with_it(several: Any, wire: Any
 def test_the_server_closes_an_idle_connection(
     several: Any, wire: Any, step: Any, pause_s: float, last_words: bytes
 ) -> None:
-    """Silently or with a word that nobody asked for: the next request goes another way."""
+    """Silently or with bytes that no request asked for: the next request goes another way."""
     closing = [wire.sized(b"abc"), 0.01, last_words, step.CLOSE]
     server, exchanges = several(closing, closing, closed=True, pause_s=pause_s)
     assert [exchange.failure for exchange in exchanges] == [None, None]
@@ -179,7 +179,7 @@ def test_closing_closes_idle_connections(run: Any, serve: Any, connect: Any, ask
 def test_connections_that_are_opened_ahead(
     run: Any, serve: Any, connect: Any, ask: Any, wire: Any, transport_kind: Any, certified: Any, scheme: str
 ) -> None:
-    """So many of the next requests find one, and connecting is no part of them; one more has to connect."""
+    """How many of the next requests find one, and connecting is not part of them; one more has to connect."""
     if not transport_kind.opens_ahead:
         assert not hasattr(transport_kind.make, "open_ahead")
         return

@@ -70,10 +70,10 @@ def test_one_whose_time_began_earlier_has_its_own_end() -> None:
             deadlines.start(who, due_s)
             assert deadlines.due_s(who) == due_s
         deadlines.stop("d")
-        found = [await late.get(), await late.get()]
-        assert found == [("c", dues["c"]), ("b", dues["b"])]
+        result = [await late.get(), await late.get()]
+        assert result == [("c", dues["c"]), ("b", dues["b"])]
         deadlines.close()
-        return found
+        return result
 
     assert asyncio.run(scenario())
 

@@ -184,14 +184,14 @@ def secretive(**headers: Any) -> Endpoint:
 )
 def test_secrets_are_taken_out_of_messages(value: str) -> None:
     """With their scheme or without, as often as they come."""
-    said = f"no such key: sk-secret-1 (you sent '{value}', sk-secret-1)"
-    redacted = secretive(Authorization=value).redact(said)
+    text = f"no such key: sk-secret-1 (you sent '{value}', sk-secret-1)"
+    redacted = secretive(Authorization=value).redact(text)
     assert "sk-secret-1" not in redacted
     assert redacted.startswith("no such key: ***")
 
 
 def test_words_are_no_secrets() -> None:
-    """Short values stand in any text."""
+    """Short values are in any text."""
     assert secretive(X_Cache="true", X_Empty="", X_Blank="  ").redact("it is true") == "it is true"
 
 

@@ -31,18 +31,18 @@ def new_exchange() -> Iterator[NewExchange]:
     loop = asyncio.new_event_loop()
 
     def new() -> tuple[Exchange, list[tuple[str, int | None]]]:
-        told: list[tuple[str, int | None]] = []
+        payload: list[tuple[str, int | None]] = []
 
         def sent(exchange: Exchange) -> None:
-            told.append(("sent", exchange.sent_ns))
+            payload.append(("sent", exchange.sent_ns))
 
         def first_token(at_ns: int) -> None:
-            told.append(("first token", at_ns))
+            payload.append(("first token", at_ns))
 
         async def make() -> Exchange:
             return Exchange(ResponseStream(chat_completions), sent, first_token)
 
-        return loop.run_until_complete(make()), told
+        return loop.run_until_complete(make()), payload
 
     yield new
     loop.close()
@@ -50,13 +50,13 @@ def new_exchange() -> Iterator[NewExchange]:
 
 def test_the_usual_order(new_exchange: NewExchange) -> None:
     """Sent, head, body, end: each moment is kept, and told once."""
-    exchange, told = new_exchange()
+    exchange, payload = new_exchange()
     exchange.sent(10)
     exchange.head(HEAD, 20)
     exchange.body([TOKEN], [30])
     exchange.body([TOKEN], [40])
     exchange.ended(50, framed=True)
-    assert told == [("sent", 10), ("first token", 30)]
+    assert payload == [("sent", 10), ("first token", 30)]
     assert (exchange.sent_ns, exchange.first_byte_ns, exchange.ended_ns) == (10, 20, 50)
     assert exchange.stream.answer.token_ns == [30]  # the second is decoded later
     assert exchange.finished.done()
@@ -66,10 +66,10 @@ def test_the_usual_order(new_exchange: NewExchange) -> None:
 
 def test_a_response_proves_that_the_request_was_sent(new_exchange: NewExchange) -> None:
     """A server may answer before it was sent everything; what is sent afterwards comes too late to count."""
-    exchange, told = new_exchange()
+    exchange, payload = new_exchange()
     exchange.head(HEAD, 20)
     exchange.sent(25)
-    assert told == [("sent", 20)]
+    assert payload == [("sent", 20)]
 
 
 @given(
@@ -86,7 +86,7 @@ def test_stamps_are_put_in_order(
     ended_ns: int,
 ) -> None:
     """Two clocks, converted: whatever they say, nothing arrives before what came before it."""
-    exchange, told = new_exchange()
+    exchange, payload = new_exchange()
     exchange.sent(sent_ns)
     exchange.head(HEAD, head_ns)
     for at_ns in stamps:
@@ -98,7 +98,7 @@ def test_stamps_are_put_in_order(
     floor = max(sent_ns, head_ns)
     assert exchange.first_byte_ns == floor
     assert answer.token_ns == list(accumulate((max(at_ns, floor) for at_ns in stamps), max))
-    assert told[1] == ("first token", answer.token_ns[0])
+    assert payload[1] == ("first token", answer.token_ns[0])
     assert exchange.ended_ns == max(ended_ns, answer.token_ns[-1])
     assert len(answer.gaps_us(sent_ns)) == 4 * len(stamps)
 

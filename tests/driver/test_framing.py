@@ -20,10 +20,10 @@ def test_frames_come_out_as_they_went_in(payloads: list[bytes], places: list[int
     """For any split of the bytes."""
     whole = b"".join(map(framed, payloads))
     cuts = sorted({min(place, len(whole)) for place in places} | {0, len(whole)})
-    frames, found = FrameReader(), []
+    frames, result = FrameReader(), []
     for start, end in pairwise(cuts):
-        found += frames.feed(whole[start:end])
-    assert found == payloads
+        result += frames.feed(whole[start:end])
+    assert result == payloads
 
 
 def test_what_the_socket_does_not_take_waits() -> None:
@@ -43,10 +43,10 @@ def test_what_the_socket_does_not_take_waits() -> None:
             waiting = outbox.events
             assert 0 < waiting < 200
             assert waiting * 10_000 - 100_000 < outbox.bytes <= (waiting // 10) * 100_004
-            frames, found = FrameReader(), []
-            while len(found) < len(payloads):
-                found += frames.feed(await loop.sock_recv(theirs, 65536))
-            assert found == payloads
+            frames, result = FrameReader(), []
+            while len(result) < len(payloads):
+                result += frames.feed(await loop.sock_recv(theirs, 65536))
+            assert result == payloads
             assert moved.is_set()
             assert (outbox.bytes, outbox.events, outbox.empty) == (0, 0, True)
 
@@ -54,7 +54,7 @@ def test_what_the_socket_does_not_take_waits() -> None:
 
 
 def test_nobody_minds_an_end_that_is_gone() -> None:
-    """What cannot be sent any more is dropped; whoever reads learns of it."""
+    """What cannot be sent any more is dropped; the reader learns of it."""
 
     async def scenario() -> None:
         ours, theirs = socket.socketpair()

@@ -20,5 +20,5 @@ from loadgen.driver.client.head import head
 )
 def test_how_a_body_is_coded(fields: dict[bytes, bytes], encoding: str, chunked: bool) -> None:  # noqa: FBT001 (a case)
     """For the way or for good: either way it is not what was asked for."""
-    told = head(200, tuple(fields.items()))
-    assert (told.encoding, told.chunked, told.until_close) == (encoding, chunked, not chunked)
+    payload = head(200, tuple(fields.items()))
+    assert (payload.encoding, payload.chunked, payload.until_close) == (encoding, chunked, not chunked)

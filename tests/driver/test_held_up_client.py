@@ -47,12 +47,12 @@ def mock(
 
 
 def busy() -> None:
-    """A callback that takes its time."""
+    """A callback that is slow."""
     time.sleep(HELD_UP_S)
 
 
 def collecting() -> None:
-    """The garbage collector takes its time."""
+    """The garbage collector is slow."""
 
     def pause(phase: str, _: Any) -> None:
         if phase == "start":
@@ -125,9 +125,9 @@ def test_what_holds_the_client_up_does_not_move_the_first_token(
             await asyncio.gather(watching, return_exceptions=True)
             return rounds
 
-    known = len(mock.truth())
+    earlier = len(mock.truth())
     rounds = run(scenario())
-    left_ns = {truth.request_id: truth.chunk_ns[0] for truth in mock.truth(known + 3 * REQUESTS)}
+    left_ns = {truth.request_id: truth.chunk_ns[0] for truth in mock.truth(earlier + 3 * REQUESTS)}
     undisturbed, *held_up = [
         median(at_ns - left_ns[name] for name, at_ns in each.first_token_ns.items()) for each in rounds
     ]

@@ -22,18 +22,18 @@ def test_nothing_is_sent_once_the_time_is_over(
     run: Any, serve: Any, step: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection is closed unused: what has failed is not sent, nor told to have been."""
-    told: list[Any] = []
+    payload: list[Any] = []
 
     async def scenario() -> tuple[Exchange, list[bytes]]:
         async with serve([step.HANG]) as server:
             transport = HttpTransport(endpoint(server.url, {}), Timeouts(60))
-            exchange = Exchange(ResponseStream(chat_completions), told.append, told.append)
+            exchange = Exchange(ResponseStream(chat_completions), payload.append, payload.append)
             open_one = transport._open
 
             async def opened() -> Any:
-                found = await open_one()
+                result = await open_one()
                 transport._late(exchange, asyncio.get_running_loop().time())
-                return found
+                return result
 
             monkeypatch.setattr(transport, "_open", opened)
             await transport.send(Request("POST", "/chat/completions", "an-id", b"{}"), exchange)
@@ -43,4 +43,4 @@ def test_nothing_is_sent_once_the_time_is_over(
 
     exchange, requests = run(scenario())
     assert (exchange.failure, exchange.sent_ns) == (Failure.TOTAL_TIMEOUT, None)
-    assert (requests, told) == ([], [])
+    assert (requests, payload) == ([], [])

@@ -41,7 +41,7 @@ def said(role: str, content: str) -> dict[str, str]:
 
 
 def conversation(index: int, turns: int) -> Sample:
-    """One of so many turns, with a system prompt and recorded answers."""
+    """One of this many turns, with a system prompt and recorded answers."""
     later = tuple(
         FollowUp(
             (said("user", f"{index}.{turn}"),), recorded=said("assistant", f"recorded {index}.{turn - 1}")
@@ -67,7 +67,7 @@ class Taken(NamedTuple):
 
 
 class Asker:
-    """Answers each turn after 20 ms with its own text in capitals; fails where it is told to."""
+    """Answers each turn after 20 ms with its own text in capitals; fails where the test says so."""
 
     def __init__(self, clock: ManualClock, fails: Callable[[str], bool], endpoints: int) -> None:
         self.endpoints = endpoints
@@ -174,12 +174,12 @@ class Talk:
 
     def of(self, index: int) -> list[Taken]:
         """The turns of a conversation."""
-        return [one for one in self.taken if one.prompt_id == index]
+        return [item for item in self.taken if item.prompt_id == index]
 
     def event(self, kind: EventType) -> Event:
         """The only event of a kind."""
-        (found,) = [event for event in self.events if event.type is kind]
-        return found
+        (result,) = [event for event in self.events if event.type is kind]
+        return result
 
     def findings(self) -> list[str]:
         """What was found."""
@@ -203,10 +203,10 @@ def context(index: int, turn: int, before: str) -> list[dict[str, str]]:
 def test_every_turn_has_everything_before_it(history: str, before: str) -> None:
     """The endpoint's own answers, or those of the dataset."""
     talk = Talk(users(2), sessions=6, history=history)
-    assert Counter((one.prompt_id, one.turn) for one in talk.taken) == Counter(
+    assert Counter((item.prompt_id, item.turn) for item in talk.taken) == Counter(
         (index, turn) for index in (0, 1, 2, 3, 0, 1) for turn in range(len(TALKS[index].follow_ups) + 1)
     )
-    assert all(one.messages == context(one.prompt_id, one.turn, before) for one in talk.taken)
+    assert all(item.messages == context(item.prompt_id, item.turn, before) for item in talk.taken)
     assert talk.issuer.progress.sessions == 6
     assert talk.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "requests", "scheduled": 17}
 
@@ -214,16 +214,16 @@ def test_every_turn_has_everything_before_it(history: str, before: str) -> None:
 def test_a_turn_is_due_after_the_answer_and_the_pause() -> None:
     """In an open loop the conversations begin on schedule, and go on at their own pace."""
     talk = Talk(open_loop("constant", 100, think="7ms"), sessions=4)
-    assert [one.due_ms for one in talk.taken if not one.turn] == [0, 10, 20, 30]
-    assert [one.due_ms for one in talk.of(0)] == [0, 27, 54, 81, 108]
-    assert all(one.due_ms == one.issued_ms for one in talk.taken)
+    assert [item.due_ms for item in talk.taken if not item.turn] == [0, 10, 20, 30]
+    assert [item.due_ms for item in talk.of(0)] == [0, 27, 54, 81, 108]
+    assert all(item.due_ms == item.issued_ms for item in talk.taken)
 
 
 def test_issuing_is_over_when_the_last_turn_has_left() -> None:
     """The drain has only what is in flight; no conversation is cut by a count."""
     for load in (users(3), open_loop("constant", 1000), Offline()):
         talk = Talk(load, sessions=4)
-        last = max(one.issued_ms for one in talk.taken)
+        last = max(item.issued_ms for item in talk.taken)
         assert talk.event(EventType.STOP_PERFORMANCE_TRACKING).at_ns / MS == last
         assert talk.event(EventType.TEST_ENDED).at_ns / MS == last + SERVICE_MS
         assert talk.findings() == []
@@ -233,40 +233,40 @@ def test_each_user_has_one_conversation_at_a_time() -> None:
     """Two users, of whom each begins a conversation when its last one is over, after a pause."""
     talk = Talk(users(2, "5ms"), [conversation(index, 3) for index in range(6)], sessions=6)
     assert talk.asker.most_in_flight == 2
-    assert [one.due_ms for one in talk.taken if not one.turn] == [0, 0, 75, 75, 150, 150]
+    assert [item.due_ms for item in talk.taken if not item.turn] == [0, 0, 75, 75, 150, 150]
 
 
 def test_the_log_names_conversations_and_turns() -> None:
     """All turns of one have its name, and no other has it; one of a single turn is named as well."""
     talk = Talk(users(4), sessions=8)
-    names = {(one.more["conversation"], one.prompt_id, one.more["turns"]) for one in talk.taken}
+    names = {(item.more["conversation"], item.prompt_id, item.more["turns"]) for item in talk.taken}
     assert len(names) == len({name for name, _, _ in names}) == 8
     assert {(index, turns) for _, index, turns in names} == {(0, 5), (1, 1), (2, 3), (3, 2)}
-    assert all(one.more["turn"] == one.turn for one in talk.taken)
+    assert all(item.more["turn"] == item.turn for item in talk.taken)
 
 
 def test_a_failed_turn_ends_its_conversation() -> None:
     """The rest of it is never asked; a finding says how much that is."""
     talk = Talk(users(1), sessions=4, fails=lambda text: text in {"0.2", "3.1"})
-    assert [(one.prompt_id, one.turn) for one in talk.taken] == [
+    assert [(item.prompt_id, item.turn) for item in talk.taken] == [
         *((0, 0), (0, 1), (0, 2)),
         *((1, 0), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1)),
     ]
     assert talk.issuer.progress.sessions == 4
-    found = talk.event(EventType.FINDING).data
-    assert found is not None
-    assert found["code"] == "conversations_cut"
+    result = talk.event(EventType.FINDING).data
+    assert result is not None
+    assert result["code"] == "conversations_cut"
     assert (
-        "1 of 4 conversations ended before their last turn (1 after a turn that failed)" in found["message"]
+        "1 of 4 conversations ended before their last turn (1 after a turn that failed)" in result["message"]
     )
-    assert "2 turns were never issued" in found["message"]
+    assert "2 turns were never issued" in result["message"]
 
 
 @pytest.mark.parametrize("load", [users(2, "3ms"), open_loop("constant", 100, think="3ms")])
 def test_no_turn_is_asked_after_the_time_is_over(load: Load) -> None:
-    """What is in flight then is awaited, who is in a pause is not, and what is left out is told."""
+    """What is in flight then is awaited, who is in a pause is not, and what is left out is reported."""
     talk = Talk(load, [conversation(index, 5) for index in range(9)], duration_s=0.06)
-    assert max(one.issued_ms for one in talk.taken) < 60
+    assert max(item.issued_ms for item in talk.taken) < 60
     assert talk.event(EventType.STOP_PERFORMANCE_TRACKING).at_ns / MS == 60
     assert talk.event(EventType.TEST_ENDED).at_ns / MS <= 60 + SERVICE_MS
     assert talk.findings() == ["conversations_cut"]
@@ -278,7 +278,7 @@ def test_no_turn_is_asked_after_the_time_is_over(load: Load) -> None:
 def test_no_turn_is_asked_after_a_stop() -> None:
     """Also where everybody is in a pause: the end does not wait for it."""
     talk = Talk(users(3, "10s"), sessions=9, stop_at_ms=[500])
-    assert [one.turn for one in talk.taken] == [0, 0, 0]
+    assert [item.turn for item in talk.taken] == [0, 0, 0]
     assert talk.event(EventType.TEST_ENDED).at_ns / MS == 500
     assert talk.event(EventType.TEST_ENDED).data == {"reason": "interrupted"}
     # The conversation of a single turn was over.
@@ -293,10 +293,10 @@ def test_who_is_given_up_counts_as_cut() -> None:
 
 
 def test_users_pause_between_their_requests() -> None:
-    """Without conversations too; nobody waits for a pause after which there is nothing left to ask."""
+    """Without conversations too; no pause is awaited after which there is nothing left to ask."""
     plain = [Sample(0, "a"), Sample(1, "b")]
     talk = Talk(users(2, "30ms"), plain, requests=5)
-    assert [one.issued_ms for one in talk.taken] == [0, 0, 50, 50, 100]
+    assert [item.issued_ms for item in talk.taken] == [0, 0, 50, 50, 100]
     assert talk.event(EventType.TEST_ENDED).at_ns / MS == 120
 
 
@@ -332,7 +332,7 @@ def paced(load: Load, workers: int, sessions: int) -> list[tuple[float, int, int
         return asker
 
     taken = asyncio.run(run()).taken
-    return sorted((one.due_ms, one.prompt_id, one.turn, str(one.messages)) for one in taken)
+    return sorted((item.due_ms, item.prompt_id, item.turn, str(item.messages)) for item in taken)
 
 
 @pytest.mark.parametrize("kind", [Open, Closed])
@@ -361,9 +361,9 @@ def test_a_drain_has_a_bound_where_one_is_given() -> None:
     assert talk.event(EventType.TEST_ENDED).at_ns / MS == 30
     assert talk.event(EventType.TEST_ENDED).data == {"reason": "completed"}
     assert talk.asker.reasons == ["drain_over"]
-    found = talk.event(EventType.FINDING).data
-    assert found is not None
-    assert found["message"].startswith("3 requests were still under way 0.005 s after")
+    result = talk.event(EventType.FINDING).data
+    assert result is not None
+    assert result["message"].startswith("3 requests were still under way 0.005 s after")
     assert Talk(users(3), plain, duration_s=0.025, drain_s=0.5).findings() == []
 
 
@@ -374,7 +374,7 @@ def test_a_warm_up_can_last_a_time() -> None:
     phases = [event for event in talk.events if event.type is EventType.PHASE_STARTED]
     assert phases[0].data == {"phase": "warmup", "duration_s": 0.05, "requests": None}
     assert phases[1].at_ns / MS == 60
-    assert [one.prompt_id for one in talk.taken] == [0, 1, 2, 3]
+    assert [item.prompt_id for item in talk.taken] == [0, 1, 2, 3]
     warm = Phase("warmup", 0, first=-1)
     assert [warm.number(request) % 10 for request in range(3)] == [9, 8, 7]
 
@@ -383,11 +383,11 @@ def test_whole_passes_are_shuffled_whatever_the_warm_up() -> None:
     """Equal issue; and as long as there are others, the warm-up asks none that is measured."""
     plain = [Sample(index, str(index)) for index in range(6)]
     talk = Talk(users(2), plain, requests=12, warmup=4, order="shuffle")
-    assert Counter(one.prompt_id for one in talk.taken) == dict.fromkeys(range(6), 2)
+    assert Counter(item.prompt_id for item in talk.taken) == dict.fromkeys(range(6), 2)
     asked = [
         {
-            one.prompt_id
-            for one in Talk(users(1), plain, order="shuffle", phases=phases, requests=2, warmup=4).taken
+            item.prompt_id
+            for item in Talk(users(1), plain, order="shuffle", phases=phases, requests=2, warmup=4).taken
         }
         for phases in (["warmup"], ["performance"])
     ]
@@ -396,7 +396,7 @@ def test_whole_passes_are_shuffled_whatever_the_warm_up() -> None:
 
 # Traces…
 
-OFFSETS_NS = tuple(MS * at for at in (1000, 1010, 1010, 1040, 1100))
+OFFSETS_NS = tuple(MS * moment for moment in (1000, 1010, 1010, 1040, 1100))
 TRACED = [Sample(index, str(index)) for index in range(5)]
 
 
@@ -410,7 +410,7 @@ def replay(**more: Any) -> list[tuple[float, int]]:
         for event in talk.events
         if event.type is EventType.PHASE_STARTED and event.data and event.data["phase"] == "performance"
     ]
-    return [(one.due_ms - starts[0] / MS, one.prompt_id) for one in talk.taken]
+    return [(item.due_ms - starts[0] / MS, item.prompt_id) for item in talk.taken]
 
 
 def test_a_trace_is_replayed_at_its_times() -> None:
@@ -431,7 +431,7 @@ def test_what_is_left_of_other_loads_keeps_its_questions() -> None:
     """They follow each other as new ones do."""
     left = {"left": [0, 4, 5]}
     talk = Talk(open_loop("constant", 100), TRACED, requests=3, warmup=2, agenda=left)
-    assert [one.prompt_id for one in talk.taken] == [2, 1, 2]
+    assert [item.prompt_id for item in talk.taken] == [2, 1, 2]
 
 
 # Several endpoints, and salt…
@@ -441,12 +441,12 @@ def test_endpoints_are_asked_in_turn() -> None:
     """By the number of the request; a conversation stays where it began."""
     plain = [Sample(0, "a")]
     talk = Talk(users(2), plain, requests=9, endpoints=3)
-    assert [one.endpoint for one in talk.taken] == [0, 1, 2] * 3
+    assert [item.endpoint for item in talk.taken] == [0, 1, 2] * 3
     talk = Talk(users(3), sessions=8, endpoints=3)
-    assert {one.more["conversation"]: one.endpoint for one in talk.taken} == {
-        one.more["conversation"]: one.endpoint for one in reversed(talk.taken)
+    assert {item.more["conversation"]: item.endpoint for item in talk.taken} == {
+        item.more["conversation"]: item.endpoint for item in reversed(talk.taken)
     }
-    assert Counter(one.endpoint for one in talk.taken if not one.turn) == {0: 3, 1: 3, 2: 2}
+    assert Counter(item.endpoint for item in talk.taken if not item.turn) == {0: 3, 1: 3, 2: 2}
 
 
 def test_the_least_busy_endpoint_is_asked() -> None:
@@ -455,13 +455,13 @@ def test_the_least_busy_endpoint_is_asked() -> None:
     talk = Talk(open_loop("poisson", 300), plain, requests=60, endpoints=3, balance="least-in-flight")
     under_way: Counter[int] = Counter()
     ends: list[tuple[float, int]] = []
-    for one in talk.taken:
-        while ends and ends[0][0] <= one.issued_ms:
+    for item in talk.taken:
+        while ends and ends[0][0] <= item.issued_ms:
             under_way[ends.pop(0)[1]] -= 1
-        assert under_way[one.endpoint] == min(under_way[other] for other in range(3))
-        under_way[one.endpoint] += 1
-        ends.append((one.issued_ms + SERVICE_MS, one.endpoint))
-    assert min(Counter(one.endpoint for one in talk.taken).values()) > 10
+        assert under_way[item.endpoint] == min(under_way[other] for other in range(3))
+        under_way[item.endpoint] += 1
+        ends.append((item.issued_ms + SERVICE_MS, item.endpoint))
+    assert min(Counter(item.endpoint for item in talk.taken).values()) > 10
 
 
 def test_those_that_leave_together_know_of_each_other() -> None:
@@ -470,18 +470,18 @@ def test_those_that_leave_together_know_of_each_other() -> None:
     load = Open(TraceArrivals(1.0))
     more = {"endpoints": 2, "balance": "least-in-flight", "agenda": {"offsets_ns": offsets_ns}}
     talk = Talk(load, TRACED, requests=5, **more)
-    assert [one.endpoint for one in talk.taken] == [0, 1, 0, 1, 0]
+    assert [item.endpoint for item in talk.taken] == [0, 1, 0, 1, 0]
 
 
 def test_salt_comes_first_and_once_a_conversation() -> None:
     """Ahead of whatever the endpoint reads first; no two conversations have the same."""
     talk = Talk(users(2), sessions=8, salt=True)
-    assert all(one.messages[0]["content"].startswith(one.more["salt"] + " ") for one in talk.taken)
-    salts = {(one.more["conversation"], one.more["salt"]) for one in talk.taken}
+    assert all(item.messages[0]["content"].startswith(item.more["salt"] + " ") for item in talk.taken)
+    salts = {(item.more["conversation"], item.more["salt"]) for item in talk.taken}
     assert len(salts) == len({salt for _, salt in salts}) == 8
     unsalted = [
-        [{**one.messages[0], "content": one.messages[0]["content"].split(" ", 1)[1]}] for one in talk.taken
+        [{**item.messages[0], "content": item.messages[0]["content"].split(" ", 1)[1]}] for item in talk.taken
     ]
-    assert [first + one.messages[1:] for first, one in zip(unsalted, talk.taken, strict=True)] == [
-        context(one.prompt_id, one.turn, "answer") for one in talk.taken
+    assert [first + item.messages[1:] for first, item in zip(unsalted, talk.taken, strict=True)] == [
+        context(item.prompt_id, item.turn, "answer") for item in talk.taken
     ]

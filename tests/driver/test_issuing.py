@@ -148,23 +148,23 @@ def test_an_open_loop_is_the_same_whatever_the_number_of_workers(
 def test_an_open_loop_ends_with_its_duration(workers: int, duration_ms: int) -> None:
     """Together the workers schedule what is due before the end, and nothing else."""
     crew = Crew(open_loop("constant", 200), workers, duration_s=duration_ms / 1000)
-    assert [at - START_NS for at, _ in crew.asked] == [k * 5 * MS for k in range(-(-duration_ms // 5))]
+    assert [index - START_NS for index, _ in crew.asked] == [k * 5 * MS for k in range(-(-duration_ms // 5))]
     assert sum(crew.scheduled) == len(crew.asked)
 
 
 @settings(max_examples=30)
 @given(workers=st.integers(1, 9), users=st.integers(1, 12), requests=st.integers(1, 60))
 def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users: int, requests: int) -> None:
-    """By as many users as there are to be, each number once, and nobody before the start."""
+    """By as many users as there are to be, each number once, and none before the start."""
     crew = Crew(Closed(users), workers, requests)
     assert sum(crew.scheduled) == crew.issued == requests
     assert crew.asker.most_in_flight == min(users, requests)
     expected = [(2 + k) % len(SAMPLES) for k in range(requests)]
     assert sorted(index for _, index in crew.asked) == sorted(expected)
-    assert min(at for at, _ in crew.asked) == START_NS
-    # All users stay busy to the end: nobody has a part of the requests of its own.
+    assert min(moment for moment, _ in crew.asked) == START_NS
+    # All users stay busy to the end: no worker has a part of the requests of its own.
     rounds = -(-requests // users)
-    assert max(at for at, _ in crew.asked) == START_NS + (rounds - 1) * 20 * MS
+    assert max(moment for moment, _ in crew.asked) == START_NS + (rounds - 1) * 20 * MS
 
 
 def test_a_closed_loop_ends_with_its_duration() -> None:
@@ -174,7 +174,7 @@ def test_a_closed_loop_ends_with_its_duration() -> None:
 
 
 class Full:
-    """Has no room until it is told so."""
+    """Has no room until the test gives it some."""
 
     def __init__(self) -> None:
         self.full = True
@@ -204,7 +204,7 @@ def test_nothing_is_issued_without_room(load: Load) -> None:
             await issuer.settle()
 
         await see_through(clock, work())
-        due = [at for at, _ in sorted(asker.asked)]
+        due = [index for index, _ in sorted(asker.asked)]
         assert len(due) == 10
         if load == OPEN[0]:
             assert due == [START_NS + k * 5 * MS for k in range(10)]
@@ -247,7 +247,7 @@ def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
 def test_no_more_are_under_way_than_there_are_places(
     load: Open | Offline, workers: int, places: int, requests: int
 ) -> None:
-    """The schedule is the same, who is due when all places are taken waits, and nobody is left out."""
+    """The schedule is the same, who is due when all places are taken waits, and none is left out."""
     bounded = Crew(replace(load, limit=places), workers, requests)
     assert bounded.asked == Crew(load, 1, requests).asked
     assert bounded.asker.most_in_flight <= places

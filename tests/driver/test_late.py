@@ -275,9 +275,9 @@ def test_a_template_keeps_what_is_in_doubt() -> None:
     moments = [1000 * (number // 2 + 1) for number in range(200)]
     late = {number: Late(moments[number] - 600, whole=True) for number in range(20, 200, 2)}
     stream.receive(pieces[:1], moments[:1])
-    stream.receive(pieces[1:], moments[1:], {number - 1: one for number, one in late.items()})
+    stream.receive(pieces[1:], moments[1:], {number - 1: item for number, item in late.items()})
     list(stream.decode())
-    assert stream.answer.lows == {number: one.since_ns for number, one in late.items()}
+    assert stream.answer.lows == {number: item.since_ns for number, item in late.items()}
 
 
 def test_silent_tokens_are_in_doubt_like_others() -> None:

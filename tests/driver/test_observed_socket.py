@@ -19,7 +19,7 @@ Pair = tuple[socket.socket, ObservedSocket]
 
 
 class Note(Passage):
-    """Keeps what it is told.
+    """Keeps what it observes.
 
     Attributes:
         sent_ns: When the last byte was handed over.

@@ -48,7 +48,9 @@ def test_every_pass_asks_every_sample_once(name: str, samples: int, seed: int, p
 def test_a_shuffle_is_another_one_in_every_pass_and_for_every_seed() -> None:
     """And none of them is the order of the dataset."""
     passes = {
-        tuple(asked("shuffle", 50, seed, range(at, at + 50))) for seed in range(5) for at in (0, 50, 100)
+        tuple(asked("shuffle", 50, seed, range(index, index + 50)))
+        for seed in range(5)
+        for index in (0, 50, 100)
     }
     assert len(passes) == 15
     assert tuple(range(50)) not in passes
@@ -56,14 +58,14 @@ def test_a_shuffle_is_another_one_in_every_pass_and_for_every_seed() -> None:
 
 @pytest.mark.parametrize("samples", [2, 3, 4, 7, 10, 16])
 def test_a_shuffle_prefers_no_place(samples: int) -> None:
-    """Over many passes, every sample comes to every place about as often: within 5 standard deviations."""
+    """Over many passes, every sample is at every place about as often: within 5 standard deviations."""
     passes = 4000
     order = order_of("shuffle", samples, 1)
     seen = Counter(
         (place, order(passed * samples + place)) for passed in range(passes) for place in range(samples)
     )
     expected = passes / samples
-    off = max(abs(seen[place, one] - expected) for place in range(samples) for one in range(samples))
+    off = max(abs(seen[place, index] - expected) for place in range(samples) for index in range(samples))
     assert off < 5 * sqrt(expected * (1 - 1 / samples))
 
 

@@ -23,14 +23,14 @@ CAPACITY = SLOTS / SERVICE_S
 
 def poisson(rate: float, seconds: float, seed: int) -> list[float]:
     """Arrivals at random."""
-    draw, at, found = random.Random(seed), 0.0, []  # noqa: S311 (arrivals, not a secret)
-    while (at := at + draw.expovariate(rate)) < seconds:
-        found.append(at)
-    return found
+    draw, moment, result = random.Random(seed), 0.0, []  # noqa: S311 (arrivals, not a secret)
+    while (moment := moment + draw.expovariate(rate)) < seconds:
+        result.append(moment)
+    return result
 
 
 def served(arrivals: Sequence[float], slots: int, service: Callable[[], float]) -> list[float]:
-    """When requests end that so many are served of at once, the others in the order of arrival."""
+    """When requests end that this many are served of at once, the others in the order of arrival."""
     free = [0.0] * slots
     ends = []
     for arrival in arrivals:
@@ -44,10 +44,10 @@ def noticed_s(arrivals: Sequence[float], ends: Sequence[float], seconds: float) 
     """When it is noticed, with a look every quarter of a second."""
     looks: list[Look] = []
     for quarter in range(int(seconds * 4)):
-        at = quarter / 4
-        looks.append(Look(int(at * 1e9), bisect_right(arrivals, at), bisect_right(ends, at)))
+        moment = quarter / 4
+        looks.append(Look(int(moment * 1e9), bisect_right(arrivals, moment), bisect_right(ends, moment)))
         if growth(looks) is not None:
-            return at
+            return moment
     return None
 
 
@@ -55,9 +55,9 @@ def noticed_s(arrivals: Sequence[float], ends: Sequence[float], seconds: float) 
 def test_twice_the_capacity_is_noticed_within_seconds(seed: int) -> None:
     """The backlog grows by as much as is served."""
     arrivals = poisson(2 * CAPACITY, 10, seed)
-    found = noticed_s(arrivals, served(arrivals, SLOTS, lambda: SERVICE_S), 10)
-    assert found is not None
-    assert found < 6
+    result = noticed_s(arrivals, served(arrivals, SLOTS, lambda: SERVICE_S), 10)
+    assert result is not None
+    assert result < 6
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -74,14 +74,14 @@ def test_a_run_that_fills_up_with_long_answers_is_left_alone(seed: int) -> None:
     """As long as more requests begin than end because answers take their time, ever more end."""
     draw = random.Random(seed)  # noqa: S311 (services, not a secret)
     arrivals = poisson(40, 30, seed)
-    ends = sorted(at + draw.lognormvariate(1.0, 0.8) for at in arrivals)
+    ends = sorted(index + draw.lognormvariate(1.0, 0.8) for index in arrivals)
     assert noticed_s(arrivals, ends, 30) is None
 
 
 def test_a_burst_is_no_overload() -> None:
     """Two seconds of four times the capacity, and time to work it off."""
     arrivals = sorted(
-        [*poisson(0.4 * CAPACITY, 60, 1), *(10 + at for at in poisson(4 * CAPACITY, 2, 2))],
+        [*poisson(0.4 * CAPACITY, 60, 1), *(10 + index for index in poisson(4 * CAPACITY, 2, 2))],
     )
     assert noticed_s(arrivals, served(arrivals, SLOTS, lambda: SERVICE_S), 60) is None
 

@@ -62,8 +62,8 @@ def test_what_arrives_is_what_was_sent(asked: list[Sample], conversations: bool)
     agenda = Agenda(asked, conversations)
     assert arrived(agenda, plan_of(history="recorded")) == replace(agenda, samples=tuple(asked))
     without = tuple(
-        replace(one, follow_ups=tuple(replace(turn, recorded=None) for turn in one.follow_ups))
-        for one in asked
+        replace(item, follow_ups=tuple(replace(turn, recorded=None) for turn in item.follow_ups))
+        for item in asked
     )
     assert arrived(agenda, plan_of()) == replace(agenda, samples=without)
 

@@ -129,28 +129,28 @@ def test_an_impossible_plan_names_the_option(changes: dict[str, Any], complaint:
 
 def test_the_log_keeps_all_that_is_needed_to_repeat_the_run() -> None:
     """Every field of the plan is among the settings."""
-    kept = plan(
+    stored = plan(
         generation=Generation("m", 5, 0.5, extra_body={"top_p": 1}),
         timeouts=Timeouts(60.0, 5.0, 4.0, 3.0),
         retries=2,
         budget=ErrorBudget(7, 0.5),
         max_response_bytes=10**6,
     ).settings()
-    assert {name: value for name, value in kept["load"].items() if value is not None} == {
+    assert {name: value for name, value in stored["load"].items() if value is not None} == {
         "kind": "closed",
         "concurrency": 2,
     }
-    assert (kept["model"], kept["max_tokens"], kept["temperature"]) == ("m", 5, 0.5)
-    assert kept["extra_body"] == {"top_p": 1}
+    assert (stored["model"], stored["max_tokens"], stored["temperature"]) == ("m", 5, 0.5)
+    assert stored["extra_body"] == {"top_p": 1}
     times = ("timeout_s", "connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s")
-    assert [kept[name] for name in times] == [60, 5, 4, 3]
-    assert [kept[name] for name in ("retry", "max_errors", "max_error_rate")] == [2, 7, 0.5]
-    assert kept["max_response_bytes"] == 10**6
-    assert {"protocol", "requests", "duration_s", "warmup", "seed", "timeout_s", "stream"} <= set(kept)
+    assert [stored[name] for name in times] == [60, 5, 4, 3]
+    assert [stored[name] for name in ("retry", "max_errors", "max_error_rate")] == [2, 7, 0.5]
+    assert stored["max_response_bytes"] == 10**6
+    assert {"protocol", "requests", "duration_s", "warmup", "seed", "timeout_s", "stream"} <= set(stored)
 
 
 @pytest.mark.parametrize(
-    ("load", "kept"),
+    ("load", "stored"),
     [
         (open_loop("gamma", 5.0, 0.5), {"kind": "gamma", "rate": 5.0, "burstiness": 0.5}),
         (
@@ -173,11 +173,11 @@ def test_the_log_keeps_all_that_is_needed_to_repeat_the_run() -> None:
         ),
     ],
 )
-def test_the_log_keeps_the_load(load: Load, kept: dict[str, Any]) -> None:
+def test_the_log_keeps_the_load(load: Load, stored: dict[str, Any]) -> None:
     """What says how requests leave, and nothing else."""
-    told = plan(load=load).settings()["load"]
-    assert {name: value for name, value in told.items() if value is not None} == kept
-    assert set(told) >= {
+    payload = plan(load=load).settings()["load"]
+    assert {name: value for name, value in payload.items() if value is not None} == stored
+    assert set(payload) >= {
         "kind",
         "concurrency",
         "rate",
@@ -190,7 +190,7 @@ def test_the_log_keeps_the_load(load: Load, kept: dict[str, Any]) -> None:
 
 
 def test_what_is_left_of_a_load_goes_on_where_it_was() -> None:
-    """A rate that changes does not begin anew when a run is resumed; one that does not is the same."""
+    """A rate that changes does not begin again when a run is resumed; one that does not is the same."""
     ramp = open_loop("constant", profile("ramp:0..10,10s"))
     rest = rate_of(later(ramp, 5.0))
     assert rest is not None

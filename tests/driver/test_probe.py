@@ -117,7 +117,7 @@ def test_a_server_in_trouble_is_there(probed: Any, wire: Any, status: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("known", "hint"),
+    ("expected", "hint"),
     [
         (["llama-3-8B-instruct", "gpt-2"], "did you mean 'llama-3-8B-instruct'?"),
         (["gpt-2", "opt"], "it lists gpt-2, opt"),
@@ -125,11 +125,11 @@ def test_a_server_in_trouble_is_there(probed: Any, wire: Any, status: int) -> No
         ([], ""),
     ],
 )
-def test_a_wrong_model(probed: Any, wire: Any, known: list[str], hint: str) -> None:
+def test_a_wrong_model(probed: Any, wire: Any, expected: list[str], hint: str) -> None:
     """The server's own word, and the nearest name."""
     refusal = wire.json({"error": {"message": "no such model"}}, 404)
     with pytest.raises(RejectedError, match=r"\(HTTP 404\): no such model") as raised:
-        probed("require_ready", [wire.json(listing(*known))], [refusal])
+        probed("require_ready", [wire.json(listing(*expected))], [refusal])
     assert f"model '{MODEL}'" in str(raised.value)
     assert str(raised.value).endswith(hint or "no such model")
 
@@ -171,7 +171,7 @@ def test_nobody_listens(run: Any, serve: Any) -> None:
 
 
 def test_a_connection_that_is_closed_at_once(probed: Any, step: Any) -> None:
-    """Somebody listens: it is for the run to say what becomes of that."""
+    """A caller listens: it is for the run to say what becomes of that."""
     assert probed("require_ready", [step.RESET])[1][0] is None
 
 

@@ -101,7 +101,7 @@ def test_one_json_text(run: Any, serve: Any, connect: Any, wire: Any) -> None:
     answers = [{"text": "hi", "why": "stop"}, {"error": "boom"}, {"text": ["hi"]}, {"text": ""}]
 
     async def scenario() -> None:
-        async with serve(*([wire.json(one)] for one in answers)) as server, connect(server.url) as link:
+        async with serve(*([wire.json(answer)] for answer in answers)) as server, connect(server.url) as link:
             asker = RequestRunner(
                 link, codec_of("json", {"finish_at": "why"}), Generation("m"), events.append
             )

@@ -63,48 +63,48 @@ PROFILES = st.one_of(ON_THEIR_OWN, staged())
 
 
 @given(PROFILES, TIMES, st.floats(0, 1))
-def test_the_inverse_gives_the_time_back(one: Profile, at_s: float, part: float) -> None:
+def test_the_inverse_gives_the_time_back(rates: Profile, at_s: float, part: float) -> None:
     """Λ(Λ⁻¹(s)) = s, to the precision of a double."""
-    expected = one.cumulative(at_s) * part
-    found_s = one.inverse(expected)
+    expected = rates.cumulative(at_s) * part
+    found_s = rates.inverse(expected)
     assume(found_s < math.inf)
-    assert one.cumulative(found_s) == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    assert rates.cumulative(found_s) == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 @given(PROFILES, st.lists(st.floats(0, 1), min_size=2, max_size=30), TIMES)
-def test_both_never_go_back(one: Profile, parts: list[float], most_s: float) -> None:
+def test_both_never_go_back(rates: Profile, parts: list[float], most_s: float) -> None:
     """Neither Λ nor Λ⁻¹ decreases, to the last digits."""
     times = sorted(most_s * part for part in parts)
-    expected = [one.cumulative(at_s) for at_s in times]
+    expected = [rates.cumulative(at_s) for at_s in times]
     assert all(a <= b + 1e-9 * (1 + b) for a, b in pairwise(expected))
-    whole = one.cumulative(most_s)
-    found = [one.inverse(whole * part) for part in sorted(parts)]
-    assert all(a <= b + 1e-9 * (1 + b) for a, b in pairwise(found))
+    whole = rates.cumulative(most_s)
+    result = [rates.inverse(whole * part) for part in sorted(parts)]
+    assert all(a <= b + 1e-9 * (1 + b) for a, b in pairwise(result))
 
 
 @given(PROFILES, TIMES, st.integers(1, 1000))
-def test_the_cumulative_rate_is_the_integral_of_the_rate(one: Profile, most_s: float, number: int) -> None:
+def test_the_cumulative_rate_is_the_integral_of_the_rate(rates: Profile, most_s: float, number: int) -> None:
     """Between two moments no fewer and no more are expected than the lowest and the highest rate allow."""
     start_s, step_s = most_s * number / 1000, most_s / 1000
-    between = one.cumulative(start_s + step_s) - one.cumulative(start_s)
-    assert -1e-6 <= between <= one.peak * step_s * (1 + 1e-6) + 1e-6
-    assert 0 <= one.rate(start_s) <= one.peak * (1 + 1e-9)
+    between = rates.cumulative(start_s + step_s) - rates.cumulative(start_s)
+    assert -1e-6 <= between <= rates.peak * step_s * (1 + 1e-6) + 1e-6
+    assert 0 <= rates.rate(start_s) <= rates.peak * (1 + 1e-9)
 
 
 @given(st.one_of(FLATS, RAMPS, SINES, BURSTS))
-def test_a_text_is_read_as_the_same_profile(one: Profile) -> None:
+def test_a_text_is_read_as_the_same_profile(rates: Profile) -> None:
     """What the log keeps is enough to repeat the run, to the last digit; and workers get the same."""
-    assert profile(one.text) == one
-    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 (from this test)
+    assert profile(rates.text) == rates
+    assert pickle.loads(pickle.dumps(rates)) == rates  # noqa: S301 (from this test)
 
 
 @given(PROFILES, TIMES, TIMES)
-def test_later_is_the_same_from_then_on(one: Profile, by_s: float, at_s: float) -> None:
+def test_later_is_the_same_from_then_on(rates: Profile, by_s: float, at_s: float) -> None:
     """A profile that was interrupted goes on where it was."""
-    rest = Later(one, by_s)
-    assert rest.rate(at_s) == one.rate(by_s + at_s)
+    rest = Later(rates, by_s)
+    assert rest.rate(at_s) == rates.rate(by_s + at_s)
     assert rest.cumulative(at_s) == pytest.approx(
-        one.cumulative(by_s + at_s) - one.cumulative(by_s), rel=1e-9, abs=1e-6
+        rates.cumulative(by_s + at_s) - rates.cumulative(by_s), rel=1e-9, abs=1e-6
     )
     assert rest.inverse(0.0) >= 0
 
@@ -128,10 +128,10 @@ def test_later_is_the_same_from_then_on(one: Profile, by_s: float, at_s: float) 
 )
 def test_known_points(text: str, points: dict[float, tuple[float, float]]) -> None:
     """The rate, and how many are expected until then, as the documentation says."""
-    one = profile(text)
+    result = profile(text)
     for at_s, (rate, expected) in points.items():
-        assert one.rate(at_s) == pytest.approx(rate)
-        assert one.cumulative(at_s) == pytest.approx(expected, abs=1e-9)
+        assert result.rate(at_s) == pytest.approx(rate)
+        assert result.cumulative(at_s) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -179,13 +179,13 @@ def test_times(text: str, expected: float) -> None:
 
 
 def test_silence_is_skipped() -> None:
-    """Where nothing is expected, the next request waits for the rate to come back, and for ever after it."""
-    one = Stages(
+    """Where nothing is expected, the next request waits for the rate to come back."""
+    result = Stages(
         (Stage(0, 5, Flat(0)), Stage(5, 10, Flat(2)), Stage(100, 1, Flat(3)), Stage(101, 9, Flat(0)))
     )
-    assert [one.inverse(s) for s in (0, 19, 20, 21, 22)] == pytest.approx(
+    assert [result.inverse(s) for s in (0, 19, 20, 21, 22)] == pytest.approx(
         [5, 14.5, 100, 100 + 1 / 3, 100 + 2 / 3]
     )
-    assert one.inverse(23) == math.inf
-    assert [one.rate(at_s) for at_s in (1, 6, 50, 100.5, 105, 1000)] == [0, 2, 0, 3, 0, 0]
-    assert one.peak == 3
+    assert result.inverse(23) == math.inf
+    assert [result.rate(at_s) for at_s in (1, 6, 50, 100.5, 105, 1000)] == [0, 2, 0, 3, 0, 0]
+    assert result.peak == 3

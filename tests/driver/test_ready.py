@@ -1,4 +1,4 @@
-"""Reads first, the rest bit by bit; and nobody's bug stops the others."""
+"""Reads first, the rest bit by bit; and no bug in one stops the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_quietly(scenario: Coroutine[Any, Any, Any]) -> tuple[Any, list[dict[str,
 
 @pytest.mark.parametrize("make", READIES)
 def test_what_was_put_off_is_done_in_order_whatever_happens(make: Callable[[], module.Ready]) -> None:
-    """A piece of work that fails is told, and the others are done all the same."""
+    """A piece of work that fails is reported, and the others are done all the same."""
 
     async def scenario() -> list[int]:
         done: list[int] = []

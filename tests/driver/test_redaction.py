@@ -41,7 +41,7 @@ def test_every_form_is_found(secret: str, before: str, after: str) -> None:
     ],
 )
 def test_what_is_secret_in_a_header(header: dict[str, str], secrets: set[str]) -> None:
-    """Its value, its last word, and what may come alone."""
+    """Its value, its final word, and what may come alone."""
     assert secrets_of(header) == secrets
 
 
@@ -55,13 +55,13 @@ def test_without_secrets_nothing_is_hidden() -> None:
 @given(key=PRINTABLE, length=st.integers(6, 40), padding=st.integers(0, 99))
 def test_a_message_that_was_cut_ends_with_no_part_of_a_secret(key: str, length: int, padding: int) -> None:
     """Also where the whole ones before it made room for it."""
-    said = "x" * padding + (key + " ") * 9 + key[: min(length, len(key) - 1)]
-    shown = without_a_part(hide(said, [key]), [key])
+    text = "x" * padding + (key + " ") * 9 + key[: min(length, len(key) - 1)]
+    shown = without_a_part(hide(text, [key]), [key])
     assert key[:6] not in shown.replace("***", "\0")[-len(key) :] or len(key) == 6
 
 
 def test_an_endpoint_does_not_show_its_headers() -> None:
-    """Not where somebody prints it, nor after it has hidden something."""
+    """Not where a caller prints it, nor after it has hidden something."""
     target = endpoint("h", {"Authorization": "Bearer sk-1234567"})
     assert target.hide("sk-1234567") == "***"
     assert "sk-1234567" not in repr(target)

@@ -13,7 +13,7 @@ from loadgen.driver.requests.remaining import remaining
 
 
 class Course(NamedTuple):
-    """A session that nobody has interrupted yet."""
+    """A session that was not interrupted yet."""
 
     count: int
     first: int

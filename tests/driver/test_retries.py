@@ -27,7 +27,7 @@ def test_what_another_attempt_may_mend() -> None:
 
 
 def test_how_many_attempts() -> None:
-    """So many may follow the first, and none does without the option."""
+    """How many may follow the first, and none does without the option."""
     assert [Retries(2).wait_s(attempt, "reset", 0.0, NEVER) for attempt in (1, 2, 3)] == [0.0, 0.0, None]
     assert Retries().wait_s(1, "reset", None, NEVER) is None
 
@@ -57,7 +57,7 @@ def test_what_the_server_asks_for_counts() -> None:
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_a_wait_ends_with_the_session(stopped: bool) -> None:  # noqa: FBT001 (a case)
-    """Nothing begins any more once a stop was asked for, and nobody waits for nothing."""
+    """Nothing begins any more once a stop was asked for, and no wait is left."""
 
     async def scenario() -> bool:
         retries = Retries(1, 10, 0)

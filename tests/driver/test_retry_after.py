@@ -37,7 +37,7 @@ def test_a_date() -> None:
 
 @given(st.text(st.characters(max_codepoint=255, exclude_characters="\r\n")))
 def test_anything_else_is_nothing(value: str) -> None:
-    """Whatever stands there: a number of seconds that can be waited, or none at all."""
+    """Whatever is there: a number of seconds that can be waited, or none at all."""
     wanted = retry_after_s(head(503, ((b"Retry-After", value.encode("latin-1")),)))
     assert wanted is None or 0 <= wanted < float("inf")
 

@@ -80,7 +80,7 @@ def distances(shape: str, seed: int, count: int = COUNT) -> list[float]:
 def mapped_back(shape: str, rate: Profile) -> list[float]:
     """The first distances of a schedule, mapped back by Λ to those at unit rate."""
     offsets = islice(arrivals(shape, rate).offsets(seed=5), COUNT + 1)
-    expected = [rate.cumulative(at / SECOND) for at in offsets]
+    expected = [rate.cumulative(index / SECOND) for index in offsets]
     assert len(expected) == COUNT + 1
     # Times are whole nanoseconds: without rounding, equal distances would be spread around 1.
     return [round(b - a, 4) for a, b in pairwise(expected)]
@@ -122,13 +122,13 @@ def test_distances_have_the_mean_and_the_variance_of_their_row(shape: str) -> No
 def test_as_many_come_as_are_expected(shape: str, of: str) -> None:
     """Until any second, the number of requests is Λ, give or take what chance allows."""
     rate = PROFILES[of]
-    one, until = arrivals(shape, rate), 40 * SECOND
-    offsets = list(takewhile(lambda at: at < until, one.offsets(seed=11)))
+    item, until = arrivals(shape, rate), 40 * SECOND
+    offsets = list(takewhile(lambda moment: moment < until, item.offsets(seed=11)))
     for second in range(1, 41):
         expected = rate.cumulative(second)
-        came = sum(at < second * SECOND for at in offsets)
+        came = sum(index < second * SECOND for index in offsets)
         # Of a renewal process: the variance of a distance, for each; five deviations, and a request.
-        assert abs(came - expected) <= 5 * math.sqrt(one.variance * expected) + 1 + one.variance, second
+        assert abs(came - expected) <= 5 * math.sqrt(item.variance * expected) + 1 + item.variance, second
 
 
 @given(st.sampled_from(sorted(PROFILES)), st.sampled_from(sorted(SHAPES)), SEEDS)
@@ -142,15 +142,15 @@ def test_schedules_never_go_back(of: str, shape: str, seed: int) -> None:
 @given(st.sampled_from(sorted(PROFILES)), st.sampled_from(sorted(SHAPES)), SEEDS, st.integers(1, 7))
 def test_any_number_of_workers_makes_the_same_schedule(of: str, shape: str, seed: int, workers: int) -> None:
     """The workers' shares together are what one worker would do, number by number; another seed is not."""
-    one = arrivals(shape, PROFILES[of])
-    whole = list(islice(enumerate(one.offsets(seed)), 70))
+    result = arrivals(shape, PROFILES[of])
+    whole = list(islice(enumerate(result.offsets(seed)), 70))
     shares = [
-        list(islice(Shard(worker, workers).out_of(enumerate(one.offsets(seed))), 70))
+        list(islice(Shard(worker, workers).out_of(enumerate(result.offsets(seed))), 70))
         for worker in range(workers)
     ]
     assert sorted(chain(*shares))[:70] == whole
-    if one.variance:
-        assert list(islice(enumerate(one.offsets(seed + 1)), 70)) != whole
+    if result.variance:
+        assert list(islice(enumerate(result.offsets(seed + 1)), 70)) != whole
 
 
 def test_an_unknown_process_is_an_error() -> None:
@@ -165,7 +165,7 @@ def test_an_unknown_process_is_an_error() -> None:
 def test_constant_is_exact_at_every_request(rate: float, count: int) -> None:
     """Request k is due at k / rate, to the nanosecond: rounding does not add up."""
     offsets = list(islice(schedule.at_rate(constant(0, 1.0), rate), count))
-    assert all(abs(at - k * 1e9 / rate) <= max(1, at * 1e-15) for k, at in enumerate(offsets))
+    assert all(abs(index - k * 1e9 / rate) <= max(1, index * 1e-15) for k, index in enumerate(offsets))
 
 
 @pytest.mark.parametrize("of", PROFILES)
@@ -175,9 +175,9 @@ def test_nothing_drifts_in_ten_million_requests(of: str) -> None:
     numbers = [k + j for k in (0, 10, 10**3, 10**5, 10**7 - 2) for j in range(3)]
     offsets = list(schedule.along(numbers, rate))
     assert all(a <= b for a, b in pairwise(offsets))
-    for number, at in zip(numbers, offsets, strict=False):
+    for number, index in zip(numbers, offsets, strict=False):
         # Half a nanosecond of rounding at the peak, and the last digits of Λ.
-        assert rate.cumulative(at / SECOND) == pytest.approx(number, rel=1e-14, abs=rate.peak * 2e-9)
+        assert rate.cumulative(index / SECOND) == pytest.approx(number, rel=1e-14, abs=rate.peak * 2e-9)
 
 
 def test_a_schedule_ends_where_the_rate_does() -> None:
@@ -199,7 +199,9 @@ def test_a_profile_of_one_rate_is_that_rate() -> None:
 def test_a_trace_is_replayed_at_its_times(offsets: list[int], speed: float) -> None:
     """Distances are those of the trace by the speed; it starts with its first request, or a later one."""
     replayed = list(schedule.replayed(offsets, speed))
-    assert all(abs(at - (was - offsets[0]) / speed) <= 1 for at, was in zip(replayed, offsets, strict=True))
+    assert all(
+        abs(index - (was - offsets[0]) / speed) <= 1 for index, was in zip(replayed, offsets, strict=True)
+    )
     rest = list(schedule.replayed(offsets, speed, first=len(offsets) // 2))
     assert rest[0] == 0
     assert len(rest) == len(offsets) - len(offsets) // 2

@@ -1,4 +1,4 @@
-"""Where the key goes: to the server that was named, once it has proved who it is, and to nobody else."""
+"""Where the key goes: to the server that was named, once it has proved who it is, and to no other."""
 
 from __future__ import annotations
 

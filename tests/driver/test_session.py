@@ -96,7 +96,7 @@ class Run:
         self.issuer = Issuer(self.plan, Agenda(SAMPLES), self.asker, self.clock)
         session = Session(self.plan, self.issuer, self.events.append, self.clock, stop)
         running = asyncio.create_task(session.run())
-        stops = [asyncio.create_task(self._stop(stop, at)) for at in stop_at_ms]
+        stops = [asyncio.create_task(self._stop(stop, index)) for index in stop_at_ms]
         while not running.done():
             for _ in range(50):
                 await asyncio.sleep(0)
@@ -112,12 +112,12 @@ class Run:
 
     def of(self, phase: str) -> list[tuple[int, int]]:
         """When the requests of a phase were due, and when they were issued, in ms."""
-        return [(due / MS, at / MS) for due, at, in_phase, _ in self.asker.asked if in_phase == phase]
+        return [(due / MS, index / MS) for due, index, in_phase, _ in self.asker.asked if in_phase == phase]
 
     def event(self, kind: EventType) -> Event:
         """The only event of a kind."""
-        (found,) = [event for event in self.events if event.type is kind]
-        return found
+        (result,) = [event for event in self.events if event.type is kind]
+        return result
 
 
 def closed(concurrency: int) -> Load:
@@ -129,7 +129,7 @@ def test_a_closed_loop_keeps_its_number_in_flight() -> None:
     """Two users share ten requests; each asks again as soon as it is answered."""
     run = Run(closed(2), requests=10)
     assert run.asker.most_in_flight == 2
-    assert [at for _, at in run.of("performance")] == [0, 0, 10, 10, 20, 20, 30, 30, 40, 40]
+    assert [index for _, index in run.of("performance")] == [0, 0, 10, 10, 20, 20, 30, 30, 40, 40]
     assert run.issuer.progress.completed == 10
     assert run.issuer.progress.in_flight == 0
 
@@ -170,7 +170,7 @@ def test_a_client_that_is_too_slow_still_stops_on_time() -> None:
     """What was due before the end and not issued by then is scheduled, and never issued."""
     run = Run(open_loop("constant", 1000), prepare_ms=2, duration_s=0.1)
     assert 0 < len(run.asker.asked) < 60
-    assert max(at for _, at in run.of("performance")) <= 102
+    assert max(index for _, index in run.of("performance")) <= 102
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "duration", "scheduled": 100}
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).at_ns / MS <= 102
 
@@ -226,8 +226,8 @@ def test_offline_is_everything_at_once() -> None:
 def test_the_warm_up_is_over_before_the_measurement_begins() -> None:
     """No warm-up request is in flight when the first measured one leaves."""
     run = Run(closed(2), requests=4, warmup=3)
-    assert [at for _, at in run.of("warmup")] == [0, 0, 10]
-    assert [at for _, at in run.of("performance")] == [20, 20, 30, 30]
+    assert [index for _, index in run.of("warmup")] == [0, 0, 10]
+    assert [index for _, index in run.of("performance")] == [20, 20, 30, 30]
     assert run.issuer.progress.issued == 4
 
 
@@ -243,7 +243,7 @@ def test_asking_to_stop_once_drains(load: Load) -> None:
     run = Run(load, duration_s=100, stop_at_ms=[55])
     assert run.asker.cancelled == 0
     assert run.issuer.progress.completed == len(run.asker.asked) > 0
-    assert max(at for _, at in run.of("performance")) <= 55
+    assert max(index for _, index in run.of("performance")) <= 55
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data["reason"] == "interrupted"
     assert run.event(EventType.TEST_ENDED).data == {"reason": "interrupted"}
 
@@ -267,7 +267,7 @@ def test_every_session_is_lawful(load: Load) -> None:
 
 
 def test_a_bug_in_a_turn_is_not_swallowed() -> None:
-    """An exception that is no failure of a request ends the session."""
+    """An exception that is not a failure of a request ends the session."""
 
     class Broken(FakeAsker):
         async def ask(self, *_: object) -> TurnOutcome:
@@ -287,7 +287,7 @@ def test_poisson_is_seeded() -> None:
     """The same plan is due at the same times."""
 
     def due() -> Iterator[float]:
-        return (at for at, _ in Run(open_loop("poisson", 50), requests=20).of("performance"))
+        return (index for index, _ in Run(open_loop("poisson", 50), requests=20).of("performance"))
 
     assert list(due()) == list(due())
     assert sum(1 for _ in zip(count(), due(), strict=False)) == 20

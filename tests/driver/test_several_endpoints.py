@@ -74,11 +74,11 @@ def test_who_answers_is_asked_where_another_does_not(tmp_path: Path) -> None:
     issued = dict(told(log, EventType.LOADGEN_ISSUE_CALLED))
     assert {uuid for uuid, issue in issued.items() if not issue["endpoint"]} == answered
     cancelled = told(log, EventType.CANCELLED)
-    assert [(one["reason"], issued[uuid]["endpoint"]) for uuid, one in cancelled] == [
+    assert [(item["reason"], issued[uuid]["endpoint"]) for uuid, item in cancelled] == [
         ("drain_over", 1) for _ in range(asked[1])
     ]
     assert (crew.progress.completed, crew.progress.given_up) == (asked[0], asked[1])
-    ((_, found),) = told(log, EventType.FINDING)
-    assert found["code"] == "drain_over"
-    assert found["message"].startswith(f"{asked[1]} requests were still under way 0.05 s after")
+    ((_, result),) = told(log, EventType.FINDING)
+    assert result["code"] == "drain_over"
+    assert result["message"].startswith(f"{asked[1]} requests were still under way 0.05 s after")
     assert told(log, EventType.TEST_ENDED) == [("", {"reason": "completed"})]

@@ -1,4 +1,4 @@
-"""Shares: together they are the whole, whoever does which part."""
+"""Shares: together they are the whole, in any division."""
 
 from collections import Counter
 from itertools import chain

@@ -1,4 +1,4 @@
-"""The turnstile: numbers in order, and each of them once, whoever asks and whoever dies."""
+"""The shared counter: numbers in order, and each of them once, also when a process dies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_no_number_is_given_twice() -> None:
     """Four processes that claim as fast as they can."""
     with SharedCounter() as turnstile:
         processes = [start(turnstile, CLAIM, CLAIMS) for _ in range(4)]
-        claimed = Counter(int(number) for one in processes for number in one.communicate()[0].split())
+        claimed = Counter(int(number) for process in processes for number in process.communicate()[0].split())
         assert claimed == Counter(range(4 * CLAIMS))
         assert turnstile.claim() == 4 * CLAIMS
 

@@ -26,7 +26,7 @@ def event(number: int) -> Event:
 
 
 class Parent:
-    """The other end: reads what is shipped, but only when it is told to."""
+    """The other end: reads what is shipped, but only when the test says so."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.settimeout(0)
@@ -55,7 +55,7 @@ async def shipping(bounds: QueueBounds = QueueBounds()) -> AsyncIterator[tuple[S
 
 
 def test_a_few_events_travel_together_and_soon() -> None:
-    """Nobody has to ask for them, and it is known since when they have waited."""
+    """They are shipped unasked, with the time since when they have waited."""
 
     async def scenario() -> None:
         async with shipping() as (shipper, parent):
@@ -99,7 +99,7 @@ def test_what_is_said_comes_after_what_has_happened() -> None:
 
 
 def test_too_much_that_waits_holds_up_the_issuing() -> None:
-    """Until half of it is gone; nothing is lost, and the telemetry tells of both."""
+    """Until half of it is gone; nothing is lost, and the telemetry has both."""
 
     async def scenario() -> None:
         async with shipping(QueueBounds(backlog_events=2 * MOST_EVENTS)) as (shipper, parent):

@@ -49,7 +49,7 @@ def test_another_thread_may_get_it() -> None:
 
 
 def test_an_ignored_signal_is_none() -> None:
-    """What the program was told to ignore stays ignored."""
+    """What the program was started to ignore stays ignored."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with deferred():

@@ -1,4 +1,4 @@
-"""How many workers a load gets, where nobody has said."""
+"""How many workers a load gets by default."""
 
 import pytest
 
@@ -30,7 +30,7 @@ from loadgen.driver.workers.sizing import usable_cpus, workers_for
     ],
 )
 def test_as_many_as_the_load_calls_for(load: Load, requests: int | None, workers: int) -> None:
-    """One for each 500 requests in flight or 1,000 requests a second, on a machine with 16 CPUs."""
+    """One for each 500 requests in flight or 1,000 requests per second, on a machine with 16 CPUs."""
     assert workers_for(load, requests, 16) == workers
 
 

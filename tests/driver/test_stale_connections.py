@@ -29,12 +29,12 @@ IDLE_S = 0.05
 
 
 class PlainServer:
-    """Answers one request a connection, in a thread, and closes it when it is told to.
+    """Answers one request a connection, in a thread, and closes it when the test says so.
 
     Args:
         responses: The bytes of the response of each connection; of none for the connections after them.
         tls: With it the server speaks TLS, and says no farewell.
-        last_words: Said when the connection is to be closed; then it stays open, and nobody listens.
+        last_words: Said when the connection is to be closed; then it stays open, and is not read.
         deaf: Close once the next request has arrived, without reading it.
 
     Attributes:
@@ -208,7 +208,7 @@ def test_a_408_before_the_request_closes_the_connection(
 def test_what_a_server_says_to_a_new_connection(
     run: Any, connect: Any, ask: Any, wire: Any, transport_kind: Any, status: int
 ) -> None:
-    """A refusal is for the first request, for there is no other; a success before the request is none."""
+    """A refusal is for the first request, for there is no other; a success before the request is not one."""
     if not transport_kind.opens_ahead:
         return
 
@@ -286,7 +286,7 @@ def test_a_close_that_the_request_meets_on_its_way(
 
 @pytest.mark.usefixtures("credulous")
 def test_it_goes_out_once_more_and_no_oftener(after_a_close: Any, wire: Any, transport_kind: Any) -> None:
-    """What comes of the second time is what came of it."""
+    """What comes of the second time is the outcome of it."""
     server = PlainServer(wire.sized(b"abc"))
     _, (exchange, _) = after_a_close(server)
     assert exchange.failure == Failure.RESET
@@ -316,7 +316,7 @@ def test_a_request_that_was_read_is_not_sent_again(
 
 
 def test_a_request_that_arrived_is_not_sent_again(run: Any, connect: Any, ask: Any, wire: Any) -> None:
-    """It lay there to be read, and what the server made of it nobody knows."""
+    """It lay there to be read, and what the server made of it is unknown."""
 
     async def scenario(server: PlainServer) -> Exchange:
         async with connect(server.url) as transport:

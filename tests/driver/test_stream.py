@@ -36,9 +36,9 @@ DELTAS = st.sampled_from(
 LATE = [{"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": {"prompt_tokens": 3}}]
 
 
-def delta(**said: Any) -> bytes:
+def delta(**message: Any) -> bytes:
     """A frame with this delta."""
-    return b"data: " + orjson.dumps({"choices": [{"delta": said}]}) + b"\n\n"
+    return b"data: " + orjson.dumps({"choices": [{"delta": message}]}) + b"\n\n"
 
 
 def received(pieces: Iterable[tuple[int, bytes]], *, event_stream: bool = True) -> ResponseStream:
@@ -66,11 +66,18 @@ def answer(pieces: Iterable[tuple[int, bytes]], *, event_stream: bool = True) ->
 def said(bodies: Iterable[bytes], *, event_stream: bool = True) -> tuple[Any, ...]:
     """What pieces of a body say, times aside; or the name of the failure that they are."""
     try:
-        given = answer(((1, data) for data in bodies), event_stream=event_stream)
+        arguments = answer(((1, data) for data in bodies), event_stream=event_stream)
     except RequestFailedError as error:
         return (error.failure,)
-    texts = ("".join(given.content), "".join(given.reasoning), given.tool_calls)
-    return (*texts, given.finish_reason, given.usage, given.done, given.error, len(given.token_ns))
+    texts = ("".join(arguments.content), "".join(arguments.reasoning), arguments.tool_calls)
+    return (
+        *texts,
+        arguments.finish_reason,
+        arguments.usage,
+        arguments.done,
+        arguments.error,
+        len(arguments.token_ns),
+    )
 
 
 def test_every_chunk_has_the_stamp_of_the_read_that_completed_it() -> None:
@@ -84,10 +91,10 @@ def test_every_chunk_has_the_stamp_of_the_read_that_completed_it() -> None:
         (50, delta(content="c") + delta(content="d")),
         (60, b"data: [DONE]\n\n"),
     ]
-    given = answer(pieces)
-    assert given.token_ns == [20, 30, 50, 50]
-    assert given.coalesced() == 1
-    assert (given.done, "".join(given.content)) == (True, "abcd")
+    arguments = answer(pieces)
+    assert arguments.token_ns == [20, 30, 50, 50]
+    assert arguments.coalesced() == 1
+    assert (arguments.done, "".join(arguments.content)) == (True, "abcd")
 
 
 def test_the_first_token_is_told_once_and_at_once() -> None:
@@ -146,7 +153,7 @@ def test_any_split_gives_the_same_answer(
     places: list[int],
 ) -> None:
     """In one piece, in some pieces, or byte by byte."""
-    payloads = [*({"choices": [{"delta": one}]} for one in deltas), *late]
+    payloads = [*({"choices": [{"delta": delta}]} for delta in deltas), *late]
     body = b"".join(b"data: " + orjson.dumps(payload) + b"\n\n" for payload in payloads) + end
     assert said(splits(body, places)) == said([body])
     assert said(body[i : i + 1] for i in range(len(body))) == said([body])
@@ -173,7 +180,7 @@ def test_slices_make_no_difference(monkeypatch: pytest.MonkeyPatch, slice_size: 
 
 
 def test_nothing_makes_up_for_a_bad_frame() -> None:
-    """Not even an end that came with it, far behind: what was read after it is no part of the answer."""
+    """Not even an end that came with it, far behind: what was read after it is not part of the answer."""
     tokens = [delta(content="a")] * 80
     response = received([(1, tokens[0])])
     with pytest.raises(RequestFailedError, match="oops"):
@@ -184,15 +191,15 @@ def test_nothing_makes_up_for_a_bad_frame() -> None:
 
 
 def test_nothing_follows_the_end() -> None:
-    """What a server says after `[DONE]` is no part of the answer, whichever way it is read."""
+    """What a server says after `[DONE]` is not part of the answer, whichever way it is read."""
     tokens = [delta(content="a")] * 80
-    given = answer([(1, b"".join(tokens)), (2, b"data: [DONE]\n\n"), *((3, one) for one in tokens)])
-    assert (given.content, given.done) == (["a"] * 80, True)
+    arguments = answer([(1, b"".join(tokens)), (2, b"data: [DONE]\n\n"), *((3, token) for token in tokens)])
+    assert (arguments.content, arguments.done) == (["a"] * 80, True)
     assert answer([(1, b"data: [DONE]\n\n" + tokens[0])]).empty
 
 
 def test_a_slice_is_decoded_when_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that there is little left to do at the end; and what is no answer is known at once."""
+    """So that there is little left to do at the end; and what is not an answer is known at once."""
     monkeypatch.setattr(stream, "SLICE", 3)
     response = received((at_ns, delta(content="a")) for at_ns in range(1, 9))
     assert len(response.answer.token_ns) == 7
@@ -239,12 +246,12 @@ def test_an_empty_payload_says_nothing(nothing: bytes) -> None:
 )
 def test_error_frames(frame: bytes, error: str) -> None:
     """By the payload or by the event's name; what came before is kept."""
-    given = answer([(1, delta(content="a")), (2, frame)])
-    assert (given.error, given.content) == (error, ["a"])
+    arguments = answer([(1, delta(content="a")), (2, frame)])
+    assert (arguments.error, arguments.content) == (error, ["a"])
 
 
 def test_the_first_error_stands() -> None:
-    """What follows from it is no news."""
+    """What follows from it is not a news."""
     frames = b'data: {"error":"first"}\n\ndata: {"error":"second"}\n\nevent: error\ndata: third\n\n'
     assert answer([(1, frames)]).error == "first"
 
@@ -270,15 +277,15 @@ def test_malformed_frames_show_what_came(frame: bytes, before: bytes) -> None:
 
 
 def test_a_whole_response() -> None:
-    """A body that is no stream has texts and counts, but no times."""
+    """A body that is not a stream has texts and counts, but no times."""
     payload = {
         "choices": [{"message": {"content": "hi", "reasoning": "hm"}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 3, "completion_tokens": 2},
     }
     body = orjson.dumps(payload)
-    given = answer([(1, body[:20]), (2, body[20:])], event_stream=False)
-    assert (given.content, given.reasoning, given.finish_reason) == (["hi"], ["hm"], "stop")
-    assert (given.usage, given.token_ns, given.first_output_ns) == (Usage(3, 2), [], None)
+    arguments = answer([(1, body[:20]), (2, body[20:])], event_stream=False)
+    assert (arguments.content, arguments.reasoning, arguments.finish_reason) == (["hi"], ["hm"], "stop")
+    assert (arguments.usage, arguments.token_ns, arguments.first_output_ns) == (Usage(3, 2), [], None)
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"choices":7}', b'{"choices":[{"message":"hi"}]}'])

@@ -27,7 +27,7 @@ TEXTS = st.text(max_size=6) | st.sampled_from(['"', "\\", 'a","b', "\n", "\u2028
 STRINGS = TEXTS.map(orjson.dumps) | st.sampled_from(
     [b'"a\\"', b'"a","b"', b'"a"b"', b"null", b"7", b'"\\ud83d\\ude00"', b'"\\x"', b'"a\n"', b'"', b""],
 )
-"""JSON strings, and what is none."""
+"""JSON strings, and what is not one."""
 
 
 def frame(shape: bytes, string: bytes, end: bytes = b"\n\n") -> bytes:
@@ -119,7 +119,7 @@ def test_what_teaches_nothing(shape: bytes, string: bytes) -> None:
 
 
 def test_a_stream_that_never_repeats_itself_is_not_asked_for_ever() -> None:
-    """After some lessons in vain the template is given up; one that is learnt anew counts from the start."""
+    """After some lessons in vain the template is given up; one that is learnt again counts from the start."""
     response = ResponseStream(chat_completions)
     response.start(event_stream=True)
     noisy = b'{"choices":[{"delta":{"content":"a"}}],"n":"a"}'

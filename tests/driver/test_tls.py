@@ -45,16 +45,16 @@ def several(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., tuple
 @pytest.mark.usefixtures("trusting")
 def test_a_certificate_that_is_trusted(several: Any, certified: Any, wire: Any) -> None:
     """The handshake is timed, and the connection is used again."""
-    server, (one, two) = several(certified("127.0.0.1"), *[[wire.chunked(b"abc")]] * 2)
-    assert (one.failure, one.stream.body()) == (None, b"abc"), one.message
+    server, (first, two) = several(certified("127.0.0.1"), *[[wire.chunked(b"abc")]] * 2)
+    assert (first.failure, first.stream.body()) == (None, b"abc"), first.message
     assert (two.failure, two.stream.body()) == (None, b"abc")
-    assert one.setup.tls_ms > 0
-    assert one.setup.connect_ms > 0
+    assert first.setup.tls_ms > 0
+    assert first.setup.connect_ms > 0
     assert (two.setup.reused, two.setup.tls_ms, server.connections) == (True, None, 1)
 
 
 def test_a_certificate_that_is_not(several: Any, certified: Any, wire: Any) -> None:
-    """Nobody has vouched for this authority."""
+    """This authority is not trusted."""
     _, (exchange,) = several(certified("127.0.0.1"), [wire.sized(b"abc")])
     assert exchange.failure == Failure.TLS
     assert "certificate verify failed" in exchange.message
@@ -94,7 +94,7 @@ def test_a_server_without_tls(run: Any, serve: Any, connect: Any, ask: Any, step
 def test_a_server_with_tls_that_is_called_without(
     run: Any, serve: Any, connect: Any, ask: Any, certified: Any
 ) -> None:
-    """Whatever it says to that is no response."""
+    """Whatever it says to that is not a response."""
 
     async def scenario() -> Exchange:
         async with (
@@ -145,7 +145,7 @@ def test_large_bodies(several: Any, certified: Any, wire: Any) -> None:
 def test_closing_waits_for_nobody(
     run: Any, serve: Any, connect: Any, ask: Any, certified: Any, wire: Any
 ) -> None:
-    """A server may take its time to say good-bye; the socket is closed when the transport says so."""
+    """A server may be slow to say good-bye; the socket is closed when the transport says so."""
 
     async def scenario() -> tuple[int, int]:
         watched = asyncio.get_running_loop()._selector.get_map()  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ ONE_LINE = bytes.maketrans(b"\r\n", b"??")
 
 
 def summary(exchange: Exchange) -> tuple[Any, ...]:
-    """What came of an exchange, times aside."""
+    """The outcome of an exchange, times aside."""
     status = exchange.response.status if exchange.response else None
     return (status, exchange.stream.body(), exchange.failure, exchange.framed)
 
@@ -43,10 +43,10 @@ def assert_in_order(exchange: Exchange) -> None:
 
 
 @pytest.fixture(scope="module")
-def one(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., Exchange]:
+def exchange_of(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., Exchange]:
     """One request to a server that plays this script."""
 
-    def one(*script: Any, timeout_s: float = 10.0, body: bytes = b"{}", **server: Any) -> Exchange:
+    def exchange_of(*script: Any, timeout_s: float = 10.0, body: bytes = b"{}", **server: Any) -> Exchange:
         async def scenario() -> Exchange:
             async with (
                 serve(script, **server) as server_,
@@ -56,30 +56,30 @@ def one(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., Exchange]
 
         return run(scenario())
 
-    return one
+    return exchange_of
 
 
 # Responses that come through…
 
 
-def test_a_chunked_response(one: Any, wire: Any) -> None:
+def test_a_chunked_response(exchange_of: Any, wire: Any) -> None:
     """The chunks' contents, joined; the last chunk is the end."""
-    exchange = one(wire.chunked(b"ab", b"c", b"def"))
+    exchange = exchange_of(wire.chunked(b"ab", b"c", b"def"))
     assert summary(exchange) == (200, b"abcdef", None, True)
     assert_in_order(exchange)
 
 
-def test_a_response_with_a_length(one: Any, wire: Any) -> None:
-    """So many bytes, and no more are waited for."""
-    exchange = one(wire.head(content_length=6), 0.01, b"abc", 0.01, b"def")
+def test_a_response_with_a_length(exchange_of: Any, wire: Any) -> None:
+    """How many bytes, and no more are waited for."""
+    exchange = exchange_of(wire.head(content_length=6), 0.01, b"abc", 0.01, b"def")
     assert summary(exchange) == (200, b"abcdef", None, True)
     assert exchange.stream.reads == 2
     assert_in_order(exchange)
 
 
-def test_a_response_that_ends_with_the_connection(one: Any, wire: Any, step: Any) -> None:
+def test_a_response_that_ends_with_the_connection(exchange_of: Any, wire: Any, step: Any) -> None:
     """An end that only the connection's end tells is not framed."""
-    exchange = one(wire.head() + b"abc", b"def", step.CLOSE)
+    exchange = exchange_of(wire.head() + b"abc", b"def", step.CLOSE)
     assert summary(exchange) == (200, b"abcdef", None, False)
     assert_in_order(exchange)
 
@@ -93,75 +93,75 @@ def test_a_response_that_ends_with_the_connection(one: Any, wire: Any, step: Any
     ),
 )
 def test_any_split_of_the_bytes_is_one_response(
-    one: Any,
+    exchange_of: Any,
     wire: Any,
     splits: Callable[[bytes, Iterable[int]], list[bytes]],
     places: list[int],
     chunks: list[bytes],
 ) -> None:
     """A cut may fall anywhere: in the status line, in a header, in the length of a chunk, in a CRLF."""
-    exchange = one(*splits(wire.chunked(b"?", *chunks), places))
+    exchange = exchange_of(*splits(wire.chunked(b"?", *chunks), places))
     assert summary(exchange) == (200, b"?" + b"".join(chunks), None, True)
 
 
-def test_byte_by_byte(one: Any, wire: Any) -> None:
+def test_byte_by_byte(exchange_of: Any, wire: Any) -> None:
     """Every cut at once."""
     response = wire.chunked(b"ab", b"c")
-    exchange = one(*(response[i : i + 1] for i in range(len(response))))
+    exchange = exchange_of(*(response[i : i + 1] for i in range(len(response))))
     assert summary(exchange) == (200, b"abc", None, True)
 
 
 @pytest.mark.parametrize("status", [100, 102, 103])
-def test_informational_responses_come_before_the_response(one: Any, wire: Any, status: int) -> None:
-    """They are none; their headers are not the response's."""
+def test_informational_responses_come_before_the_response(exchange_of: Any, wire: Any, status: int) -> None:
+    """They are not; their headers are not the response's."""
     hint = wire.head(status, content_type="text/hint", link="x")
     for script in ([hint, 0.01, wire.sized(b"abc")], [hint + hint + wire.sized(b"abc")]):
-        exchange = one(*script)
+        exchange = exchange_of(*script)
         assert summary(exchange) == (200, b"abc", None, True)
-        said = [exchange.response.header(name) for name in ("content-type", "content-length", "link")]
-        assert said == ["text/event-stream", "3", None]
+        text = [exchange.response.header(name) for name in ("content-type", "content-length", "link")]
+        assert text == ["text/event-stream", "3", None]
 
 
 @pytest.mark.parametrize("status", [204, 304])
-def test_responses_without_a_body(one: Any, wire: Any, status: int) -> None:
+def test_responses_without_a_body(exchange_of: Any, wire: Any, status: int) -> None:
     """They end with their head, whatever the connection does."""
-    assert summary(one(wire.head(status, content_type=""))) == (status, b"", None, True)
+    assert summary(exchange_of(wire.head(status, content_type=""))) == (status, b"", None, True)
 
 
-def test_an_http_error_is_a_response(one: Any, wire: Any) -> None:
+def test_an_http_error_is_a_response(exchange_of: Any, wire: Any) -> None:
     """The transport carries it like any other."""
-    assert summary(one(wire.sized(b"busy", 429))) == (429, b"busy", None, True)
+    assert summary(exchange_of(wire.sized(b"busy", 429))) == (429, b"busy", None, True)
 
 
-def test_trailers_are_not_headers(one: Any, wire: Any) -> None:
+def test_trailers_are_not_headers(exchange_of: Any, wire: Any) -> None:
     """What follows the body cannot change what came before it."""
-    exchange = one(wire.head(transfer_encoding="chunked") + b"1\r\na\r\n0\r\nContent-Type: x\r\n\r\n")
+    exchange = exchange_of(wire.head(transfer_encoding="chunked") + b"1\r\na\r\n0\r\nContent-Type: x\r\n\r\n")
     assert summary(exchange) == (200, b"a", None, True)
     assert exchange.response.event_stream
 
 
-def test_a_large_response(one: Any, wire: Any) -> None:
+def test_a_large_response(exchange_of: Any, wire: Any) -> None:
     """Megabytes arrive whole; of a stream what is decoded is dropped, so its end is what is left."""
     body = b"".join(number.to_bytes(4) for number in range(2_560_000))
-    exchange = one(wire.sized(body))
+    exchange = exchange_of(wire.sized(body))
     status, rest, failure, framed = summary(exchange)
     assert (status, failure, framed, exchange.stream.bytes) == (200, None, True, len(body))
     # pytest takes minutes to show how megabytes differ.
     assert body.endswith(rest), "the bytes are others, or in another order"
 
 
-def test_a_large_request_is_sent_when_its_last_byte_is(one: Any, wire: Any, step: Any) -> None:
+def test_a_large_request_is_sent_when_its_last_byte_is(exchange_of: Any, wire: Any, step: Any) -> None:
     """The server reads late; the time until then is not its time to answer."""
     start_ns = time.monotonic_ns()
-    exchange = one(0.1, step.DRAIN, wire.sized(b"abc"), whole_requests=False, body=LARGE)
+    exchange = exchange_of(0.1, step.DRAIN, wire.sized(b"abc"), whole_requests=False, body=LARGE)
     assert summary(exchange) == (200, b"abc", None, True)
     assert_in_order(exchange)
     assert exchange.sent_ns - start_ns > 90_000_000
 
 
-def test_an_answer_before_the_end_of_the_request(one: Any, wire: Any, step: Any) -> None:
+def test_an_answer_before_the_end_of_the_request(exchange_of: Any, wire: Any, step: Any) -> None:
     """It counts, and proves that the server has what it wanted; the connection is not used again."""
-    exchange = one(wire.sized(b"too much", 413), step.HANG, whole_requests=False, body=LARGE)
+    exchange = exchange_of(wire.sized(b"too much", 413), step.HANG, whole_requests=False, body=LARGE)
     assert summary(exchange) == (413, b"too much", None, True)
     assert_in_order(exchange)
 
@@ -169,16 +169,16 @@ def test_an_answer_before_the_end_of_the_request(one: Any, wire: Any, step: Any)
 # Failures…
 
 
-def test_a_close_instead_of_a_response(one: Any, step: Any) -> None:
+def test_a_close_instead_of_a_response(exchange_of: Any, step: Any) -> None:
     """Not a byte came."""
-    exchange = one(step.CLOSE)
+    exchange = exchange_of(step.CLOSE)
     assert summary(exchange) == (None, b"", Failure.RESET, False)
     assert "before a response" in exchange.message
 
 
-def test_a_reset_instead_of_a_response(one: Any, step: Any) -> None:
+def test_a_reset_instead_of_a_response(exchange_of: Any, step: Any) -> None:
     """With a RST, which says so."""
-    exchange = one(step.RESET)
+    exchange = exchange_of(step.RESET)
     assert summary(exchange) == (None, b"", Failure.RESET, False)
     assert "reset" in exchange.message
 
@@ -198,17 +198,17 @@ def test_a_reset_instead_of_a_response(one: Any, step: Any) -> None:
         ),
     ],
 )
-def test_a_response_that_is_cut(one: Any, step: Any, start: bytes, end: str) -> None:
+def test_a_response_that_is_cut(exchange_of: Any, step: Any, start: bytes, end: str) -> None:
     """In the head, in the body, and in the last chunk."""
-    exchange = one(start, getattr(step, end))
+    exchange = exchange_of(start, getattr(step, end))
     assert exchange.failure == Failure.TRUNCATED
     assert "in the middle of the response" in exchange.message
     assert exchange.stream.body() in (b"", b"ab", b"abc")
 
 
-def test_a_reset_in_a_body_without_a_length(one: Any, wire: Any, step: Any) -> None:
+def test_a_reset_in_a_body_without_a_length(exchange_of: Any, wire: Any, step: Any) -> None:
     """Only an orderly end is an end."""
-    exchange = one(wire.head() + b"abc", step.RESET)
+    exchange = exchange_of(wire.head() + b"abc", step.RESET)
     assert summary(exchange) == (200, b"abc", Failure.TRUNCATED, False)
 
 
@@ -222,9 +222,9 @@ def test_a_reset_in_a_body_without_a_length(one: Any, wire: Any, step: Any) -> N
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nhello",
     ],
 )
-def test_garbage_instead_of_http(one: Any, step: Any, garbage: bytes) -> None:
+def test_garbage_instead_of_http(exchange_of: Any, step: Any, garbage: bytes) -> None:
     """It is named for what it is, at once and not at the deadline."""
-    exchange = one(garbage, step.HANG)
+    exchange = exchange_of(garbage, step.HANG)
     assert exchange.failure == Failure.MALFORMED_FRAME
     assert "HTTP" in exchange.message
 
@@ -237,15 +237,15 @@ def test_garbage_instead_of_http(one: Any, step: Any, garbage: bytes) -> None:
         (b"", b"HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n" * 200),
     ],
 )
-def test_headers_without_end(one: Any, step: Any, start: bytes, more: bytes) -> None:
+def test_headers_without_end(exchange_of: Any, step: Any, start: bytes, more: bytes) -> None:
     """Many, a long one, or head after head: they are given up before they fill the memory."""
-    exchange = one(start, *([more] * 100), step.HANG)
+    exchange = exchange_of(start, *([more] * 100), step.HANG)
     assert summary(exchange) == (None, b"", Failure.TOO_LARGE, False)
 
 
-def test_what_the_stream_refuses_ends_the_request(one: Any, wire: Any, step: Any) -> None:
+def test_what_the_stream_refuses_ends_the_request(exchange_of: Any, wire: Any, step: Any) -> None:
     """A failure that is found while the response runs closes the connection."""
-    exchange = one(wire.head(transfer_encoding="chunked") + wire.chunk(b"data: {oops\n\n"), step.HANG)
+    exchange = exchange_of(wire.head(transfer_encoding="chunked") + wire.chunk(b"data: {oops\n\n"), step.HANG)
     assert exchange.failure == Failure.MALFORMED_FRAME
     assert "oops" in exchange.message
 
@@ -253,17 +253,17 @@ def test_what_the_stream_refuses_ends_the_request(one: Any, wire: Any, step: Any
 @pytest.mark.parametrize(
     "start", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"]
 )
-def test_the_deadline(one: Any, step: Any, start: bytes) -> None:
-    """A server that says nothing, or no more, is not waited for for ever."""
-    exchange = one(start, step.HANG, timeout_s=0.1)
+def test_the_deadline(exchange_of: Any, step: Any, start: bytes) -> None:
+    """A server that says nothing, or no more, is not waited for without end."""
+    exchange = exchange_of(start, step.HANG, timeout_s=0.1)
     assert exchange.failure == Failure.TOTAL_TIMEOUT
     assert "within 0.1 s (--timeout)" in exchange.message
     assert exchange.ended_ns >= exchange.sent_ns
 
 
-def test_the_deadline_of_a_request_that_nobody_reads(one: Any, step: Any) -> None:
+def test_the_deadline_of_a_request_that_nobody_reads(exchange_of: Any, step: Any) -> None:
     """It was not even sent."""
-    exchange = one(10.0, step.HANG, timeout_s=0.1, whole_requests=False, body=LARGE)
+    exchange = exchange_of(10.0, step.HANG, timeout_s=0.1, whole_requests=False, body=LARGE)
     assert (exchange.failure, exchange.sent_ns) == (Failure.TOTAL_TIMEOUT, None)
 
 
@@ -297,7 +297,7 @@ def test_a_host_without_an_address(run: Any, connect: Any, ask: Any, host: str) 
 def test_a_host_that_moves(
     run: Any, serve: Any, connect: Any, ask: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is looked up once, and again when nobody answers where it was."""
+    """It is looked up once, and again when no server answers where it was."""
     asked: list[str] = []
 
     async def scenario() -> list[Exchange]:

@@ -119,7 +119,7 @@ def test_a_framing_that_breaks_in_the_middle(several: Any, wire: Any, step: Any)
 
 @pytest.fixture
 def mute() -> Any:
-    """A URL where connections are taken and nobody shakes hands over TLS."""
+    """A URL where connections are accepted and no TLS handshake follows."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"https://127.0.0.1:{listener.getsockname()[1]}"
 

@@ -1,4 +1,4 @@
-"""What transports send, what they leave alone, and in which order they tell of it."""
+"""What transports send, what they leave alone, and in which order they report it."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def test_what_a_request_says(asked: Any, wire: Any) -> None:
     assert exchange.failure is None
     assert request.startswith(b"POST /v1/chat/completions HTTP/1.1\r\n")
     assert request.endswith(b'\r\n\r\n{"a": 1}')
-    said = fields(request)
-    assert said.pop("host").startswith("127.0.0.1:")
-    assert said == {
+    text = fields(request)
+    assert text.pop("host").startswith("127.0.0.1:")
+    assert text == {
         "accept": "text/event-stream, application/json",
         "accept-encoding": "identity",
         "x-request-id": "an-id",
@@ -139,14 +139,14 @@ def test_a_compressed_answer_is_a_failed_turn(run: Any, serve: Any, connect: Any
     reason="IPv6 is off on this machine: the test server cannot listen on ::1",
 )
 def test_an_ipv6_host(asked: Any, wire: Any) -> None:
-    """Its address stands in brackets."""
+    """Its address is in brackets."""
     (request,), (exchange,) = asked([wire.sized(b"abc")], host="::1")
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc")
     assert fields(request)["host"].startswith("[::1]:")
 
 
 class Witness(Exchange):
-    """An exchange that keeps the order in which it was told."""
+    """An exchange that keeps the order of what it observes."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -191,6 +191,6 @@ def test_the_order_in_which_it_is_told(
         async with serve(script) as server, connect(server.url) as transport:
             exchange = Witness()
             await transport.send(Request("POST", "/chat/completions", "an-id", b"{}"), exchange)
-            return [told for told, _ in groupby(exchange.told)]
+            return [payload for payload, _ in groupby(exchange.told)]
 
     assert run(scenario()) == expected

@@ -33,10 +33,12 @@ LARGE = b"x" * (16 * 2**20)
 
 
 @pytest.fixture(scope="module")
-def one(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., Exchange]:
+def exchange_of(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., Exchange]:
     """One request to a server that plays this script."""
 
-    def one(*script: Any, body: bytes = b"{}", whole_requests: bool = True, **timeouts: float) -> Exchange:
+    def exchange_of(
+        *script: Any, body: bytes = b"{}", whole_requests: bool = True, **timeouts: float
+    ) -> Exchange:
         async def scenario() -> Exchange:
             async with (
                 serve(script, whole_requests=whole_requests) as server,
@@ -46,63 +48,65 @@ def one(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., Exchange]
 
         return run(scenario())
 
-    return one
+    return exchange_of
 
 
-def test_no_first_byte(one: Any, step: Any) -> None:
+def test_no_first_byte(exchange_of: Any, step: Any) -> None:
     """The time counts from the request's last byte, and is over when it is over, whenever that is found."""
-    exchange = one(step.HANG, first_byte_s=SHORT_S, idle_s=LONG_S)
+    exchange = exchange_of(step.HANG, first_byte_s=SHORT_S, idle_s=LONG_S)
     assert (exchange.failure, exchange.first_byte_ns) == (Failure.FIRST_BYTE_TIMEOUT, None)
     assert exchange.message == "no byte of a response within 0.1 s (--first-byte-timeout)"
     assert exchange.ended_ns - exchange.sent_ns == SHORT_NS
 
 
-def test_no_further_byte(one: Any, step: Any) -> None:
+def test_no_further_byte(exchange_of: Any, step: Any) -> None:
     """The time counts from the last byte that came; what had come is kept."""
-    exchange = one(START, SLOW_S, b": def\n", step.HANG, first_byte_s=LONG_S, idle_s=SHORT_S)
+    exchange = exchange_of(START, SLOW_S, b": def\n", step.HANG, first_byte_s=LONG_S, idle_s=SHORT_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.IDLE_TIMEOUT, b": abc\n: def\n")
     assert exchange.message == "the response paused for 0.1 s (--idle-timeout)"
     assert exchange.ended_ns - exchange.stream.last_ns == SHORT_NS
 
 
 @pytest.mark.parametrize("start", [START[:9], START[:60], b"HTTP/1.1 103 Early Hints\r\n\r\n"])
-def test_a_head_that_stops(one: Any, step: Any, start: bytes) -> None:
+def test_a_head_that_stops(exchange_of: Any, step: Any, start: bytes) -> None:
     """With its first byte the response has begun."""
-    assert one(start, step.HANG, first_byte_s=0.05, idle_s=0.05).failure == Failure.IDLE_TIMEOUT
-    assert one(start, step.HANG, first_byte_s=0.05, timeout_s=0.12).failure == Failure.TOTAL_TIMEOUT
+    assert exchange_of(start, step.HANG, first_byte_s=0.05, idle_s=0.05).failure == Failure.IDLE_TIMEOUT
+    assert exchange_of(start, step.HANG, first_byte_s=0.05, timeout_s=0.12).failure == Failure.TOTAL_TIMEOUT
 
 
-def test_trailers_are_no_sign_of_life(one: Any, wire: Any) -> None:
-    """A server that sends them for ever is left alone when the body has paused for too long."""
+def test_trailers_are_no_sign_of_life(exchange_of: Any, wire: Any) -> None:
+    """A server that sends them without end is left alone when the body has paused for too long."""
     body = [wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM) + b"0\r\n"]
-    exchange = one(*body, *[SLOW_S, b"X: y\r\n"] * 500, idle_s=SHORT_S, timeout_s=LONG_S)
+    exchange = exchange_of(*body, *[SLOW_S, b"X: y\r\n"] * 500, idle_s=SHORT_S, timeout_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.IDLE_TIMEOUT, wire.STREAM)
     assert exchange.ended_ns - exchange.stream.last_ns == SHORT_NS
 
 
 @pytest.mark.parametrize("field", [b"X: y\r\n" * 1000, b"x" * 6000])
-def test_trailers_are_bounded(one: Any, wire: Any, field: bytes) -> None:
-    """So many fields, or a field of so many bytes, and the connection is closed."""
+def test_trailers_are_bounded(exchange_of: Any, wire: Any, field: bytes) -> None:
+    """How many fields, or a field of this many bytes, and the connection is closed."""
     body = wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM) + b"0\r\n"
-    exchange = one(body, 0.01, *[field, 0.001] * 1000, idle_s=LONG_S)
+    exchange = exchange_of(body, 0.01, *[field, 0.001] * 1000, idle_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.TOO_LARGE, wire.STREAM)
     assert "trailers of more than 65536 bytes" in exchange.message
 
 
-def test_each_time_has_its_own_limit(one: Any, wire: Any) -> None:
+def test_each_time_has_its_own_limit(exchange_of: Any, wire: Any) -> None:
     """A first byte may take longer than the others are allowed to, and all together longer than each."""
     drips = [SLOW_S, wire.chunk(b": \n")] * 15
     start = [0.3, wire.head(transfer_encoding="chunked")]
-    exchange = one(*start, *drips, wire.chunk(b""), first_byte_s=LONG_S, idle_s=0.25)
+    exchange = exchange_of(*start, *drips, wire.chunk(b""), first_byte_s=LONG_S, idle_s=0.25)
     assert (exchange.failure, exchange.framed) == (None, True)
     assert exchange.ended_ns - exchange.first_byte_ns > 0.9 * 15 * SLOW_S * 1e9
-    exchange = one(wire.head(content_length=3), 0.15, b"abc", first_byte_s=SHORT_S, idle_s=LONG_S)
+    exchange = exchange_of(wire.head(content_length=3), 0.15, b"abc", first_byte_s=SHORT_S, idle_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc")
 
 
-def test_a_request_that_nobody_reads_waits_for_no_answer(one: Any, step: Any) -> None:
+def test_a_request_that_nobody_reads_waits_for_no_answer(exchange_of: Any, step: Any) -> None:
     """It was not even sent: only its own time is over."""
-    exchange = one(*(10.0, step.HANG), timeout_s=0.3, first_byte_s=SHORT_S, whole_requests=False, body=LARGE)
+    exchange = exchange_of(
+        *(10.0, step.HANG), timeout_s=0.3, first_byte_s=SHORT_S, whole_requests=False, body=LARGE
+    )
     assert (exchange.failure, exchange.sent_ns) == (Failure.TOTAL_TIMEOUT, None)
 
 
@@ -139,7 +143,7 @@ def held_up(run: Any, connect: Any) -> Callable[[float, float], Exchange]:
                 with connection:
                     await loop.sock_recv(connection, 65536)
                     await loop.sock_sendall(connection, START)
-                    while not exchange.stream.bytes:  # noqa: ASYNC110 (nobody else is told)
+                    while not exchange.stream.bytes:  # noqa: ASYNC110 (there is no event to await)
                         await asyncio.sleep(0)
                     time.sleep(before_s)  # noqa: ASYNC251 (the loop is to be busy)
                     connection.send(b": def\n")
@@ -166,9 +170,9 @@ def test_a_silence_after_it_counts_from_that_word(held_up: Callable[[float, floa
     assert exchange.ended_ns == exchange.stream.last_ns + round(HELD_UP_S * 1e9)
 
 
-def test_the_whole_time_counts_what_had_arrived(one: Any, wire: Any, step: Any) -> None:
+def test_the_whole_time_counts_what_had_arrived(exchange_of: Any, wire: Any, step: Any) -> None:
     """A response that is complete but for its end, and one that had begun, keep what they have."""
-    exchange = one(wire.head() + b": abc\n", step.HANG, timeout_s=SHORT_S)
+    exchange = exchange_of(wire.head() + b": abc\n", step.HANG, timeout_s=SHORT_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.TOTAL_TIMEOUT, b": abc\n")
 
 

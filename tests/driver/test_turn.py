@@ -67,7 +67,7 @@ def take(run: Any, serve: Any) -> Callable[..., Taken]:
 
 
 def assert_sound(events: list[Event]) -> None:
-    """Hold the events of one request against everything that must be true of any."""
+    """Compare the events of one request with everything that must be true of any."""
     assert violations(events) == []
     assert [event.type in TERMINAL for event in events] == [False] * (len(events) - 1) + [True]
     assert {event.sample_uuid for event in events} == {events[0].sample_uuid}
@@ -77,8 +77,8 @@ def assert_sound(events: list[Event]) -> None:
     first_chunk = by_type.get(EventType.FIRST_CHUNK)
     moments = [events[0].data["scheduled_ns"], events[0].at_ns, sent and sent.at_ns]
     moments += [last.data[name] for name in ("first_byte_ns", "first_token_ns", "last_token_ns")]
-    known = [moment for moment in [*moments, last.at_ns] if moment is not None]
-    assert known == sorted(known)
+    expected = [moment for moment in [*moments, last.at_ns] if moment is not None]
+    assert expected == sorted(expected)
     assert first_chunk is None or first_chunk.at_ns == last.data["first_token_ns"]
     if last.data["chunks"]:
         arrivals = list(accumulate(array("I", last.data["chunk_gaps_us"])))
@@ -306,10 +306,10 @@ def test_a_stream_that_stalls(take: Any, wire: Any, step: Any) -> None:
 def test_too_much(take: Any, wire: Any, step: Any) -> None:
     """A body without end."""
     script = [wire.head(), *[wire.TOKEN * 100] * 10, step.HANG]
-    told = failed(
+    payload = failed(
         take(*script, allowance=Allowance(10_000)), "too_large", "10000 bytes to keep (--max-response)"
     )
-    assert told.data["chunks"] > 0
+    assert payload.data["chunks"] > 0
 
 
 def test_a_bug_of_ours_ends_one_request(take: Any, wire: Any, step: Any) -> None:
@@ -330,13 +330,13 @@ def test_a_bug_of_ours_ends_one_request(take: Any, wire: Any, step: Any) -> None
 @pytest.mark.parametrize("padding", [0, 150, 190, 280, 295])
 def test_secrets_stay_out_of_messages(take: Any, wire: Any, padding: int) -> None:
     """Whichever way the server repeats the key, and wherever the message is cut."""
-    said = f"{'x' * padding} {KEY}"
+    text = f"{'x' * padding} {KEY}"
     for response in (
-        wire.json({"error": {"message": said}}, 401),
-        wire.sized(said.encode(), 401),
-        wire.chunked(wire.events({"error": said})),
-        wire.chunked(b"data: {" + said.encode() + b"\n\n"),
-        wire.chunked(b"event: error\ndata: " + said.encode() + b"\n\n"),
+        wire.json({"error": {"message": text}}, 401),
+        wire.sized(text.encode(), 401),
+        wire.chunked(wire.events({"error": text})),
+        wire.chunked(b"data: {" + text.encode() + b"\n\n"),
+        wire.chunked(b"event: error\ndata: " + text.encode() + b"\n\n"),
     ):
         events, _ = take(response)
         assert events[-1].type is EventType.ERROR

@@ -42,7 +42,7 @@ def asker(urls: Sequence[str], events: list[Event]) -> tuple[RequestRunner, list
 def issues(events: list[Event]) -> list[dict[str, Any]]:
     """What the issues tell, without their times."""
     data = [dict(event.data or {}) for event in events if event.type is EventType.LOADGEN_ISSUE_CALLED]
-    return [{name: one[name] for name in one if name != "scheduled_ns"} for one in data]
+    return [{name: item[name] for name in item if name != "scheduled_ns"} for item in data]
 
 
 def test_an_answer_is_a_message_for_the_next_turn(run: Any, serve: Any, wire: Any) -> None:
@@ -61,10 +61,10 @@ def test_an_answer_is_a_message_for_the_next_turn(run: Any, serve: Any, wire: An
     async def scenario() -> list[Any]:
         async with serve([script]) as server:
             asking, transports = asker([server.url], events)
-            said = FIRST, replace(FIRST, follow_ups=())
+            text = FIRST, replace(FIRST, follow_ups=())
             answers = [
-                (await asking.ask(one, asking.prepare(one), time.monotonic_ns(), "performance")).answer
-                for one in said
+                (await asking.ask(item, asking.prepare(item), time.monotonic_ns(), "performance")).answer
+                for item in text
             ]
             await transports[0].close()
             return answers
@@ -80,7 +80,7 @@ def test_an_answer_is_a_message_for_the_next_turn(run: Any, serve: Any, wire: An
 
 
 def test_the_log_keeps_of_each_turn_what_is_new(run: Any, serve: Any, wire: Any) -> None:
-    """Each text the first time; the salt is no part of it, and what else there is to tell is beside it."""
+    """Each text the first time; the salt is not part of it, and other data is next to it."""
     script = wire.sized(wire.STREAM)
     events: list[Event] = []
 
@@ -88,25 +88,25 @@ def test_the_log_keeps_of_each_turn_what_is_new(run: Any, serve: Any, wire: Any)
         async with serve([script]) as server:
             asking, transports = asker([server.url], events)
             for _ in range(2):
-                said = salted(FIRST, "5a17")
+                text = salted(FIRST, "5a17")
                 more = {"conversation": "c", "salt": "5a17"}
-                for sample in (FIRST, said.after({"role": "assistant", "content": "hi"})):
-                    body = asking.prepare(said if sample is FIRST else sample)
-                    told = more | {"turn": sample.turn}
-                    await asking.ask(sample, body, time.monotonic_ns(), "performance", 0, told)
+                for sample in (FIRST, text.after({"role": "assistant", "content": "hi"})):
+                    body = asking.prepare(text if sample is FIRST else sample)
+                    payload = more | {"turn": sample.turn}
+                    await asking.ask(sample, body, time.monotonic_ns(), "performance", 0, payload)
             await transports[0].close()
             return list(server.requests)
 
     requests = run(scenario())
     assert all(b'"content":"5a17 be brief"' in request for request in requests)
-    told = {
+    payload = {
         "phase": "performance",
         "prompt_id": 3,
         "tags": {"class": "b"},
         "conversation": "c",
         "salt": "5a17",
     }
-    first, later = told | {"turn": 0}, told | {"turn": 1}
+    first, later = payload | {"turn": 0}, payload | {"turn": 1}
     asked = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "why?"}]
     assert issues(events) == [
         first | {"texts": {"messages": asked}},
@@ -121,16 +121,16 @@ def test_each_request_goes_where_it_should(run: Any, serve: Any, wire: Any) -> N
     script, events = [wire.sized(wire.STREAM)], list[Event]()
 
     async def scenario() -> list[int]:
-        async with serve(script) as one, serve(script) as other:
-            asking, transports = asker([one.url, other.url], events)
+        async with serve(script) as first, serve(script) as other:
+            asking, transports = asker([first.url, other.url], events)
             for number in (0, 1, 1):
                 await asking.ask(FIRST, asking.prepare(FIRST), time.monotonic_ns(), "performance", number)
             for transport in transports:
                 await transport.close()
-            return [len(one.requests), len(other.requests)]
+            return [len(first.requests), len(other.requests)]
 
     assert run(scenario()) == [1, 2]
-    assert [one["endpoint"] for one in issues(events)] == [0, 1, 1]
+    assert [issue["endpoint"] for issue in issues(events)] == [0, 1, 1]
 
 
 def test_what_is_given_up_says_why(run: Any, serve: Any, step: Any) -> None:

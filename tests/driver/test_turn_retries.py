@@ -107,9 +107,9 @@ def test_every_attempt_fails(take: Any, wire: Any, step: Any) -> None:
     events = take(cut, [step.CLOSE], [wire.sized(b"no", 500)], retry=2)
     attempt = ["REQUEST_SENT", "RETRY"]
     assert kinds(events) == ["REQUEST_SENT", "FIRST_CHUNK", "RETRY", *attempt, "REQUEST_SENT", "ERROR"]
-    told = [event.data for event in events if event.type is EventType.RETRY]
-    assert [(data["attempt"], data["error"]) for data in told] == [(1, "truncated"), (2, "reset")]
-    assert all(0 < data["wait_ms"] <= 20 for data in told)
+    payload = [event.data for event in events if event.type is EventType.RETRY]
+    assert [(data["attempt"], data["error"]) for data in payload] == [(1, "truncated"), (2, "reset")]
+    assert all(0 < data["wait_ms"] <= 20 for data in payload)
     last = events[-1].data
     assert (last["error"], last["attempts"], last["chunks"], "texts" in last) == ("http_500", 3, 0, False)
 
@@ -135,14 +135,14 @@ def test_what_no_attempt_can_mend(take: Any, step: Any, response: bytes, error: 
 
 
 def test_no_retry_by_default(take: Any, wire: Any) -> None:
-    """And what the server asked for is told all the same."""
+    """And what the server asked for is logged all the same."""
     events = take([wire.sized(b"busy", 429, retry_after="7")], retry=0)
     assert kinds(events) == ["REQUEST_SENT", "ERROR"]
     assert (events[-1].data["error"], events[-1].data["retry_after_s"]) == ("http_429", 7)
 
 
 def test_a_wait_that_does_not_fit(take: Any, wire: Any) -> None:
-    """The request fails at once: at its deadline nobody would be wiser."""
+    """The request fails at once: waiting for its deadline would not help."""
     events = take([wire.sized(b"busy", 429, retry_after="60")])
     assert kinds(events) == ["REQUEST_SENT", "ERROR"]
     assert events[-1].at_ns - events[0].at_ns < TOTAL_S * 1e9 / 2
@@ -211,7 +211,7 @@ def test_an_end_during_the_wait(run: Any, serve: Any, connect: Any, wire: Any, e
     async def scenario() -> tuple[Taken, int]:
         async def ended(asking: asyncio.Task[Any]) -> None:
             await server.asked.wait()
-            while not retries._stopped._waiters:  # noqa: ASYNC110 (nobody else is told of the wait)
+            while not retries._stopped._waiters:  # noqa: ASYNC110 (there is no event to await)
                 await asyncio.sleep(0)
             if end == "stop":
                 retries.stop()

@@ -76,9 +76,9 @@ def truths(mock: MockProcess, events: list[Event]) -> list[Any]:
     ids = dict.fromkeys(event.sample_uuid for event in events)
     deadline = time.monotonic() + 10
     while True:
-        known = {truth.request_id: truth for truth in mock.truth()}
-        if ids.keys() <= known.keys() or time.monotonic() > deadline:
-            return [known[request_id] for request_id in ids]
+        earlier = {truth.request_id: truth for truth in mock.truth()}
+        if ids.keys() <= earlier.keys() or time.monotonic() > deadline:
+            return [earlier[request_id] for request_id in ids]
 
 
 @pytest.mark.parametrize("codec", [chat_completions, completions])
@@ -110,11 +110,11 @@ def test_a_stream_s_moments_are_the_server_s(run: Any, mock: MockProcess, codec:
 )
 def test_a_busy_client_does_not_move_the_moments(run: Any, mock: MockProcess) -> None:
     """The first token arrives while the client does something else for long; its stamp is the arrival's."""
-    known = len(mock.truth())
+    earlier = len(mock.truth())
 
     def block_until_the_answer_lies_there(event: Event) -> None:
         if event.type is EventType.REQUEST_SENT:
-            mock.truth(known + 1 + event.data["reused"])
+            mock.truth(earlier + 1 + event.data["reused"])
             time.sleep(BUSY_S)
 
     events = measure(run, mock.url, chat_completions, tell=block_until_the_answer_lies_there)

@@ -1,4 +1,4 @@
-"""A crew of real processes: it issues what it is told, tells everything, and its end is noticed."""
+"""A crew of real processes: it issues its share, reports everything, and its end is noticed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 PROC = Path("/proc")
 CLOSED = Closed(5)
-SECRET = "sk-not-to-be-told"  # noqa: S105 (of nobody)
+SECRET = "sk-not-to-be-told"  # noqa: S105 (not a real one)
 
 
 @pytest.fixture(scope="module")
@@ -110,18 +110,21 @@ def events(log: Path) -> list[Event]:
     """The events of a log, in the order of writing."""
     query = "SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq"
     with closing(sqlite3.connect(log)) as connection:
-        found = connection.execute(query).fetchall()
-    return [Event(EventType(c), at, uuid, orjson.loads(data) if data else {}) for c, at, uuid, data in found]
+        result = connection.execute(query).fetchall()
+    return [
+        Event(EventType(c), index, uuid, orjson.loads(data) if data else {})
+        for c, index, uuid, data in result
+    ]
 
 
-def of(kind: EventType, found: list[Event]) -> list[dict[str, Any]]:
+def of(kind: EventType, expected: list[Event]) -> list[dict[str, Any]]:
     """What the events of a kind tell."""
-    return [dict(event.data or {}) for event in found if event.type is kind]
+    return [dict(event.data or {}) for event in expected if event.type is kind]
 
 
-def asked(found: list[Event]) -> list[int]:
+def asked(expected: list[Event]) -> list[int]:
     """The samples that the measured requests asked, in order."""
-    issues = of(EventType.LOADGEN_ISSUE_CALLED, found)
+    issues = of(EventType.LOADGEN_ISSUE_CALLED, expected)
     return sorted(issue["prompt_id"] for issue in issues if issue["phase"] == "performance")
 
 
@@ -138,16 +141,16 @@ def test_each_prompt_is_asked_once(quick_mock: MockProcess, tmp_path: Path, load
             assert running.crew.progress.in_flight == 0
 
     asyncio.run(scenario())
-    found = events(log)
-    assert asked(found) == list(range(10, 110))
-    assert violations(found) == []
-    (stopped,) = of(EventType.STOP_PERFORMANCE_TRACKING, found)
+    result = events(log)
+    assert asked(result) == list(range(10, 110))
+    assert violations(result) == []
+    (stopped,) = of(EventType.STOP_PERFORMANCE_TRACKING, result)
     assert stopped == {"reason": "requests", "scheduled": 100}
-    assert len(of(EventType.COMPLETE, found)) == 110
-    (ended,) = of(EventType.TEST_ENDED, found)
+    assert len(of(EventType.COMPLETE, result)) == 110
+    (ended,) = of(EventType.TEST_ENDED, result)
     assert ended == {"reason": "completed"}
-    start_ns = next(event.at_ns for event in found if (event.data or {}).get("phase") == "performance")
-    dues = [issue["scheduled_ns"] for issue in of(EventType.LOADGEN_ISSUE_CALLED, found)]
+    start_ns = next(event.at_ns for event in result if (event.data or {}).get("phase") == "performance")
+    dues = [issue["scheduled_ns"] for issue in of(EventType.LOADGEN_ISSUE_CALLED, result)]
     assert sum(due >= start_ns for due in dues) == 100
 
 
@@ -160,14 +163,14 @@ def test_every_worker_tells_of_itself(quick_mock: MockProcess, tmp_path: Path) -
             await running.run()
 
     asyncio.run(scenario())
-    told = [data for data in of(EventType.TELEMETRY, events(log)) if data["source"] == "client"]
-    assert {data["worker"] for data in told} == {0, 1}
+    payload = [data for data in of(EventType.TELEMETRY, events(log)) if data["source"] == "client"]
+    assert {data["worker"] for data in payload} == {0, 1}
     keys = {"loop_lag_p50_ms", "loop_lag_max_ms", "cpu_share", "cpu_wait_share", "gc_pause_max_ms"}
-    assert all(data.keys() >= keys | {"in_flight", "backlog_events", "held_up_ms"} for data in told)
+    assert all(data.keys() >= keys | {"in_flight", "backlog_events", "held_up_ms"} for data in payload)
 
 
 def test_a_slow_writer_is_recorded_and_nothing_is_lost(quick_mock: MockProcess, tmp_path: Path) -> None:
-    """While the log is locked, the workers come to a halt; afterwards they go on, and all is written."""
+    """While the log is locked, the workers halt; afterwards they go on, and all is written."""
     log, samples = tmp_path / "events.db", [Sample(index, "long " * 3000) for index in range(400)]
     bounds = QueueBounds(recorder_events=20, backlog_events=20)
 
@@ -184,15 +187,15 @@ def test_a_slow_writer_is_recorded_and_nothing_is_lost(quick_mock: MockProcess, 
 
     before = len(quick_mock.truth())
     asyncio.run(scenario())
-    found = events(log)
-    assert asked(found) == list(range(400))
-    assert len(of(EventType.COMPLETE, found)) == 400
+    result = events(log)
+    assert asked(result) == list(range(400))
+    assert len(of(EventType.COMPLETE, result)) == 400
     assert len(quick_mock.truth(before + 400)) == before + 400
-    assert violations(found) == []
-    told = of(EventType.TELEMETRY, found)
-    assert sum(data["held_up_ms"] for data in told if data["source"] == "client") > 0
-    assert max(data["backlog_events"] for data in told if data["source"] == "client") > 20
-    recorder = [data for data in told if data["source"] == "recorder"][-1]
+    assert violations(result) == []
+    payload = of(EventType.TELEMETRY, result)
+    assert sum(data["held_up_ms"] for data in payload if data["source"] == "client") > 0
+    assert max(data["backlog_events"] for data in payload if data["source"] == "client") > 20
+    recorder = [data for data in payload if data["source"] == "recorder"][-1]
     assert recorder["lost"] == 0
     assert recorder["high_water"] > 20
 
@@ -200,7 +203,7 @@ def test_a_slow_writer_is_recorded_and_nothing_is_lost(quick_mock: MockProcess, 
 async def until(happened: Callable[[], bool]) -> None:
     """Wait until something has happened."""
     async with asyncio.timeout(30):
-        while not happened():  # noqa: ASYNC110 (nobody tells of it)
+        while not happened():  # noqa: ASYNC110 (there is no event to await)
             await asyncio.sleep(0.01)
 
 
@@ -236,18 +239,18 @@ def test_a_worker_that_is_killed_is_noticed(tmp_path: Path) -> None:
 
     with start_mock(ttft="200ms", itl="20ms", tokens="10") as mock:
         asyncio.run(scenario(mock))
-    found = events(log)
-    assert violations(found) == []
-    lost = of(EventType.ERROR, found)
+    result = events(log)
+    assert violations(result) == []
+    lost = of(EventType.ERROR, result)
     assert 0 < len(lost) <= 2
     assert {data["error"] for data in lost} == {"worker_lost"}
-    (finding,) = of(EventType.FINDING, found)
+    (finding,) = of(EventType.FINDING, result)
     assert (finding["code"], finding["severity"]) == ("worker_lost", "error")
     assert "worker 1 of 2" in finding["message"].lower()
     assert "SIGKILL" in finding["message"]
-    assert of(EventType.TEST_ENDED, found) == [{"reason": "worker_lost"}]
-    assert of(EventType.STOP_PERFORMANCE_TRACKING, found)[0]["reason"] == "worker_lost"
-    issued, ended = (of(kind, found) for kind in (EventType.LOADGEN_ISSUE_CALLED, EventType.COMPLETE))
+    assert of(EventType.TEST_ENDED, result) == [{"reason": "worker_lost"}]
+    assert of(EventType.STOP_PERFORMANCE_TRACKING, result)[0]["reason"] == "worker_lost"
+    issued, ended = (of(kind, result) for kind in (EventType.LOADGEN_ISSUE_CALLED, EventType.COMPLETE))
     assert len(issued) == len(ended) + len(lost)
 
 
@@ -262,17 +265,17 @@ def test_a_worker_that_crashes_says_why(quick_mock: MockProcess, tmp_path: Path,
             await asyncio.wait_for(running.run(), 30)
 
     asyncio.run(scenario())
-    found = events(log)
-    assert violations(found) == []
-    assert of(EventType.TEST_ENDED, found) == [{"reason": "worker_lost"}]
-    findings = of(EventType.FINDING, found)
+    result = events(log)
+    assert violations(result) == []
+    assert of(EventType.TEST_ENDED, result) == [{"reason": "worker_lost"}]
+    findings = of(EventType.FINDING, result)
     assert findings
     assert all("TypeError" in finding["message"] for finding in findings)
     assert all("report it" in finding["remedy"] for finding in findings)
 
 
 def test_a_worker_that_is_lost_before_the_session() -> None:
-    """Who waits for something before it hears why that failed, and not that somebody asked to stop."""
+    """Who waits for something before it hears why that failed, and not that a caller asked to stop."""
 
     async def scenario() -> None:
         stop = Stop()
@@ -324,11 +327,11 @@ def test_stopping(tmp_path: Path, asks: int) -> None:
 
     with start_mock(ttft="300ms" if asks == 1 else "60s", tokens="1") as mock:
         asyncio.run(scenario(mock))
-    found = events(log)
-    assert violations(found) == []
-    assert of(EventType.TEST_ENDED, found) == [{"reason": "interrupted"}]
-    ended = of(EventType.COMPLETE if asks == 1 else EventType.CANCELLED, found)
-    assert len(ended) == len(of(EventType.LOADGEN_ISSUE_CALLED, found)) >= 5
+    result = events(log)
+    assert violations(result) == []
+    assert of(EventType.TEST_ENDED, result) == [{"reason": "interrupted"}]
+    ended = of(EventType.COMPLETE if asks == 1 else EventType.CANCELLED, result)
+    assert len(ended) == len(of(EventType.LOADGEN_ISSUE_CALLED, result)) >= 5
 
 
 @pytest.mark.skipif(
@@ -338,22 +341,22 @@ def test_stopping(tmp_path: Path, asks: int) -> None:
 @pytest.mark.usefixtures("fresh_children")
 def test_secrets_are_on_no_command_line(quick_mock: MockProcess, tmp_path: Path) -> None:
     """Nor in an environment: others can read both."""
-    told: list[list[bytes]] = []
+    payload: list[list[bytes]] = []
 
     async def scenario() -> None:
         async with session(quick_mock, tmp_path / "events.db", plan_of(CLOSED, 1), []) as running:
             folders = [PROC / str(process.pid) for process in running.staff.processes]
-            told.extend(
+            payload.extend(
                 [(folder / name).read_bytes() for name in ("cmdline", "environ")] for folder in folders
             )
 
     asyncio.run(scenario())
-    assert all(b"loadgen.driver.workers.process" in command for command, _ in told)
-    assert all(SECRET.encode() not in text for texts in told for text in texts)
+    assert all(b"loadgen.driver.workers.process" in command for command, _ in payload)
+    assert all(SECRET.encode() not in text for texts in payload for text in texts)
 
 
 def test_workers_end_with_their_staff() -> None:
-    """Also those that nobody has ever talked to; and they do not mind the signals of a terminal."""
+    """Also those that never got a message; and they do not mind the signals of a terminal."""
     with WorkerLauncher() as staff:
         staff.hire(2)
         staff.hire(1)
@@ -379,10 +382,10 @@ def test_a_worker_that_is_stopped_for_ever(tmp_path: Path) -> None:
 
     with start_mock(ttft="50ms", itl="20ms", tokens="10") as mock:
         asyncio.run(scenario(mock))
-    found = events(log)
-    assert violations(found) == []
-    assert of(EventType.TEST_ENDED, found) == [{"reason": "worker_lost"}]
-    (finding,) = of(EventType.FINDING, found)
+    result = events(log)
+    assert violations(result) == []
+    assert of(EventType.TEST_ENDED, result) == [{"reason": "worker_lost"}]
+    (finding,) = of(EventType.FINDING, result)
     assert "worker 0 of 2 was lost (it had said nothing for 1.5 s)" in finding["message"].lower()
     assert "SIGSTOP" in finding["remedy"]
 
@@ -391,7 +394,7 @@ def test_a_worker_that_is_stopped_for_ever(tmp_path: Path) -> None:
 def test_an_abort_does_not_wait_for_the_disk(
     quick_mock: MockProcess, tmp_path: Path, bounds: QueueBounds
 ) -> None:
-    """Neither where too many events nor where too many bytes wait, so that nobody is listened to."""
+    """Neither where too many events nor where too many bytes wait, so that no worker is read."""
     log = tmp_path / "events.db"
 
     async def scenario() -> None:
@@ -407,30 +410,30 @@ def test_an_abort_does_not_wait_for_the_disk(
                 assert running.recorder.stalled_s > 0
 
     asyncio.run(scenario())
-    found = events(log)
-    assert violations(found) == []
-    assert of(EventType.TEST_ENDED, found) == [{"reason": "interrupted"}]
+    result = events(log)
+    assert violations(result) == []
+    assert of(EventType.TEST_ENDED, result) == [{"reason": "interrupted"}]
 
 
 def test_a_log_is_complete_until_the_last_worker_is() -> None:
     """The one that is behind counts, also where it is lost: what it did not tell is missing."""
 
     async def scenario() -> list[int]:
-        said: list[int] = []
-        recorder = SimpleNamespace(expect_completeness=lambda: None, complete_until=said.append)
+        text: list[int] = []
+        recorder = SimpleNamespace(expect_completeness=lambda: None, complete_until=text.append)
         staff = SimpleNamespace(turnstile=None, processes=[])
         crew = WorkerPool(staff, plan_of(CLOSED, 1), recorder, system_clock(), Stop())  # type: ignore[arg-type]
-        one, other = (SimpleNamespace(complete_until_ns=0, ended=False, lost=False) for _ in range(2))
-        crew._members = [one, other]  # type: ignore[list-item]
-        for member, until_ns in ((one, 5), (other, 3), (other, 7), (one, 6)):
+        first, other = (SimpleNamespace(complete_until_ns=0, ended=False, lost=False) for _ in range(2))
+        crew._members = [first, other]  # type: ignore[list-item]
+        for member, until_ns in ((first, 5), (other, 3), (other, 7), (first, 6)):
             member.complete_until_ns = until_ns
             crew.on_completeness()
-        one.lost = True
+        first.lost = True
         other.complete_until_ns = 9
         crew.on_completeness()
-        one.ended = True
+        first.ended = True
         crew.on_completeness()
-        return said
+        return text
 
     assert asyncio.run(scenario()) == [3, 5, 6, 9]
 
@@ -449,10 +452,12 @@ def test_what_had_ended_is_in_a_log_that_says_so(quick_mock: MockProcess, tmp_pa
                 looks.append(await asyncio.to_thread(what_is_said, log))
                 await asyncio.sleep(0.01)
             await over
-        done = {one.request_id: one.done_ns for one in quick_mock.truth()[before:] if one.request_id}
+        done = {
+            record.request_id: record.done_ns for record in quick_mock.truth()[before:] if record.request_id
+        }
         assert max(until_ns for until_ns, _ in looks) > min(done.values())
-        for until_ns, known in looks:
-            assert {uuid for uuid, done_ns in done.items() if done_ns < until_ns} <= known
+        for until_ns, expected in looks:
+            assert {uuid for uuid, done_ns in done.items() if done_ns < until_ns} <= expected
 
     asyncio.run(scenario())
 

@@ -1,7 +1,7 @@
 """Conversations by real processes, against a server that knows what each turn must have before it.
 
 Its answer to a question is a digest of everything that was asked, so that one wrong message anywhere makes
-every later answer another one; and what it is told as its own earlier answers, it can check by itself.
+every later answer another one; and what it gets as its own earlier answers, it can check by itself.
 """
 
 from __future__ import annotations
@@ -138,9 +138,12 @@ def events(log: Path) -> list[Event]:
         ).fetchall()
     return [
         Event(
-            EventType(code), at, uuid, orjson.loads(data or "{}") | {"texts": orjson.loads(texts or "null")}
+            EventType(code),
+            index,
+            uuid,
+            orjson.loads(data or "{}") | {"texts": orjson.loads(texts or "null")},
         )
-        for code, at, uuid, data, texts in rows
+        for code, index, uuid, data, texts in rows
     ]
 
 
@@ -163,28 +166,28 @@ def test_every_turn_has_its_context(tmp_path: Path, workers: int, history: str) 
     server = asyncio.run(session(log, workers, history))
     asked = Counter(map(orjson.dumps, server.asked))
     turns = [(index, turn) for index in range(SESSIONS) for turn in range(TURNS)]
-    assert asked == Counter(orjson.dumps(must_be_asked(*one, history)) for one in turns)
+    assert asked == Counter(orjson.dumps(must_be_asked(*message, history)) for message in turns)
 
-    found = events(log)
-    assert violations(found) == []
-    issues = [event for event in found if event.type is EventType.LOADGEN_ISSUE_CALLED]
-    told = [event.data or {} for event in issues]
-    assert sorted((one["prompt_id"], one["turn"]) for one in told) == turns
-    assert len({one["conversation"] for one in told}) == SESSIONS
-    assert all(one["tags"] == {"class": str(one["prompt_id"] % 3)} for one in told)
+    result = events(log)
+    assert violations(result) == []
+    issues = [event for event in result if event.type is EventType.LOADGEN_ISSUE_CALLED]
+    payload = [event.data or {} for event in issues]
+    assert sorted((item["prompt_id"], item["turn"]) for item in payload) == turns
+    assert len({item["conversation"] for item in payload}) == SESSIONS
+    assert all(item["tags"] == {"class": str(item["prompt_id"] % 3)} for item in payload)
     # Each worker tells the text of a prompt once, and of later turns only what is new.
-    for one in told:
-        index, turn = one["prompt_id"], one["turn"]
+    for item in payload:
+        index, turn = item["prompt_id"], item["turn"]
         whole = must_be_asked(index, turn, history)
-        assert one["texts"] == {"messages": whole if not turn else whole[-1:]}
-    _assert_sequential(found)
+        assert item["texts"] == {"messages": whole if not turn else whole[-1:]}
+    _assert_sequential(result)
 
 
-def _assert_sequential(found: Sequence[Event]) -> None:
+def _assert_sequential(expected: Sequence[Event]) -> None:
     """No turn is issued, or even due, before the one ahead of it is over."""
-    ends = {event.sample_uuid: event.at_ns for event in found if event.type is EventType.COMPLETE}
+    ends = {event.sample_uuid: event.at_ns for event in expected if event.type is EventType.COMPLETE}
     over: dict[tuple[str, int], int] = {}
-    for event in found:
+    for event in expected:
         if event.type is EventType.LOADGEN_ISSUE_CALLED:
             data = event.data or {}
             over[data["conversation"], data["turn"]] = ends[event.sample_uuid]

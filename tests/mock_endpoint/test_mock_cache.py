@@ -30,11 +30,11 @@ def test_what_was_asked_before_comes_at_once_and_nothing_else() -> None:
     assert (first.cached, first.ttft_s) == (False, 0.05)
     assert (again.cached, again.ttft_s, again.last_due_s(), again.tokens) == (True, 0, 0, first.tokens)
     others = [ask("two"), ask(max_tokens=5), ask(model="other"), ask([{"role": "user", "content": "one"}])]
-    assert [script.answer(one).cached for one in others] == [False] * 4
+    assert [script.answer(other).cached for other in others] == [False] * 4
 
 
 def test_without_a_cache_everything_is_new() -> None:
-    """An answer takes its time, however often it is asked for."""
+    """An answer is as slow, however often it is asked for."""
     script = Script(MockOptions(ttft="50ms"))
     assert [script.answer(ask()).ttft_s for _ in range(3)] == [0.05] * 3
 

@@ -42,7 +42,7 @@ class Host:
         connection.task = self.service.answer(connection, request)
 
     def wake(self, connection: FastConnection) -> None:
-        """Nobody waits for a slot here."""
+        """No request waits for a slot here."""
         raise AssertionError(f"{connection} was woken")
 
     def unblock(self, _: FastConnection) -> None:

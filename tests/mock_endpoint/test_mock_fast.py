@@ -114,7 +114,7 @@ def test_a_client_that_waits_to_be_asked_is_asked(
     fast: MockProcess,
     connect: Callable[[MockProcess], Wire],
 ) -> None:
-    """A client that expects to be told to go on, as curl does before a long body, is told so."""
+    """A client that expects `100 Continue`, as curl does before a long body, gets it."""
     wire = connect(fast)
     head = (
         b"POST /v1/completions HTTP/1.1\r\nHost: mock\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n"
@@ -180,12 +180,12 @@ def test_what_is_not_understood_is_refused(
 def test_a_compressed_question_is_known(fast: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
     """A compressed body is refused with 415, which the truth knows, and the connection goes on."""
     wire = connect(fast)
-    known = len(fast.truth())
+    truth = len(fast.truth())
     wire.send(b"\x1f\x8b", Content_Encoding="gzip", X_Request_Id="zipped")
     assert wire.read_json()[0] == 415
     wire.send(QUESTION, "/v1/completions")
     wire.read_head()
-    first, _ = fast.truth(known + 2)[known:]
+    first, _ = fast.truth(truth + 2)[truth:]
     assert (first.request_id, first.status, first.outcome) == ("zipped", 415, "failed")
 
 
@@ -300,9 +300,9 @@ def test_it_knows_how_late_its_chunks_left(connect: Callable[[MockProcess], Wire
         with pytest.raises(ValueError, match="was stopped in order"):
             mock.punctuality()
     late = [truth.late_ns for truth in mock.truth()]
-    known = mock.punctuality()
-    assert (known.chunks, known.late_max_ns) == (6 * 20 + 3, max(late))
-    assert 0 <= known.late_p50_ns <= known.late_p99_ns <= known.late_max_ns
+    expected = mock.punctuality()
+    assert (expected.chunks, expected.late_max_ns) == (6 * 20 + 3, max(late))
+    assert 0 <= expected.late_p50_ns <= expected.late_p99_ns <= expected.late_max_ns
     assert min(late) > 0
 
 
@@ -316,10 +316,10 @@ def test_it_knows_when_it_did_not_keep_up(connect: Callable[[MockProcess], Wire]
         time.sleep(0.2)
         os.kill(mock.pid, signal.SIGCONT)
         wire.read_until(b"[DONE]")
-    known = mock.punctuality()
-    assert not known.kept_up
-    assert known.late_max_ns > 100 * MS
-    assert known.late_1ms > 100
+    expected = mock.punctuality()
+    assert not expected.kept_up
+    assert expected.late_max_ns > 100 * MS
+    assert expected.late_1ms > 100
 
 
 def test_what_has_no_time_of_its_own_cannot_be_late(connect: Callable[[MockProcess], Wire]) -> None:
@@ -361,8 +361,8 @@ def test_the_command_says_whether_it_kept_up() -> None:
             while b"[DONE]" not in client.recv(65536):
                 pass
         server.send_signal(signal.SIGINT)
-        said, errors = server.communicate(timeout=30)
-    assert (server.returncode, said) == (0, b"")
+        text, errors = server.communicate(timeout=30)
+    assert (server.returncode, text) == (0, b"")
     assert b"keep up: 1 chunks, late p50 " in errors.replace(b"kept", b"keep")
 
 

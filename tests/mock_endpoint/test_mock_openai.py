@@ -160,7 +160,7 @@ def test_a_call_in_one_piece(client: openai.OpenAI) -> None:
     assert answer.message.content is None
     assert answer.message.to_dict()["reasoning_content"] == "I look."
     assert answer.message.tool_calls is not None
-    (call,) = (one.to_dict() for one in answer.message.tool_calls)
+    (call,) = (tool_call.to_dict() for tool_call in answer.message.tool_calls)
     assert call["function"] == {"name": "weather", "arguments": '{"city":"Ulm"}'}
 
 

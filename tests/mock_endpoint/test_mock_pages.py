@@ -1,4 +1,4 @@
-"""What stands beside the answers: health, figures, models, and paths that do not exist."""
+"""What is served in addition to answers: health, figures, models, and paths that do not exist."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ def poller(request: pytest.FixtureRequest) -> Iterator[Poller]:
 @pytest.fixture
 def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
     """Two ends of a connection."""
-    one, other = socket.socketpair()
-    with one, other:
-        yield one, other
+    first, other = socket.socketpair()
+    with first, other:
+        yield first, other
 
 
 def test_a_moment_is_waited_for(poller: Poller) -> None:
@@ -108,15 +108,15 @@ def test_what_is_forgotten_is_not_reported(
 
 
 def test_the_engine_runs_on_each(poller: Poller) -> None:
-    """The loop serves a paced stream on any poller, and ends when it is told to."""
+    """The loop serves a paced stream on any poller, and ends at a signal."""
     options = MockOptions(ttft="5ms", itl="1ms", tokens="5")
     lateness, truths = Lateness(), list[Truth]()
     service = Service(options, Script(options), Stall(), None, truths.append, lateness)
-    told, stop = socket.socketpair()
-    with told, stop, socket.create_server(("127.0.0.1", 0)) as listener:
+    payload, stop = socket.socketpair()
+    with payload, stop, socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0)
         engine = Engine(poller, [listener], service, Ledger(None), Stall())
-        running = threading.Thread(target=engine.run, args=[told.fileno()])
+        running = threading.Thread(target=engine.run, args=[payload.fileno()])
         running.start()
         with socket.create_connection(listener.getsockname(), timeout=30) as client:
             client.sendall(

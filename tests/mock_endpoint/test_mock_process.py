@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("fresh_children")
 
 
 def listens(url: str) -> bool:
-    """Tell whether somebody answers there."""
+    """Tell whether a caller answers there."""
     parts = urlsplit(url)
     try:
         socket.create_connection((parts.hostname, parts.port), timeout=30).close()
@@ -189,7 +189,7 @@ def test_it_serves_tls(tmp_path: Path) -> None:
 
 
 def test_its_errors_are_one_tree() -> None:
-    """Whoever catches MockError catches all of them; bad options are ValueErrors too."""
+    """Catching MockError catches all of them; bad options are ValueErrors too."""
     assert issubclass(MockSetupError, MockError)
     assert issubclass(MockOptionsError, MockError)
     assert issubclass(MockOptionsError, ValueError)

@@ -15,21 +15,21 @@ MS = 1_000_000
 def counted(*late_ns: int) -> Punctuality:
     """What is known after chunks that were late by so much."""
     lateness = Lateness()
-    for one in late_ns:
-        lateness.note(one)
+    for value in late_ns:
+        lateness.note(value)
     return lateness.punctuality()
 
 
 @given(st.lists(st.integers(0, 60_000 * MS), min_size=1))
 def test_quantiles_are_those_of_a_sorted_list(late_ns: list[int]) -> None:
     """Quantiles are the nearest ranks, cut to 1 us below 10 ms and to 1 ms above; the greatest is exact."""
-    known = counted(*late_ns)
+    expected = counted(*late_ns)
     in_order = sorted(late_ns)
-    for said, share in ((known.late_p50_ns, 0.5), (known.late_p99_ns, 0.99)):
+    for message, share in ((expected.late_p50_ns, 0.5), (expected.late_p99_ns, 0.99)):
         exact = in_order[max(0, -int(-share * len(in_order) // 1) - 1)]
-        assert exact - (1000 if exact < 10 * MS else MS) < said <= exact
-    assert (known.chunks, known.late_max_ns) == (len(late_ns), max(late_ns))
-    assert known.late_1ms == sum(one >= MS for one in late_ns)
+        assert exact - (1000 if exact < 10 * MS else MS) < message <= exact
+    assert (expected.chunks, expected.late_max_ns) == (len(late_ns), max(late_ns))
+    assert expected.late_1ms == sum(value >= MS for value in late_ns)
 
 
 @pytest.mark.parametrize(("late", "kept_up"), [(0, True), (1, True), (2, False), (100, False)])
@@ -54,5 +54,5 @@ def test_nothing_paced_is_nothing_kept() -> None:
 
 def test_it_travels_as_json() -> None:
     """What was written as JSON is the same when it is read."""
-    known = counted(1, 2, 3 * MS)
-    assert Punctuality.from_json(known.to_json()) == known
+    expected = counted(1, 2, 3 * MS)
+    assert Punctuality.from_json(expected.to_json()) == expected

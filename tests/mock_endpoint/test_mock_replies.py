@@ -117,7 +117,9 @@ def test_however_they_are_put_together_tokens_are_the_answer(
     text: str, reasoning: str, arguments: list[str], size: int
 ) -> None:
     """Tokens, one by one or several as one, join to the reasoning, the text and the calls of a reply."""
-    calls = tuple(ToolCallPart(index, f"call_{index}", "f", one) for index, one in enumerate(arguments))
+    calls = tuple(
+        ToolCallPart(index, f"call_{index}", "f", argument) for index, argument in enumerate(arguments)
+    )
     reply = Reply(None, "", text, reasoning, calls, "stop", None, None, None, "")
     tokens = reply.tokens()
     pieces = [joined(tokens[begin : begin + size]) for begin in range(0, len(tokens), size)]

@@ -87,8 +87,8 @@ def test_token_k_is_due_k_gaps_after_the_first() -> None:
 
 def test_the_same_seed_answers_the_same() -> None:
     """Two servers with one seed answer request n alike, and requests differ."""
-    one, other = Script(VARIED), Script(VARIED)
-    first = [(made.ttft_s, list(made.pieces(1))) for made in (one.answer(ask()) for _ in range(10))]
+    script, other = Script(VARIED), Script(VARIED)
+    first = [(made.ttft_s, list(made.pieces(1))) for made in (script.answer(ask()) for _ in range(10))]
     second = [(made.ttft_s, list(made.pieces(1))) for made in (other.answer(ask()) for _ in range(10))]
     assert first == second
     assert len({ttft for ttft, _ in first}) == 10
@@ -96,10 +96,10 @@ def test_the_same_seed_answers_the_same() -> None:
 
 def test_one_answer_draws_nothing_from_another() -> None:
     """What request 2 gets does not depend on how long the answer to request 1 was."""
-    one, other = Script(VARIED), Script(VARIED)
-    one.answer(ask(max_tokens=1))
+    first, other = Script(VARIED), Script(VARIED)
+    first.answer(ask(max_tokens=1))
     list(other.answer(ask()).pieces(1))
-    assert list(one.answer(ask()).pieces(1)) == list(other.answer(ask()).pieces(1))
+    assert list(first.answer(ask()).pieces(1)) == list(other.answer(ask()).pieces(1))
 
 
 def test_the_first_line_that_matches_wins(tmp_path: Path) -> None:

@@ -22,13 +22,13 @@ MS = 1_000_000
 
 
 @given(st.integers(1, 10**12), st.integers(1, 10**10), st.integers(1, 10**10), st.integers(-(10**10), 10**11))
-def test_who_wants_to_leave_waits_until_it_is_over(first: int, after: int, lasting: int, at: int) -> None:
+def test_who_wants_to_leave_waits_until_it_is_over(first: int, after: int, lasting: int, moment: int) -> None:
     """Within the stall what is left of it, outside nothing; later requests do not move it."""
     stall = Stall(after, lasting)
     assert stall.left_s(first + after) == 0
     stall.heard(first)
     stall.heard(first + 1)
-    begin, now = first + after, first + at
+    begin, now = first + after, first + moment
     left = begin + lasting - now if begin <= now < begin + lasting else 0
     assert stall.left_s(now) == pytest.approx(left / 1e9)
 
@@ -37,7 +37,7 @@ def test_a_server_without_one_never_stands_still() -> None:
     """Without a stall there is no moment at which anything waits."""
     stall = read(None)
     stall.heard(5)
-    assert [stall.left_s(at) for at in (0, 5, 6, 10**18)] == [0, 0, 0, 0]
+    assert [stall.left_s(index) for index in (0, 5, 6, 10**18)] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,6 @@ def test_a_stall_is_not_the_engine_s_lateness(connect: Callable[[MockProcess], W
         wires[0].read_until(b"[DONE]")
         wires[1].read_json()
         wires[2].read_until(b"[DONE]")
-        known = mock.truth(3)
-    assert max(truth.late_ns for truth in known) > 100 * MS
+        records = mock.truth(3)
+    assert max(truth.late_ns for truth in records) > 100 * MS
     assert mock.punctuality().chunks < 40

@@ -43,7 +43,7 @@ def test_a_stream_is_known_in_order(
     assert truth.chunk_ns[-1] < after
     due = [truth.received_ns + 20 * MS + token * 2 * MS for token in range(10)]
     # The event loop's clock counts in float seconds: a microsecond covers its rounding.
-    assert all(sent >= at - 1000 for sent, at in zip(truth.chunk_ns, due, strict=True))
+    assert all(sent >= index - 1000 for sent, index in zip(truth.chunk_ns, due, strict=True))
     assert truth.chunk_ns[-1] <= truth.done_ns
 
 
@@ -129,10 +129,10 @@ def test_a_client_that_leaves_within_its_request_is_known(
 def test_a_refusal_is_known(instant: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
     """A request that was refused is in the truth with its status."""
     wire = connect(instant)
-    known = len(instant.truth())
+    earlier = len(instant.truth())
     wire.send(b"{", X_Request_Id="refused")
     wire.read_json()
-    truth = instant.truth(known + 1)[-1]
+    truth = instant.truth(earlier + 1)[-1]
     assert (truth.request_id, truth.status, truth.outcome) == ("refused", 400, "failed")
 
 
@@ -245,8 +245,8 @@ def test_what_was_asked_is_known(
         ):
             ask()
             wire.read_json()
-        known = {truth.request_id: truth for truth in mock.truth(3)}
-    chat, ids, refused = known["chat"], known["ids"], known["refused"]
+        records = {truth.request_id: truth for truth in mock.truth(3)}
+    chat, ids, refused = records["chat"], records["ids"], records["refused"]
     text = (
         '[{"content":"größer","role":"user"},{"content":null,"role":"assistant","tool_calls":[{"id":"a"}]},'
     )

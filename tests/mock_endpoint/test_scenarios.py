@@ -1,4 +1,4 @@
-"""Scenarios: what is sent, byte for byte, to whom, and what is said of it afterwards."""
+"""Scenarios: what is sent, byte for byte, to whom, and what is said about it afterwards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[MockProcess]:
-    """Plays `plain` to whoever asks for nothing else."""
+    """Plays `plain` to clients that ask for nothing else."""
     with start_mock(scenario="plain") as process:
         yield process
 
@@ -116,28 +116,28 @@ def test_the_bytes_are_those_of_the_script(server: MockProcess, name: str, proto
     steps = scenario.script(dialect).steps
     script = b"".join(step.data for step in steps if isinstance(step, Send))
     closes = isinstance(steps[-1], Close)
-    # A connection that is left open is closed when something comes that is no request.
+    # A connection that is left open is closed when something comes that is not a request.
     sent = raw(server, post(f"/{name}/v1{dialect.path}") + (b"" if closes else b"\x16"))
     assert sent.partition(b"HTTP/1.1 400 ")[0] == script
 
 
 def test_the_first_part_of_a_path_names_the_scenario(server: MockProcess) -> None:
     """Without one, it is the scenario that the server was started with; the truth says which it was."""
-    known = len(server.truth())
+    truth = len(server.truth())
     assert ask(server, "/v1/chat/completions", request_id="a")[0] == 200
     assert ask(server, "/http_503/v1/completions?x=1", request_id="b") == (
         503,
         b'{"error":{"message":"overloaded","type":"error","code":503}}',
     )
-    one, two = server.truth(known + 2)[known:]
-    assert (one.request_id, one.scenario, one.expect, one.outcome) == (
+    first, two = server.truth(truth + 2)[truth:]
+    assert (first.request_id, first.scenario, first.expect, first.outcome) == (
         "a",
         "plain",
         ["completed"],
         "completed",
     )
-    assert (len(one.chunk_ns), one.tokens, one.status) == (16, 16, 200)
-    assert one.received_ns + 20e6 <= one.chunk_ns[0] < one.chunk_ns[-1] < one.done_ns
+    assert (len(first.chunk_ns), first.tokens, first.status) == (16, 16, 200)
+    assert first.received_ns + 20e6 <= first.chunk_ns[0] < first.chunk_ns[-1] < first.done_ns
     assert (two.scenario, two.expect, two.outcome, two.status) == ("http_503", ["http_503"], "failed", 503)
     assert (two.chunk_ns, two.tokens) == ([], 0)
 
@@ -187,41 +187,41 @@ def test_requests_are_read_in_every_form(server: MockProcess) -> None:
 
 
 def test_a_reset_is_a_reset(server: MockProcess) -> None:
-    """The client's kernel is told so."""
+    """The client's kernel reports it."""
     with pytest.raises(ConnectionResetError):
         raw(server, post("/reset_unanswered/v1/chat/completions"))
 
 
 def test_a_client_that_leaves_is_noted(server: MockProcess) -> None:
     """The server waits for it no longer, and tells what it had sent."""
-    known = len(server.truth())
+    truth = len(server.truth())
     parts = urlsplit(server.url)
     with socket.create_connection((parts.hostname, parts.port), timeout=30) as client:
         client.sendall(post("/stall/v1/chat/completions", X_Request_Id="gone"))
         while b" w7" not in client.recv(65536):
             pass
-    (gone,) = server.truth(known + 1)[known:]
+    (gone,) = server.truth(truth + 1)[truth:]
     assert (gone.request_id, gone.tokens, gone.finish_reason) == ("gone", 8, None)
 
 
 @pytest.mark.parametrize("name", ["answered_twice", "answered_twice_late"])
 def test_a_second_response_is_the_last_on_its_connection(server: MockProcess, name: str) -> None:
     """The next request on it is noted, gets no other, and the connection closes."""
-    known = len(server.truth())
+    truth = len(server.truth())
     path = f"/{name}/v1/chat/completions"
     answer = raw(server, post(path, X_Request_Id="a") + post(path, X_Request_Id="b"))
     assert answer.count(b"HTTP/1.1 200 OK") == 2
     assert b" w15" in answer.partition(b"Connection: close")[0]
     assert b" w16" in answer.partition(b"Connection: close")[2]
-    one, two = server.truth(known + 2)[known:]
-    assert (one.request_id, one.scenario, one.tokens, one.unasked_ns) == ("a", name, 16, 0)
+    first, two = server.truth(truth + 2)[truth:]
+    assert (first.request_id, first.scenario, first.tokens, first.unasked_ns) == ("a", name, 16, 0)
     assert (two.request_id, two.scenario) == ("b", AFTER_UNASKED)
     assert two.expect == ["unasked_response", "completed"]
-    assert one.done_ns < two.unasked_ns
+    assert first.done_ns < two.unasked_ns
 
 
 def test_why_nothing_is_played(server: MockProcess) -> None:
-    """A name that is none, a place that is another, a protocol that the scenario is not for."""
+    """A name that is not one, a place that is another, a protocol that the scenario is not for."""
     paths = ("/clrf/v1/chat/completions", "/tls_plain/v1/chat/completions", "/tool_calls/v1/completions")
     words = [orjson.loads(ask(server, path)[1])["error"]["message"] for path in paths]
     assert [word.partition(";")[0] for word in words] == [

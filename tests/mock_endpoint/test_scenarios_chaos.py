@@ -31,7 +31,7 @@ def test_the_client_sees_what_the_server_did() -> None:
     events: list[Event] = []
     with start_mock(scenario="chaos", fault_share=0.5, seed=3) as mock:
         asyncio.run(_ask(mock.url, events))
-        truth = {one.request_id: one for one in mock.truth(REQUESTS)}
+        truth = {record.request_id: record for record in mock.truth(REQUESTS)}
     ends = [event for event in events if event.type in TERMINAL]
     assert violations(events) == []
     assert sorted(event.sample_uuid or "" for event in ends) == sorted(uuid or "" for uuid in truth)
@@ -42,7 +42,7 @@ def test_the_client_sees_what_the_server_did() -> None:
     }
     assert {uuid: name for uuid, name in seen.items() if name not in truth[uuid].expect} == {}
     # Who came after an unasked response has no other.
-    own = {uuid for uuid, one in truth.items() if one.scenario != AFTER_UNASKED}
+    own = {uuid for uuid, record in truth.items() if record.scenario != AFTER_UNASKED}
     completed = Counter(truth[uuid].outcome for uuid in own)["completed"]
     assert completed == [seen[uuid] for uuid in own].count("completed")
     assert 0 < completed < REQUESTS

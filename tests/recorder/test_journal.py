@@ -1,4 +1,4 @@
-"""A log that somebody was killed over while it was no write-ahead one: it is read as it was before."""
+"""A log that a caller was killed over while it was no write-ahead one: it is read as it was before."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_writer_undoes_it(half_done: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         (16, 0, "pages of the log 0"),
         (16, 0x7FFFFFFE, "pages of the log 2,147,483,646"),
@@ -84,7 +84,9 @@ def test_a_writer_undoes_it(half_done: Path) -> None:
         (0, 0x01020304, "does not fit"),
     ],
 )
-def test_a_journal_of_another_database_is_refused(half_done: Path, place: int, value: int, told: str) -> None:
+def test_a_journal_of_another_database_is_refused(
+    half_done: Path, place: int, value: int, message: str
+) -> None:
     """By readers and writers; SQLite would empty the log, or make it terabytes long."""
     journal = half_done.with_name("events.db-journal")
     content = bytearray(journal.read_bytes())
@@ -92,9 +94,9 @@ def test_a_journal_of_another_database_is_refused(half_done: Path, place: int, v
     journal.write_bytes(content)
     before = half_done.read_bytes()
     for look in (verify, roll_back, is_hot):
-        with pytest.raises(NotALogError, match=told):
+        with pytest.raises(NotALogError, match=message):
             look(half_done)
-    with pytest.raises(NotALogError, match=told), readable(half_done):
+    with pytest.raises(NotALogError, match=message), readable(half_done):
         pass
     assert half_done.read_bytes() == before
 

@@ -28,18 +28,18 @@ hold = Hold(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
 """
-"""A process that holds a folder until somebody kills it."""
+"""A process that holds a folder until a caller kills it."""
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for a folder."""
+    """No process waits for a folder."""
     monkeypatch.setattr(lock, "PATIENCE_S", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_folder_has_one_writer(tmp_path: Path) -> None:
-    """The second one is told what is going on, and how to look at it."""
+    """The second one is notified of what is going on, and how to look at it."""
     hold = Hold(tmp_path)
     assert is_held(tmp_path)
     with pytest.raises(BeingWrittenError, match=r"another process is writing this run; `loadgen watch "):
@@ -103,7 +103,7 @@ def test_who_only_looks_keeps_nobody_from_writing(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_locked_is_written_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some network filesystems lock no directories; nobody can say then whether a run is running."""
+    """Some network filesystems lock no directories; whether a run is running is unknown then."""
 
     def refuse(*_: object) -> NoReturn:
         raise OSError(errno.EBADF, "no directories here")
@@ -116,5 +116,5 @@ def test_a_folder_that_cannot_be_locked_is_written_all_the_same(
 
 
 def test_what_is_not_there_is_not_held(tmp_path: Path) -> None:
-    """A folder that somebody will make later, for instance."""
+    """A folder that a caller will make later, for instance."""
     assert not is_held(tmp_path / "nowhere")

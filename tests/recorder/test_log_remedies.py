@@ -63,14 +63,16 @@ def test_a_disk_that_gets_full_ends_the_recording(tmp_path: Path, monkeypatch: p
     assert f" {recorder.health.lost} events are not in it." in str(caught.value)
     monkeypatch.undo()
     connection = sqlite3.connect(log)
-    kept = [at_ns for (at_ns,) in connection.execute("SELECT at_ns FROM events WHERE code = 22 ORDER BY seq")]
+    stored = [
+        at_ns for (at_ns,) in connection.execute("SELECT at_ns FROM events WHERE code = 22 ORDER BY seq")
+    ]
     connection.close()
-    assert kept == list(range(len(kept)))
-    assert len(kept) == recorder.health.events > 0
+    assert stored == list(range(len(stored)))
+    assert len(stored) == recorder.health.events > 0
 
 
 def test_a_disk_that_takes_nothing() -> None:
     """How long, how many, and what to look for."""
-    said = str(stalled(LOG, 7.2, 12_345))
-    assert "has not taken anything for 7 s; about 12345 events are not in the log" in said
-    assert "locked the log" in said
+    message = str(stalled(LOG, 7.2, 12_345))
+    assert "has not taken anything for 7 s; about 12345 events are not in the log" in message
+    assert "locked the log" in message

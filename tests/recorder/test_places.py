@@ -45,9 +45,9 @@ def not_writable(tmp_path: Path) -> Path:
 
 
 def not_a_disk(_: Path) -> Path:
-    """Where the kernel keeps what it tells, nobody makes a file."""
+    """In the kernel's own file system no file can be made."""
     if sys.platform != "linux":
-        pytest.skip("only Linux has /proc, where the kernel lets nobody make a file")
+        pytest.skip("only Linux has /proc, where the kernel lets no process make a file")
     return Path("/proc/self")
 
 
@@ -62,7 +62,7 @@ def too_deep(tmp_path: Path) -> Path:
 
 
 def below_a_file(tmp_path: Path) -> Path:
-    """Where a file stands there can be no folder."""
+    """Where a file is there can be no folder."""
     (tmp_path / "file").write_text("")
     return tmp_path / "file"
 
@@ -102,7 +102,7 @@ def test_a_log_that_cannot_be_written_ahead_is_taken_away_again(
     NoWriteAhead.made = []
     connect = sqlite3.connect
     monkeypatch.setattr(
-        sqlite3, "connect", lambda *given, **options: connect(*given, **options, factory=NoWriteAhead)
+        sqlite3, "connect", lambda *argument, **options: connect(*argument, **options, factory=NoWriteAhead)
     )
     with pytest.raises(LogNotMadeError, match="no log can be made here"):
         Store.create(tmp_path / "events.db", Session())
@@ -114,7 +114,7 @@ def test_a_log_that_cannot_be_written_ahead_is_taken_away_again(
 
 
 def test_the_folder_is_free_when_a_log_cannot_be_closed(tmp_path: Path) -> None:
-    """The error is told, and the next one can begin."""
+    """The error is reported, and the next one can begin."""
 
     class Stubborn(sqlite3.Connection):
         def close(self) -> None:

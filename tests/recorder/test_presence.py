@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def test_a_log_that_grows_is_there(tmp_path: Path) -> None:
-    """Also while what lies beside it is not there yet, and when it comes."""
+    """Also while the files next to it are not there yet, and when it comes."""
     log = tmp_path / "events.db"
     presence = Presence(log)
     for length in (1, 1, 5):
@@ -57,7 +57,7 @@ def cut_short(log: Path) -> None:
 
 
 def without_its_wal(log: Path) -> None:
-    """Somebody has tidied up."""
+    """A caller has tidied up."""
     log.with_name("events.db-wal").unlink()
 
 
@@ -78,8 +78,8 @@ WAYS: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_log_that_is_taken_away_is_noticed(tmp_path: Path, way: str) -> None:
-    """By the next batch, although SQLite would go on writing to a file that nobody can find."""
-    take_away, said = WAYS[way]
+    """By the next batch, although SQLite would go on writing to a file that has no name any more."""
+    take_away, text = WAYS[way]
     log = tmp_path / "run" / "events.db"
     failures: list[WriterError] = []
     recorder = EventRecorder(path=log, on_failure=failures.append)
@@ -88,7 +88,7 @@ def test_a_log_that_is_taken_away_is_noticed(tmp_path: Path, way: str) -> None:
     recorder.wait_for_writes()
     take_away(log)
     recorder.put(Event(EventType.FIRST_CHUNK, 2, "a"))
-    with pytest.raises(WriterError, match=said) as caught:
+    with pytest.raises(WriterError, match=text) as caught:
         recorder.wait_for_writes()
     assert isinstance(caught.value.__cause__, LogGoneError)
     assert "leave it alone, and run again" in str(caught.value)
@@ -105,8 +105,8 @@ MANY = 4000
 """Enough that it has folded most."""
 
 
-@pytest.mark.parametrize(("events", "kept"), [(FEW, 0), (MANY, MANY // 2)])
-def test_what_is_left_of_a_log_that_was_cut_is_whole(tmp_path: Path, events: int, kept: int) -> None:
+@pytest.mark.parametrize(("events", "stored"), [(FEW, 0), (MANY, MANY // 2)])
+def test_what_is_left_of_a_log_that_was_cut_is_whole(tmp_path: Path, events: int, stored: int) -> None:
     """What had been folded into the file can be read, and nothing has been spoilt."""
     log = tmp_path / "events.db"
     recorder = EventRecorder(path=log)
@@ -117,7 +117,7 @@ def test_what_is_left_of_a_log_that_was_cut_is_whole(tmp_path: Path, events: int
     with_its_wal_cut(log)
     with pytest.raises(WriterError, match="was cut short, from"):
         recorder.close()
-    assert kept <= sound_events(log) <= events
+    assert stored <= sound_events(log) <= events
     assert sound_events(log) < events
 
 

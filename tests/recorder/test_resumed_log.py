@@ -1,4 +1,4 @@
-"""A log that is gone on with: another segment, whose clock is put on the first one's."""
+"""A log that is continued: another segment, whose clock is put on the first one's."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_segment_begins_after_the_last_event(log: Path) -> None:
 
 
 def test_an_event_that_is_younger_than_the_log_gets_its_name(log: Path) -> None:
-    """Who goes on with a log may know more events than who made it."""
+    """Who continues with a log may know more events than who made it."""
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("DELETE FROM event_types WHERE name = 'TELEMETRY'")
     Store.reopen(log, FIRST).close()
@@ -147,7 +147,7 @@ def test_an_older_log_is_only_read(log: Path) -> None:
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(OldLogError, match=r"log format 1; it can be read as ever"):
         Store.reopen(log, FIRST)
-    # Nobody holds it any more.
+    # No process holds it any more.
     lock.Hold(log.parent).release()
 
 
@@ -192,7 +192,7 @@ def test_a_log_that_is_read_while_it_is_closed_is_one_file(log: Path) -> None:
         ending.start()
         store.close()
         ending.join()
-    assert [found.name for found in log.parent.iterdir()] == ["events.db"]
+    assert [path.name for path in log.parent.iterdir()] == ["events.db"]
 
 
 def test_a_reader_does_not_keep_a_log_from_being_closed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_a_log_that_somebody_has_gone_on_with_meanwhile(log: Path) -> None:
 
 
 def test_a_link_is_not_gone_on_with(log: Path, tmp_path: Path) -> None:
-    """Whoever goes on with the log itself holds another folder; a link to the folder is the folder."""
+    """Continuing the log itself holds another folder; a link to the folder is the folder."""
     link = tmp_path / "linked" / "events.db"
     link.parent.mkdir()
     link.symlink_to(log)
@@ -237,12 +237,12 @@ def test_a_link_is_not_gone_on_with(log: Path, tmp_path: Path) -> None:
 
 
 def test_a_log_that_does_not_say_when_it_was_begun(log: Path) -> None:
-    """It is damaged; nothing stays open, and nobody is kept from it."""
+    """It is damaged; nothing stays open or locked."""
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("DELETE FROM sittings")
-    with pytest.raises(NotALogError, match="does not say when it was begun") as kept:
+    with pytest.raises(NotALogError, match="does not say when it was begun") as raised:
         Store.reopen(log, FIRST)
-    # Whoever had left a transaction open would keep others from writing as long as the error lives.
+    # A transaction that stays open would keep others from writing as long as the error lives.
     with closing(sqlite3.connect(log, timeout=0, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
-    assert not lock.is_held(log.parent), kept
+    assert not lock.is_held(log.parent), raised

@@ -56,7 +56,7 @@ def test_what_somebody_added_for_himself_is_welcome(log: Path) -> None:
 
 @pytest.mark.parametrize("name", ["events.db", "events.db-wal", "events.db-shm", "events.db-journal"])
 def test_no_pipe_is_opened(log: Path, name: str) -> None:
-    """It would be waited for, for ever."""
+    """It would be waited for, without end."""
     path = log.with_name(name)
     path.unlink(missing_ok=True)
     os.mkfifo(path)

@@ -28,9 +28,9 @@ def test_a_new_log_is_one_that_this_version_reads(tmp_path: Path) -> None:
 def test_every_event_type_is_in_the_lookup_table(tmp_path: Path) -> None:
     """Plain SQL can name what happened."""
     connection = sqlite3.connect(make(tmp_path / "events.db"))
-    found = dict(connection.execute("SELECT code, name FROM event_types"))
+    result = dict(connection.execute("SELECT code, name FROM event_types"))
     connection.close()
-    assert found == {kind.value: kind.name for kind in EventType}
+    assert result == {kind.value: kind.name for kind in EventType}
 
 
 def test_a_missing_file_is_not_a_log(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_missing_file_is_not_a_log(tmp_path: Path) -> None:
 
 
 def test_another_file_is_not_a_log(tmp_path: Path) -> None:
-    """Neither is a text file, nor somebody else's database."""
+    """Neither is a text file, nor another process's database."""
     text = tmp_path / "text.db"
     text.write_text("hello, I am not a database, but I am long enough to be taken for one" * 20)
     with pytest.raises(NotALogError, match="not a SQLite file"):
@@ -76,9 +76,9 @@ def test_any_number_of_rows_is_appended_whole(tmp_path_factory: pytest.TempPathF
     store.append([schema.row(Event(EventType.FIRST_CHUNK, at_ns, str(at_ns))) for at_ns in range(count)])
     store.close()
     connection = sqlite3.connect(path)
-    found = connection.execute("SELECT at_ns, sample_uuid FROM events ORDER BY seq").fetchall()
+    result = connection.execute("SELECT at_ns, sample_uuid FROM events ORDER BY seq").fetchall()
     connection.close()
-    assert found == [(at_ns, str(at_ns)) for at_ns in range(count)]
+    assert result == [(at_ns, str(at_ns)) for at_ns in range(count)]
 
 
 def test_a_failed_append_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ def test_a_failed_append_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_a_finished_log_is_one_file(tmp_path: Path) -> None:
-    """Nothing lies beside it that could be forgotten when it is copied, also after it was read."""
+    """Nothing is next to it that could be forgotten when it is copied, also after it was read."""
     path = make(tmp_path / "events.db")
     verify(path)
-    assert [found.name for found in tmp_path.iterdir()] == ["events.db"]
+    assert [file.name for file in tmp_path.iterdir()] == ["events.db"]
 
 
 def test_big_members_stand_apart() -> None:

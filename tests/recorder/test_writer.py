@@ -155,7 +155,7 @@ def test_a_payload_is_encoded_on_the_writers_thread(tmp_path: Path) -> None:
 
 
 def test_a_payload_that_cannot_be_encoded_does_not_lose_the_event(tmp_path: Path) -> None:
-    """The event stands in the log and says what was wrong with its payload."""
+    """The event is in the log and says what was wrong with its payload."""
     path = tmp_path / "events.db"
     with EventRecorder(path=path):
         EventRecorder.record_event(EventType.COMPLETE, 1, "a", data={"bad": object()})
@@ -411,7 +411,7 @@ def test_a_log_that_cannot_be_looked_at(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(PermissionError), EventRecorder(path=path):
         pass
     assert not is_held(path.parent)
-    assert [found.name for found in path.parent.iterdir()] == ["events.db"]
+    assert [file.name for file in path.parent.iterdir()] == ["events.db"]
     assert EventRecorder.LIVE is None
 
 

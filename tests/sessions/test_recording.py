@@ -94,7 +94,7 @@ def test_a_disk_that_takes_its_time(
         async with recording(recorder, Stop(), Terminal()):
             for at_ns in range(100):
                 recorder.put(Event(EventType.FIRST_CHUNK, at_ns, "a"))
-            while capsys_lines(capsys, said) < 2:  # noqa: ASYNC110 (nobody tells of it)
+            while capsys_lines(capsys, said) < 2:  # noqa: ASYNC110 (there is no event to await)
                 await asyncio.sleep(0.01)
             assert 1 <= recorder.unwritten <= 101
             no_answer.set()

@@ -121,8 +121,8 @@ def word_tokenizer(tmp_path: Path) -> Path:
     from transformers import PreTrainedTokenizerFast
 
     words = ["?", "Please", "read", "(insert", "answer", 'here)".']
-    known = {word: index for index, word in enumerate(words)}
-    tokenizer = Tokenizer(models.WordLevel(known, unk_token="?"))  # noqa: S106 (no password)
+    expected = {word: index for index, word in enumerate(words)}
+    tokenizer = Tokenizer(models.WordLevel(expected, unk_token="?"))  # noqa: S106 (no password)
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     folder = tmp_path / "tokenizer"
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="?").save_pretrained(folder)  # noqa: S106

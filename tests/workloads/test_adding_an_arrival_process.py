@@ -77,7 +77,7 @@ def test_a_load_runs_with_it(checkout: Path, tmp_path: Path) -> None:
         "from itertools import islice; from workloads.arrivals import triangular\n"
         "print(*(round(at * 1e7) for at in islice(triangular(7, 1.0), 20)))"
     )
-    positions = [int(at) for at in python(checkout, "-c", script).split()]
+    positions = [int(index) for index in python(checkout, "-c", script).split()]
     assert [due_ns for (due_ns,) in query(run, due).rows] == positions
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def asked(inputs: Inputs) -> Iterator[Question]:
     """A question a row, with as many examples before it as the option says."""
     for index, row in enumerate(inputs.rows):
-        shown = [one["question"] for one in inputs.more("dev")[: inputs.options["shots"]]]
+        shown = [item["question"] for item in inputs.more("dev")[: inputs.options["shots"]]]
         sample = Sample(
             index, " ".join([*shown, row["question"]]), max_tokens=row["most"], tags={"kind": "x"}
         )
@@ -56,7 +56,7 @@ def data(tmp_path: Path) -> Path:
     """A folder with the data of a benchmark."""
     folder = tmp_path / "data" / "quiz"
     folder.mkdir(parents=True)
-    rows = [{"question": one, "answer": one.upper(), "most": None} for one in "abc"]
+    rows = [{"question": item, "answer": item.upper(), "most": None} for item in "abc"]
     rows[1]["most"] = 5
     (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (folder / "dev.jsonl").write_text('{"question": "e"}\n', encoding="utf-8")
@@ -103,7 +103,7 @@ def test_facts(data: Path) -> None:
 
 
 def test_a_part(data: Path) -> None:
-    """Of the rest nothing is read, and so nobody knows how many rows there are."""
+    """Of the rest nothing is read, so the number of rows is unknown."""
     read = dataset([quiz()], data, samples=1, offset=1)
     assert [(question.id, question.sample.index) for question in read.questions] == [("q1", 0)]
     assert (read.tasks[0]["rows"], read.tasks[0]["count"], read.tasks[0]["offset"]) == (None, 1, 1)
@@ -112,10 +112,10 @@ def test_a_part(data: Path) -> None:
         dataset([quiz()], data, offset=3)
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, [64, 5, 64]), (9, [9, 9, 9])])
-def test_the_most_tokens(data: Path, given: int | None, expected: list[int]) -> None:
+@pytest.mark.parametrize(("argument", "expected"), [(None, [64, 5, 64]), (9, [9, 9, 9])])
+def test_the_most_tokens(data: Path, argument: int | None, expected: list[int]) -> None:
     """What the user says goes before a question's own limit, and that before the benchmark's."""
-    assert [sample.max_tokens for sample in dataset([quiz()], data, max_tokens=given).samples] == expected
+    assert [sample.max_tokens for sample in dataset([quiz()], data, max_tokens=argument).samples] == expected
 
 
 def test_the_most_tokens_of_later_turns(data: Path) -> None:
@@ -131,7 +131,7 @@ def test_the_most_tokens_of_later_turns(data: Path) -> None:
 
 
 def test_the_checksum(data: Path, tmp_path: Path) -> None:
-    """It is that of what is asked and what it is held against, wherever the data comes from."""
+    """It is that of what is asked and what it is compared with, wherever the data comes from."""
     first = dataset([quiz()], data).sha256
     lines = "question,answer,most\na,A,\nb,B,5\nc,C,\n"
     (tmp_path / "test.csv").write_text(lines, encoding="utf-8")
@@ -143,7 +143,7 @@ def test_the_checksum(data: Path, tmp_path: Path) -> None:
 
 
 def test_twice(data: Path, tmp_path: Path) -> None:
-    """One task twice, or two files with one name, could not be told apart."""
+    """One task twice, or two files with one name, could not be distinguished."""
     with pytest.raises(TaskError, match=r"quiz:shots=1: named 2 times; .* --repeats"):
         dataset([quiz(), quiz()], data)
     (tmp_path / "b").mkdir()
@@ -155,7 +155,7 @@ def test_twice(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_missing_column(data: Path) -> None:
-    """A row without a column that the benchmark needs is told with its place and the nearest name."""
+    """A row without a column that the benchmark needs is reported with its place and the nearest name."""
     (data / "quiz" / "test.jsonl").write_text('{"question": "a", "anser": "A"}\n', encoding="utf-8")
     with pytest.raises(ColumnError, match=r"test.jsonl, line 1: .* no column 'answer'; .*mean 'anser'"):
         dataset([quiz()], data)
@@ -163,8 +163,8 @@ def test_a_missing_column(data: Path) -> None:
 
 def test_where_data_is_looked_for(data: Path, tmp_path: Path) -> None:
     """In a folder with the benchmark's name, then in the folder itself; else the wanted files are named."""
-    beside = {"question": "z", "answer": "Z", "most": None}
-    (data / "test.jsonl").write_text(json.dumps(beside) + "\n", encoding="utf-8")
+    neighbour = {"question": "z", "answer": "Z", "most": None}
+    (data / "test.jsonl").write_text(json.dumps(neighbour) + "\n", encoding="utf-8")
     assert len(load(quiz(), data).questions) == 3
     (data / "quiz" / "test.jsonl").unlink()
     (data / "dev.jsonl").write_text('{"question": "e"}\n', encoding="utf-8")
@@ -189,26 +189,28 @@ def test_two_questions_with_one_id(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("gsm8", "gsm8: no task of this name; did you mean 'gsm8k'"),
         ("gsm8k:shots=1", "gsm8k:shots=1: no option 'shots=1'; the options of gsm8k are: "),
         ("plain.txt", "plain.txt: no task of this name"),
     ],
 )
-def test_no_task(text: str, said: str) -> None:
+def test_no_task(text: str, message: str) -> None:
     """A name that nothing has, an option that it does not have."""
-    with pytest.raises(TaskError, match=said):
+    with pytest.raises(TaskError, match=message):
         parse(text)
 
 
 def test_benchmarks_of_different_temperatures_are_each_asked_at_their_own(data: Path) -> None:
     """Their questions carry it, unless the session has one, or all benchmarks have the same."""
     warm, none = quiz(), Task("plain", replace(QUIZ, name="plain", temperature=None), {"shots": 1})
-    assert [one.temperature for one in dataset([warm], data).samples] == [None] * 3
+    assert [sample.temperature for sample in dataset([warm], data).samples] == [None] * 3
     both = dataset([warm, replace(none, workload=replace(none.workload, name="quiz"))], data)
-    assert [one.temperature for one in both.samples] == [0.5] * 3 + [0.0] * 3
+    assert [sample.temperature for sample in both.samples] == [0.5] * 3 + [0.0] * 3
     assert [task["sampled_at"] for task in both.tasks] == [0.5, 0.0]
-    given = dataset([warm, replace(none, workload=replace(none.workload, name="quiz"))], data, temperature=1)
-    assert {one.temperature for one in given.samples} == {None}
-    assert [task["sampled_at"] for task in given.tasks] == [1, 1]
+    arguments = dataset(
+        [warm, replace(none, workload=replace(none.workload, name="quiz"))], data, temperature=1
+    )
+    assert {sample.temperature for sample in arguments.samples} == {None}
+    assert [task["sampled_at"] for task in arguments.tasks] == [1, 1]

@@ -35,13 +35,13 @@ def write(path: Path, *rows: Any) -> None:
 )
 def test_a_record_of_mmlu_pro(letters: dict[str, str | None], by: str, *, passes: bool) -> None:
     """All three rules, or the first; and no letter but the drawn one where none of them finds any."""
-    said = {
+    record = {
         "is": "the answer is (A)",
         "announced": "Answer: B",
         "alone": "It is C.",
         "none": None,
     }
-    rows = [{"question_id": name, "response": text, "pred": letters[name]} for name, text in said.items()]
+    rows = [{"question_id": name, "response": text, "pred": letters[name]} for name, text in record.items()]
     line = mmlu_pro.of_record(rows, "a model")
     assert line.passes is passes
     assert line.scorer == f"mmlu_pro/{by}, a model"

@@ -56,7 +56,7 @@ def played(messages: list[dict[str, Any]]) -> list[list[Any]]:
 
 @given(messages=recordings())
 def test_played_with_the_recorded_answers(messages: list[dict[str, Any]]) -> None:
-    """The contexts are exactly the recorded ones: what came before each answer to somebody."""
+    """The contexts are exactly the recorded ones: what came before each answer to a caller."""
     asked = [number for number, message in enumerate(messages) if message["role"] == "user"]
     answered = [number for number, message in enumerate(messages) if message["role"] == "assistant"]
     before = [messages[:number] for number in answered if number > asked[0]]
@@ -76,13 +76,13 @@ def test_the_log_gets_each_message_once(messages: list[dict[str, Any]]) -> None:
     """The new messages of the turns, with the answers between them, are the conversation."""
     opening, follow_ups = read_conversation("here", messages, "all")
     sample = Sample(0, chat=opening, follow_ups=follow_ups)
-    told = sample.new_messages()
+    payload = sample.new_messages()
     for number, turn in enumerate(follow_ups, start=1):
         assert turn.recorded is not None
         sample = sample.after(turn.recorded)
         assert sample.turn == number
-        told += [turn.recorded, *sample.new_messages()]
-    assert told == sample.messages()
+        payload += [turn.recorded, *sample.new_messages()]
+    assert payload == sample.messages()
 
 
 def test_results_of_tools_are_a_turn() -> None:
@@ -121,7 +121,7 @@ def test_a_plain_question_is_one(tmp_path: Path) -> None:
     """A conversation that a prompt and a system prompt say is asked like them, by any protocol."""
     file = tmp_path / "q.jsonl"
     file.write_text(
-        "\n".join(json.dumps({"messages": said}) for said in ([USER, ANSWER], [SYSTEM, USER])),
+        "\n".join(json.dumps({"messages": message}) for message in ([USER, ANSWER], [SYSTEM, USER])),
         encoding="utf-8",
     )
     assert load_prompts(file).samples == (Sample(0, "u"), Sample(1, "u", "s"))
@@ -201,21 +201,21 @@ GOLDEN = Path(__file__).with_name("golden") / "bad_chats.txt"
 
 def test_complaints_about_conversations(tmp_path: Path) -> None:
     """Each gets a sentence with the file, the line, the message, and what is wrong with it."""
-    said = []
+    lines = []
     for name, (row, take) in BAD.items():
         file = tmp_path / f"{name}.jsonl"
         file.write_text(json.dumps(row), encoding="utf-8")
         with pytest.raises(WorkloadError) as caught:
             load_prompts(file, take=take)  # type: ignore[arg-type]  # a parametrized literal
-        told = f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", "")
-        # What the parser says of JSON that is none differs from one of its versions to the next.
-        said.append(re.sub(r"not JSON \([^)]+\)", "not JSON (…)", told))
-    golden.check(GOLDEN, "\n".join(said) + "\n")
+        message = f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", "")
+        # What the parser says of what is not JSON differs from one of its versions to the next.
+        lines.append(re.sub(r"not JSON \([^)]+\)", "not JSON (…)", message))
+    golden.check(GOLDEN, "\n".join(lines) + "\n")
 
 
 @pytest.mark.parametrize("take", ["first", "last"])
 def test_what_is_not_sent_need_not_be_sound(tmp_path: Path, take: Any) -> None:
-    """Answers in succession, and what comes after all that is asked, are nobody's trouble."""
+    """Answers in succession, and what comes after all that is asked, do not matter."""
     file = tmp_path / "q.jsonl"
     file.write_text(
         json.dumps({"messages": [USER, ANSWER, ANSWER, USER, says("assistant", "")]}), encoding="utf-8"

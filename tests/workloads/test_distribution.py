@@ -41,9 +41,9 @@ def test_a_plain_length_is_always_drawn() -> None:
 
 
 @given(SEEDS, MILLISECONDS, MILLISECONDS)
-def test_uniform_stays_inside_its_ends(seed: int, one: int, other: int) -> None:
+def test_uniform_stays_inside_its_ends(seed: int, first: int, other: int) -> None:
     """No draw of a uniform distribution lies outside of it."""
-    low, high = sorted((one, other))
+    low, high = sorted((first, other))
     draw, rng = duration(f"uniform:{low}ms..{high}ms"), state(seed)
     drawn = [draw(rng) for _ in range(50)]
     rounding = 1e-12
@@ -79,8 +79,8 @@ def test_exponential_has_its_mean(seed: int, mean: int) -> None:
 @given(SEEDS, st.sampled_from(["uniform:1ms..9ms", "normal:5ms,9ms", "lognormal:5ms,1", "exponential:5ms"]))
 def test_the_same_seed_draws_the_same(seed: int, spec: str) -> None:
     """What is drawn depends on the random state alone, and no time is negative."""
-    one, other = state(seed), state(seed)
-    drawn = [duration(spec)(one) for _ in range(20)]
+    first, other = state(seed), state(seed)
+    drawn = [duration(spec)(first) for _ in range(20)]
     assert drawn == [duration(spec)(other) for _ in range(20)]
     assert min(drawn) >= 0.0
 

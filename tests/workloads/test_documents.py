@@ -101,11 +101,11 @@ def test_any_text_is_read_as_by_the_parsers_or_refused(text: str) -> None:
     """No other error comes out."""
     for parse, by_parser in ((parse_toml, tomllib.loads), (parse_json, json.loads), (parse_yaml, safe)):
         try:
-            found = parse(text)
+            result = parse(text)
         except MalformedError as error:
             assert str(error)  # noqa: PT017 (it may also be right)
         else:
-            assert repr(found) == repr(by_parser(text))
+            assert repr(result) == repr(by_parser(text))
 
 
 @pytest.mark.parametrize("text", ["!!set .", "!!omap a", "!!pairs {a: b}"])

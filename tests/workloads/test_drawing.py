@@ -43,9 +43,9 @@ def test_each_group_has_its_share(count: int, seed: int) -> None:
     places = chosen(count, seed)
     assert len(places) == count
     asked = questions()
-    found = Counter(asked[place].sample.tags["subject"] for place in places)
+    result = Counter(asked[place].sample.tags["subject"] for place in places)
     for subject, size in SIZES.items():
-        assert abs(found[subject] - count * size / 100) < 1
+        assert abs(result[subject] - count * size / 100) < 1
 
 
 def test_each_question_has_the_same_chance() -> None:

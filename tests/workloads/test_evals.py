@@ -102,7 +102,7 @@ def test_numbers(value: str, score: float, scorer: Callable[..., Scorer]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("return '1.0'", "returned '1.0', where a number should be"),
         ("return None", "returned None, where"),
@@ -122,14 +122,14 @@ def test_numbers(value: str, score: float, scorer: Callable[..., Scorer]) -> Non
     ],
 )
 @pytest.mark.parametrize("kind", ["def", "async def"])
-def test_no_score(kind: str, body: str, said: str, scorer: Callable[..., Scorer]) -> None:
-    """What is no number, or was raised, is no score of 0: there is none, with the row and the reason."""
+def test_no_score(kind: str, body: str, message: str, scorer: Callable[..., Scorer]) -> None:
+    """No number, or an exception, is not a score of 0: there is no score, but the row and the reason."""
     if kind == "async def" and body.startswith("yield"):
-        said = "returned <async_generator object"
+        message = "returned <async_generator object"
     score = scorer(f"{kind} score(solution_str, ground_truth, **kw):\n    {body}\n").grade(REFERENCE, ANSWER)
     assert (score.value, score.status) == (None, Status.INFRA_ERROR)
     assert score.reason.startswith("row r7: graders_")
-    assert re.search(said, score.reason), score.reason
+    assert re.search(message, score.reason), score.reason
 
 
 def test_an_interrupt_is_the_users(scorer: Callable[..., Scorer]) -> None:
@@ -168,13 +168,13 @@ def test_its_definition_is_that_of_its_file(scorer: Callable[..., Scorer]) -> No
     "text", ["graders", ":score", "graders:", "a b:score", "graders.py:", "a/b:score", "a::b"]
 )
 def test_no_function(text: str) -> None:
-    """What names no function is told how to."""
+    """The message says how a function is named."""
     with pytest.raises(EvalError, match=f"--eval {text}: no eval function; write MODULE:FUNCTION"):
         eval_scorer(text)
 
 
 @pytest.mark.parametrize(
-    ("source", "function", "said"),
+    ("source", "function", "message"),
     [
         (
             "import nothing_of_the_kind",
@@ -202,15 +202,15 @@ def test_no_function(text: str) -> None:
     ],
 )
 def test_before_anything_is_asked(
-    source: str, function: str, said: str, scorer: Callable[..., Scorer]
+    source: str, function: str, message: str, scorer: Callable[..., Scorer]
 ) -> None:
-    """A module that cannot be imported, and a function that cannot be called, are told at once."""
-    with pytest.raises(EvalError, match=said):
+    """A module that cannot be imported, and a function that cannot be called, are reported at once."""
+    with pytest.raises(EvalError, match=message):
         scorer(source, function)
 
 
 def test_a_module_that_is_not_there(tmp_path: Path) -> None:
-    """It is told by its name."""
+    """The message has its name."""
     with pytest.raises(EvalError, match="--eval gone_graders:x: the module gone_graders cannot be imported"):
         eval_scorer("gone_graders:x", tmp_path)
 

@@ -1,4 +1,4 @@
-"""Data is fetched once, kept with its checksums, and what stands in the way is said with the way out."""
+"""Data is fetched once, kept with its checksums, and errors have a remedy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Answer(BaseHTTPRequestHandler):
         self.server.asked.append(f"{self.command} {path}")
         name = path.rpartition(f"/resolve/{COMMIT}/")[2].removeprefix("/plain/")
         if path.startswith("/api/datasets/org/name"):
-            files = [{"rfilename": one} for one in (*self.server.files, LOST)]
+            files = [{"rfilename": item} for item in (*self.server.files, LOST)]
             self.answer(json.dumps({"id": "org/name", "sha": COMMIT, "siblings": files}).encode())
         elif name in self.server.files:
             self.answer(self.server.files[name])
@@ -102,7 +102,7 @@ def _kept_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def to_the_hub(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the hub's client ask somebody else, as HF_ENDPOINT does."""
+    """Have the hub's client ask another process, as HF_ENDPOINT does."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "ENDPOINT", url)
@@ -111,7 +111,7 @@ def to_the_hub(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def unused() -> str:
-    """The address of a port that nobody listens on."""
+    """The address of a port that no process listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -145,7 +145,7 @@ def test_files_of_a_repository(monkeypatch: pytest.MonkeyPatch) -> None:
         "notes": [],
     }
     to_the_hub(unused(), monkeypatch)
-    assert load(task(source)) == read, "it is kept: nobody is asked again"
+    assert load(task(source)) == read, "it is stored: no server is asked again"
 
 
 def test_files_in_folders_of_a_repository(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_files_in_folders_of_a_repository(monkeypatch: pytest.MonkeyPatch) -> No
         read = load(task(source), count=2)
     assert [question.sample.prompt for question in read.questions] == ["a", "b"]
     assert list(read.facts["files"]) == ["all/test-1.jsonl"]
-    assert [one.sample.prompt for one in load(task(source)).questions] == ["a", "b", "c"]
+    assert [question.sample.prompt for question in load(task(source)).questions] == ["a", "b", "c"]
 
 
 def test_files_of_other_publishers() -> None:
@@ -191,7 +191,7 @@ def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hub", "repository", "said"),
+    ("hub", "repository", "message"),
     [
         ("org/other", ("*",), r"the dataset does not exist on the hub.*hf auth login.*--data DIR"),
         ("org/name", ("*.csv",), r"no \*\.csv in it; .*--data DIR"),
@@ -199,12 +199,12 @@ def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_the_hub_does_not_have(
-    hub: str, repository: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+    hub: str, repository: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dataset that is not there or not open, files that are not there."""
     with published(test_jsonl=ROWS) as site:
         to_the_hub(site.url, monkeypatch)
-        with pytest.raises(SourceError, match=said):
+        with pytest.raises(SourceError, match=message):
             fetched("quiz", Source(("*.csv",), hub=hub, repository=repository))
 
 
@@ -218,14 +218,14 @@ def test_what_is_kept_is_checked() -> None:
     """A file that was changed, or a folder that is not whole, is an error that says what to delete."""
     with published(test_jsonl=ROWS) as site:
         source = Source(("*.jsonl",), urls=(f"{site.url}/plain/test.jsonl",))
-        kept = fetched("quiz", source)
-    (kept.folder / "test.jsonl").write_bytes(ROWS + ROWS)
+        stored = fetched("quiz", source)
+    (stored.folder / "test.jsonl").write_bytes(ROWS + ROWS)
     with pytest.raises(
-        SourceError, match=f"test.jsonl: not what was fetched.* delete the folder {kept.folder}"
+        SourceError, match=f"test.jsonl: not what was fetched.* delete the folder {stored.folder}"
     ):
         load(task(source))
-    (kept.folder / ".manifest.json").unlink()
-    with pytest.raises(SourceError, match=f"{kept.folder}: no data that was kept whole; delete the folder"):
+    (stored.folder / ".manifest.json").unlink()
+    with pytest.raises(SourceError, match=f"{stored.folder}: no data that was kept whole; delete the folder"):
         load(task(source))
 
 
@@ -248,9 +248,9 @@ def test_two_at_once(tmp_path: Path) -> None:
         cache.keep(tmp_path / "data", lambda place: str((place / "a").write_bytes(b"22")))
         return "mine"
 
-    kept = cache.keep(tmp_path / "data", fetch)
-    assert kept == cache.stored(tmp_path / "data")
-    assert (kept.files, kept.revision) == ({"a": sha256(b"22").hexdigest()}, "2")
+    stored = cache.keep(tmp_path / "data", fetch)
+    assert stored == cache.stored(tmp_path / "data")
+    assert (stored.files, stored.revision) == ({"a": sha256(b"22").hexdigest()}, "2")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
 
 

@@ -55,15 +55,15 @@ def marker() -> Iterator[str]:
 
 def running(word: str) -> list[str]:
     """The processes of this machine that have a word in their arguments."""
-    found = []
+    result = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             arguments = path.read_bytes().decode(errors="replace")
         except OSError:
             continue
         if word in arguments:
-            found.append(f"{path.parent.name}: {arguments}")
-    return found
+            result.append(f"{path.parent.name}: {arguments}")
+    return result
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
@@ -123,8 +123,8 @@ def test_a_lot_of_output(left_out: tuple[str, ...]) -> None:
         f"{C}data = b'x' * 2**20\nfor _ in range(2**10):\n for fd in range(3, 9):\n"
         "  try: os.write(fd, data)\n  except OSError: pass\n"
     )
-    found = outcome(source)
-    assert (found.ending, found.reason) == ("failed", "it wrote more than 16,777,216 bytes")
+    result = outcome(source)
+    assert (result.ending, result.reason) == ("failed", "it wrote more than 16,777,216 bytes")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
     assert left_out is not None
 
@@ -138,9 +138,9 @@ def test_the_files_of_the_user(tmp_path: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(local, "_WITHOUT", left_out)
             for source in (f"open({str(secret)!r}).read()", f"open({str(secret)!r}, 'w')"):
-                found = outcome(source)
-                assert found.ending == "failed", found
-                assert found.reason.startswith(("PermissionError", "OSError", "FileNotFoundError"))
+                result = outcome(source)
+                assert result.ending == "failed", result
+                assert result.reason.startswith(("PermissionError", "OSError", "FileNotFoundError"))
             assert outcome("open('/etc/passwd').read(); open('/dev/null', 'w').write('x')").ending == "passed"
     assert secret.read_text() == "secret"
 
@@ -181,11 +181,11 @@ def test_folders_that_are_hard_to_remove(left_out: tuple[str, ...]) -> None:
 
 
 def test_a_program_that_kills_its_keeper(left_out: tuple[str, ...], marker: str) -> None:
-    """That is its own doing, and wrong where it can do so; nothing is left."""
-    found = outcome(f"{C}C.kill(os.getppid(), 9)\ntime.sleep(0.2)\nassert '{marker}'")
-    assert found.ending in {"passed", "exited"}
+    """The program caused it, and is wrong where it can do so; nothing is left."""
+    result = outcome(f"{C}C.kill(os.getppid(), 9)\ntime.sleep(0.2)\nassert '{marker}'")
+    assert result.ending in {"passed", "exited"}
     if "landlock" not in left_out:
-        assert found.ending == "passed" or ALL == [""]
+        assert result.ending == "passed" or ALL == [""]
     remove_leftovers()
     assert not folders()
 
@@ -198,8 +198,8 @@ def test_a_program_that_ends_nothing_of_itself(left_out: tuple[str, ...]) -> Non
         " except (OSError, ValueError): pass\n"
         "while True: pass"
     )
-    found = outcome(source, wall_s=1.5, timeout_s=0.2)
-    assert (found.ending, found.reason) == ("timed_out", "killed after 1.5 s")
+    result = outcome(source, wall_s=1.5, timeout_s=0.2)
+    assert (result.ending, result.reason) == ("timed_out", "killed after 1.5 s")
     assert left_out is not None
 
 

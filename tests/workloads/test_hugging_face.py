@@ -61,7 +61,7 @@ def test_references(text: str, name: str, config: str | None, split: str | None)
 
 @pytest.mark.parametrize("text", ["hf:", "hf::test", "hf:name:", "hf:name:main:test:more"])
 def test_no_reference(text: str) -> None:
-    """What is no reference is told, with the forms that there are."""
+    """What is not a reference is reported, with the forms that there are."""
     with pytest.raises(SourceError, match=r"hf:NAME:CONFIG:SPLIT"):
         parse(text)
 
@@ -78,7 +78,7 @@ def test_a_saved_dataset(datasets: Any, tmp_path: Path) -> None:
 
 
 def test_a_saved_dataset_of_conversations(datasets: Any, tmp_path: Path) -> None:
-    """Messages are read as in a file; images are bytes, which nobody decodes."""
+    """Messages are read as in a file; images are bytes, not decoded."""
     chat = [{"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}]
     rows = [{"messages": [*chat, chat[0]], "picture": b"\x89PNG"}]
     (sample,) = load_hub(saved(datasets, tmp_path / "kept", rows), take="all").samples
@@ -86,7 +86,7 @@ def test_a_saved_dataset_of_conversations(datasets: Any, tmp_path: Path) -> None
 
 
 def test_a_folder_of_files(datasets: Any, tmp_path: Path) -> None:
-    """Its files are splits: a named one is taken, else `train`; one that there is not is told."""
+    """Its files are splits: a named one is taken, else `train`; an unknown one is reported."""
     assert datasets is not None
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -143,14 +143,14 @@ def test_a_hub_out_of_reach(datasets: Any) -> None:
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What to install is told."""
+    """The message says what to install."""
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(SourceError, match=r"pip install 'llm-loadgen\[hf\]'"):
         load_hub("hf:org/name")
 
 
 def test_a_part_of_a_split(datasets: Any, tmp_path: Path) -> None:
-    """A slice is taken as `datasets` has it; one without rows is told."""
+    """A slice is taken as `datasets` has it; one without rows is reported."""
     assert datasets is not None
     folder = tmp_path / "folder"
     folder.mkdir()

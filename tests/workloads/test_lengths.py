@@ -24,10 +24,10 @@ SPECS = ["64", "fixed:64", "uniform:16..128", "normal:64,16", "lognormal:64,0.5"
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def test_lengths_have_their_mean_and_stay_in_bounds(spec: str, seed: int) -> None:
-    """Every length is a whole number within bounds, and their mean is the one that is told."""
+    """Every length is a whole number within bounds, and their mean is the reported one."""
     rng, wanted = Random(seed), lengths("--input-tokens", spec)  # noqa: S311 (reproducible draws, no secrets)
     drawn = [wanted.drawn(rng) for _ in range(2000)]
-    assert all(type(one) is int and 1 <= one <= MOST for one in drawn)
+    assert all(type(item) is int and 1 <= item <= MOST for item in drawn)
     error = 6 * statistics.stdev(drawn) / len(drawn) ** 0.5
     assert statistics.mean(drawn) == pytest.approx(wanted.mean, abs=error + 0.05)
 
@@ -49,7 +49,7 @@ def test_a_bound_of_the_caller_counts() -> None:
 
 
 def test_the_option_is_named() -> None:
-    """A distribution that cannot be read is told with the option that has it."""
+    """A distribution that cannot be read is reported with its option."""
     with pytest.raises(DistributionError, match=r"^--input-tokens 'unform:1\.\.2': there is no distribution"):
         lengths("--input-tokens", "unform:1..2")
 
@@ -64,7 +64,7 @@ HISTOGRAMS = {
 
 @pytest.mark.parametrize("name", HISTOGRAMS)
 def test_a_histogram_is_drawn_from(tmp_path: Path, name: str) -> None:
-    """Counts and shares, values and ranges: a quarter of the lengths is short, whoever draws them."""
+    """Counts and shares, values and ranges: a quarter of the lengths is short, from any file."""
     file = tmp_path / name
     file.write_text(HISTOGRAMS[name])
     wanted = lengths("--input-tokens", f"histogram:{file}")

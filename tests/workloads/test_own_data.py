@@ -120,7 +120,7 @@ def test_names(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "said"),
+    ("rows", "columns", "message"),
     [
         (
             [{"prompt": "q"}],
@@ -145,14 +145,14 @@ def test_names(text: str, name: str) -> None:
         ([{**ROW, "id": "x"}, {**ROW, "id": "x"}], {}, "two questions have the id 'x', number 1 and 2"),
     ],
 )
-def test_what_is_wrong(rows: list[Any], columns: Mapping[str, str], said: str, tmp_path: Path) -> None:
+def test_what_is_wrong(rows: list[Any], columns: Mapping[str, str], message: str, tmp_path: Path) -> None:
     """Each message names the place and the way out."""
-    with pytest.raises(WorkloadError, match=said):
+    with pytest.raises(WorkloadError, match=message):
         asked(write(tmp_path / "a.jsonl", rows), columns)
 
 
 def test_a_tag_that_is_not_there(tmp_path: Path) -> None:
-    """It is told with all columns of the row."""
+    """The message has all columns of the row."""
     with pytest.raises(
         WorkloadError, match="no column 'level'; the columns are 'user_prompt', 'ground_truth'"
     ):
@@ -178,7 +178,7 @@ def test_nothing_is_called_so() -> None:
     ],
 )
 def test_scorers(truth: Any, answer: str, exact: float, contains: float) -> None:
-    """Texts are compared as they are but for white space at the ends; what is no text by its JSON."""
+    """Texts are compared as they are but for white space at the ends; what is not text by its JSON."""
     scores = [
         scorer.grade({"id": "0", "ground_truth": truth, "more": {}}, Answer(answer)).value
         for scorer in parse("a.jsonl").workload.scorers[:2]

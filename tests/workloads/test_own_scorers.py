@@ -50,7 +50,7 @@ def judged(scorer: str, truth: Any, text: str, *calls: dict[str, Any]) -> Score:
     ],
 )
 def test_an_answer(scorer: str, truth: Any, text: str, value: float) -> None:
-    """Read in each of the forms, and held against the ground truth."""
+    """Read in each of the forms, and compared with the ground truth."""
     score = judged(scorer, truth, text)
     assert (score.value, score.status) == (value, Status.SCORED)
 
@@ -85,11 +85,11 @@ def test_a_ground_truth_that_the_scorer_cannot_use_is_no_score(scorer: str, trut
 
 def test_calls_of_tools_go_before_the_text() -> None:
     """The text of an answer that has some is talk."""
-    given = {"function": {"name": "area", "arguments": '{"side": 2}'}}
-    assert judged("calls", CALL, "area(side=3)", given).value == 1
-    score = judged("calls", {**CALL, "arguments": {"side": 3}}, "area(side=3)", given)
+    arguments = {"function": {"name": "area", "arguments": '{"side": 2}'}}
+    assert judged("calls", CALL, "area(side=3)", arguments).value == 1
+    score = judged("calls", {**CALL, "arguments": {"side": 3}}, "area(side=3)", arguments)
     assert (score.value, score.reason, score.metrics["names"]) == (0, "other arguments", 1)
-    assert judged("calls", {"name": "now"}, "", given).reason == "other functions"
+    assert judged("calls", {"name": "now"}, "", arguments).reason == "other functions"
 
 
 def test_a_set_has_both_figures() -> None:

@@ -107,8 +107,8 @@ def complaint(path: Path, rows: list[Any], columns: dict[str, Any]) -> str:
 
 def test_complaints_about_columns(tmp_path: Path) -> None:
     """A row without a usable prompt gets a sentence with the file, the line, the column and the remedy."""
-    said = [complaint(tmp_path / f"{name}.jsonl", *case) for name, case in BAD_ROWS.items()]
-    assert said == GOLDEN.read_text(encoding="utf-8").splitlines()
+    text = [complaint(tmp_path / f"{name}.jsonl", *case) for name, case in BAD_ROWS.items()]
+    assert text == GOLDEN.read_text(encoding="utf-8").splitlines()
 
 
 def test_complaints_about_the_file_pass_through(tmp_path: Path) -> None:

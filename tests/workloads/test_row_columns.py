@@ -1,4 +1,4 @@
-"""What a row says beside its question: tokens in place of text, lengths of answers, weights and tags."""
+"""What a row says in addition to its question: token ids, lengths of answers, weights and tags."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_tokens_are_found(tmp_path: Path, column: str) -> None:
 
 
 def test_named_tokens(tmp_path: Path) -> None:
-    """A column that is named holds what it holds; a null system prompt is none."""
+    """A column that is named holds what it holds; a null system prompt is not one."""
     file = tmp_path / "q.jsonl"
     file.write_text(json.dumps({"prompt": "a", "ids": [5], "system": None}), encoding="utf-8")
     assert load_prompts(file, Columns("ids")).samples[0].token_ids == (5,)
@@ -45,7 +45,7 @@ def test_lengths_weights_and_tags(tmp_path: Path) -> None:
 
 
 def test_tags_are_texts(tmp_path: Path) -> None:
-    """Numbers and truth values are tags as JSON writes them; null is no tag."""
+    """Numbers and truth values are tags as JSON writes them; null is not a tag."""
     file = tmp_path / "q.jsonl"
     file.write_text(json.dumps({"prompt": "a", "i": 3, "f": 0.5, "b": True, "n": None}), encoding="utf-8")
     (sample,) = load_prompts(file, Columns(tags=("i", "f", "b", "n"))).samples
@@ -93,11 +93,11 @@ GOLDEN = Path(__file__).with_name("golden") / "bad_columns.txt"
 
 def test_complaints_about_values(tmp_path: Path) -> None:
     """A value that is not what its column is for gets a sentence with its place."""
-    said = []
+    lines = []
     for name, (row, columns) in BAD.items():
         file = tmp_path / f"{name}.jsonl"
         file.write_text(json.dumps(row), encoding="utf-8")
         with pytest.raises(WorkloadError) as caught:
             load_prompts(file, columns)
-        said.append(f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", ""))
-    golden.check(GOLDEN, "\n".join(said) + "\n")
+        lines.append(f"{type(caught.value).__name__}: {caught.value}".replace(f"{tmp_path}/", ""))
+    golden.check(GOLDEN, "\n".join(lines) + "\n")

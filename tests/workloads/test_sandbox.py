@@ -55,7 +55,7 @@ def program(source: str, timeout_s: float = 5.0, limits: ProgramLimits = LIMITS)
     ],
 )
 def test_how_a_program_ends(source: str, ending: str, reason: str) -> None:
-    """It passes when it comes to its end; else its end has a name and a reason."""
+    """It passes when it reaches its end; else its end has a name and a reason."""
     assert program(source) == (ending, reason)
 
 
@@ -68,14 +68,14 @@ def test_one_that_never_ends() -> None:
 
 @pytest.fixture
 def listening() -> Iterator[int]:
-    """A port of this machine that somebody listens on."""
+    """A port of this machine that a caller listens on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 @pytest.mark.parametrize("how", ["connect", "getaddrinfo", "sendto"])
 def test_one_that_opens_the_network(listening: int, how: str) -> None:
-    """It gets nowhere, and is told by name, also where somebody listens."""
+    """It gets nowhere, and is named, also where a caller listens."""
     source = {
         "connect": f"import socket; socket.create_connection(('127.0.0.1', {listening}))",
         "getaddrinfo": "import urllib.request; urllib.request.urlopen('http://example.org')",
@@ -94,9 +94,11 @@ def test_nothing_of_ours_is_in_reach(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_cannot_say_that_it_passed() -> None:
-    """What it writes to its outputs is nobody's verdict."""
-    told = '{"ending": "passed", "reason": "", "passed": 9}'
-    source = f"import os\nfor fd in range(3, 20):\n try: os.write(fd, b'x{told}\\n')\n except OSError: pass\n"
+    """What it writes to its outputs is not a verdict."""
+    payload = '{"ending": "passed", "reason": "", "passed": 9}'
+    source = (
+        f"import os\nfor fd in range(3, 20):\n try: os.write(fd, b'x{payload}\\n')\n except OSError: pass\n"
+    )
     assert program(f"{source}assert False")[0] == "failed"
 
 
@@ -139,7 +141,7 @@ def test_a_program_that_prints(source: str) -> None:
 
 
 def test_a_program_that_prints_too_much_or_is_none() -> None:
-    """The number of lines counts; what is no Python fails."""
+    """The number of lines counts; what is not Python fails."""
     assert job("standard_input", "print('a\\nb')", [("", "a")]).reason == "test 1: 2 lines instead of 1"
     assert job("standard_input", "print(", [("", "a")]).ending == "failed"
     assert job("standard_input", "", [("", "a")]).ending == "failed"

@@ -63,7 +63,7 @@ def test_bounded_draws_have_the_mean_that_is_said(shape: LengthDistribution, low
 
 
 def test_a_bin_without_weight_is_never_drawn() -> None:
-    """Weights of 0 at either end or between are no values."""
+    """Weights of 0 at either end or between are not values."""
     rng = Random(1)  # noqa: S311 (reproducible draws, no secrets)
     shape = Histogram(((1, 1), (2, 2), (3, 3), (4, 4)), (0, 1, 0, 0))
     assert {shape(rng) for _ in range(200)} == {2}

@@ -27,9 +27,9 @@ def test_a_gzip_bomb() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert str(raised.value).startswith("bomb.jsonl.gz: ")
-    most = max(sources.ALWAYS_BYTES, sources.MOST_TIMES * len(bomb))
-    assert most < 200 * 2**20
-    assert peak < most + 8 * 2**20
+    limit = max(sources.ALWAYS_BYTES, sources.MOST_TIMES * len(bomb))
+    assert limit < 200 * 2**20
+    assert peak < limit + 8 * 2**20
 
 
 def test_text_that_is_well_compressed_is_no_bomb() -> None:
@@ -49,7 +49,7 @@ def test_a_file_that_only_claims_to_be_large(tmp_path: Path, name: str) -> None:
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """Nobody may ever write to it."""
+    """It may never be written to."""
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(WorkloadError, match="not a file with an end"):
         load_prompts(tmp_path / "pipe.jsonl")
@@ -58,7 +58,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["deep.jsonl", "deep.json"])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 def test_json_that_is_nested_too_deeply(name: str, opening: bytes) -> None:
-    """It is no JSON that anybody reads."""
+    """It is not JSON that anybody reads."""
     with pytest.raises(WorkloadError, match="not JSON"):
         list(read_rows(Path(name), opening * 1_000_000))
 

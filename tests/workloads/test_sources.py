@@ -1,4 +1,4 @@
-"""Rows come back from every format as they were written; what is wrong with a file is said in a sentence."""
+"""Rows come back from every format as they were written; faults of a file are reported in a sentence."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_a_device_is_no_file(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file, a missing folder, a folder, an empty file and an impossible name are told apart."""
+    """A missing file, a missing folder, a folder, an empty file and an impossible name are distinguished."""
     (tmp_path / "questions.jsonl").touch()
     (tmp_path / "folder.json").mkdir()
     complaints = {

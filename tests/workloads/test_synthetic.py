@@ -16,7 +16,7 @@ SEEDS = st.integers(min_value=0, max_value=2**64)
 
 @given(count=COUNTS, words=LENGTHS, seed=SEEDS)
 def test_as_many_and_as_long_as_asked(count: int, words: int, seed: int) -> None:
-    """There are exactly so many prompts of exactly so many words, numbered in order."""
+    """There are exactly this many prompts of exactly this many words, numbered in order."""
     dataset = synthetic_prompts(count, words, seed)
     assert [sample.index for sample in dataset.samples] == list(range(count))
     assert {len(sample.prompt.split(" ")) for sample in dataset.samples} == {words}

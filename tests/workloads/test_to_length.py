@@ -80,10 +80,10 @@ def test_no_two_begin_alike(seed: int) -> None:
 @settings(max_examples=20)
 def test_the_seed_decides(seed: int) -> None:
     """The same seed makes the same questions with the same checksum; another seed makes others."""
-    one, same, other = (prompts_to_length(wanted(seed=number)) for number in (seed, seed, seed + 1))
-    assert list(one.samples) == list(same.samples)
-    assert one.sha256 == same.sha256 != other.sha256
-    assert list(one.samples) != list(other.samples)
+    item, same, other = (prompts_to_length(wanted(seed=number)) for number in (seed, seed, seed + 1))
+    assert list(item.samples) == list(same.samples)
+    assert item.sha256 == same.sha256 != other.sha256
+    assert list(item.samples) != list(other.samples)
 
 
 def test_options_do_not_disturb_each_other() -> None:
@@ -91,9 +91,9 @@ def test_options_do_not_disturb_each_other() -> None:
     outputs = lengths("--output-tokens", "uniform:1..1000")
     plain = prompts_to_length(wanted())
     with_outputs = prompts_to_length(wanted(output_tokens=outputs))
-    assert [one.prompt for one in plain.samples] == [one.prompt for one in with_outputs.samples]
-    assert {one.max_tokens for one in plain.samples} == {None}
-    assert len({one.max_tokens for one in with_outputs.samples}) > 10
+    assert [sample.prompt for sample in plain.samples] == [sample.prompt for sample in with_outputs.samples]
+    assert {sample.max_tokens for sample in plain.samples} == {None}
+    assert len({sample.max_tokens for sample in with_outputs.samples}) > 10
 
 
 def test_prefixes_are_shared_by_groups() -> None:
@@ -135,7 +135,7 @@ def test_what_is_made_on_use_is_a_sequence(start: int, end: int) -> None:
 def test_examples_stand_for_all() -> None:
     """Of what is made on use one question, and one with the most turns; of anything else all of it."""
     samples = prompts_to_length(wanted(turns=lengths("--turns", "uniform:1..4"))).samples
-    assert max(len(one.follow_ups) for one in examples(samples)) == 3
+    assert max(len(example.follow_ups) for example in examples(samples)) == 3
     assert len(examples(samples)) == 2
     assert examples(tuple(samples)) == tuple(samples)
     single = prompts_to_length(wanted()).samples

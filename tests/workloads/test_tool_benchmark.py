@@ -20,7 +20,7 @@ def test_scenarios_are_chosen_by_level() -> None:
     some = get_benchmark_scenarios(
         include_edge_cases=False, include_adversarial=False, tool_set_name="8-tool"
     )
-    assert Counter(one.level for one in some) == {
+    assert Counter(item.level for item in some) == {
         "simple": 45,
         "sequential": 25,
         "complex": 20,

@@ -101,8 +101,8 @@ def test_equal_blocks_are_equal_texts() -> None:
     dataset = questions(read(PUBLISHED / "mooncake.jsonl"), 7, lambda text: len(text.split()))
     prompts = [sample.prompt.split() for sample in dataset.samples]
 
-    def shared(one: int, other: int) -> int:
-        pairs = zip(prompts[one], prompts[other], strict=False)
+    def shared(first: int, other: int) -> int:
+        pairs = zip(prompts[first], prompts[other], strict=False)
         return next(place for place, (a, b) in enumerate(pairs) if a != b)
 
     # The figures of the ids may begin alike.
@@ -116,9 +116,9 @@ def test_the_seed_decides_the_texts() -> None:
     """The same trace with another seed asks something else, so that nothing is cached from the run before."""
     for name in ("mooncake.jsonl", "plain.csv"):
         trace = read(PUBLISHED / name)
-        one, same, other = (list(questions(trace, seed).samples) for seed in (1, 1, 2))
-        assert one == same
-        assert not {sample.prompt for sample in one} & {sample.prompt for sample in other}
+        item, same, other = (list(questions(trace, seed).samples) for seed in (1, 1, 2))
+        assert item == same
+        assert not {sample.prompt for sample in item} & {sample.prompt for sample in other}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_the_seed_decides_the_texts() -> None:
     ],
 )
 def test_only_what_is_wanted_is_read(part: dict[str, int], count: int) -> None:
-    """So many requests, or those of so long a time from the first measured one on."""
+    """How many requests, or those of so long a time from the first measured one on."""
     trace = read(PUBLISHED / "azure-2023.csv", **part)
     assert len(trace.inputs) == count
     assert trace.is_whole == (count == 5)
@@ -159,21 +159,23 @@ def test_a_trace_begins_at_nought_and_never_goes_back(
 ) -> None:
     """Of any trace that is in order, what is asked keeps its distances; what has no tokens is counted."""
     rows = sorted(rows)
-    lines = "".join(f"{at // 1000}.{at % 1000:03},{inputs},{outputs}\n" for at, inputs, outputs in rows)
+    lines = "".join(
+        f"{index // 1000}.{index % 1000:03},{inputs},{outputs}\n" for index, inputs, outputs in rows
+    )
     path = tmp_path_factory.mktemp("trace") / "t.csv"
     path.write_text(f"timestamp,input_tokens,output_tokens\n{lines}")
-    kept = [at * 1_000_000 for at, inputs, outputs in rows if inputs and outputs]
-    if not kept:
+    stored = [index * 1_000_000 for index, inputs, outputs in rows if inputs and outputs]
+    if not stored:
         with pytest.raises(WorkloadError, match="there is no request in this trace"):
             read(path)
         return
     trace = read(path)
-    assert list(trace.offsets_ns) == [at - kept[0] for at in kept]
-    assert trace.left_out == len(rows) - len(kept)
+    assert list(trace.offsets_ns) == [index - stored[0] for index in stored]
+    assert trace.left_out == len(rows) - len(stored)
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("message", "seconds"),
     [
         ("118", 118.0),
         ("118.25", 118.25),
@@ -184,10 +186,10 @@ def test_a_trace_begins_at_nought_and_never_goes_back(
         ("1970-01-02 00:00:00+00:00", 86_400.0),
     ],
 )
-def test_moments_are_read(said: str, seconds: float) -> None:
+def test_moments_are_read(message: str, seconds: float) -> None:
     """Seconds, and dates with and without an offset from UTC."""
     first = TextLine("t, line 1", "timestamp,input_tokens,output_tokens")
-    (row,) = TABLE.rows(first, iter([TextLine("t, line 2", f"{said},1,1")]))
+    (row,) = TABLE.rows(first, iter([TextLine("t, line 2", f"{message},1,1")]))
     assert row.at_ns == round(seconds * 1e9)
 
 

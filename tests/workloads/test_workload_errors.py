@@ -8,7 +8,7 @@ from workloads import errors
 
 
 def test_tree_is_drawn() -> None:
-    """Every error stands in the module's drawing and is a WorkloadError."""
+    """Every error is in the module's drawing and is a WorkloadError."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     assert len(kinds) > 1
     for kind in kinds:

@@ -56,7 +56,7 @@ def questions(
     """Make the questions of a trace.
 
     Args:
-        trace: One.
+        trace: Arrival times, and the lengths of prompts and answers.
         seed: The same seed makes the same texts.
         count: Counts tokens, so that lengths are exact; without it they are approximate.
         corpus: What the texts are cut from; None cuts them from a made-up story.

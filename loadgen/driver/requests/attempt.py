@@ -29,8 +29,8 @@ async def attempt_request(
     """Send a request, read the response, and judge it.
 
     Args:
-        transport: Carries it.
-        request: It.
+        transport: Carries the request.
+        request: What is sent.
         exchange: Observes it.
         decoding: Holds the exchange while its response, which is complete, is decoded slice by slice.
 

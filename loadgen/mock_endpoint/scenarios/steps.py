@@ -30,8 +30,8 @@ class Send:
     """Write bytes.
 
     Attributes:
-        at_ms: When.
-        data: What.
+        at_ms: When, in ms after the request.
+        data: The bytes.
         contents: What the events carry that these bytes complete.
         after: The response was over before: these bytes are not part of it.
     """

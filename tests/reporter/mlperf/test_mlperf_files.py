@@ -104,11 +104,11 @@ def files(folder: Path, definitions: Definitions) -> Files:
     with MetricsReporter(folder) as reporter:
         report, log = reporter.create_report_and_log(definitions=definitions)
         evidence = LogEvidence(log, report)
-        told = settings_of(folder)
+        payload = settings_of(folder)
         return {
-            CONFIG: config(report, told),
-            SUMMARY: result_summary(log, report, evidence, told),
-            "point.yaml": point(log, report, told),
+            CONFIG: config(report, payload),
+            SUMMARY: result_summary(log, report, evidence, payload),
+            "point.yaml": point(log, report, payload),
         }
 
 
@@ -129,7 +129,7 @@ def long_run(a_run: Callable[..., Run]) -> tuple[Path, list[dict[str, float]]]:
 
 @pytest.fixture(scope="module")
 def short_run(a_run: Callable[..., Run]) -> Files:
-    """What ten requests are exported as that somebody interrupted, by a version that knew one seed."""
+    """What ten requests are exported as that a caller interrupted, by a version that knew one seed."""
     run, reasons = a_run(kind="poisson", rate=1.0), ["stop", "length", "length", "abort", None]
     for number, reason in enumerate(reasons * 2):
         run.answers(number + 2, number + 5, at=number, usage=(1, 4), finish_reason=reason)
@@ -158,14 +158,14 @@ def test_all_that_is_read_is_known_to_us() -> None:
 def test_every_figure_is_that_of_the_log(long_run: tuple[Path, list[dict[str, float]]]) -> None:
     """LoadGen's: latency and TTFT from the schedule in ns, TPOT to the end, rates to the last one issued."""
     folder, truth = long_run
-    found = files(folder, LOADGEN)
-    assert lacking(found) == {}
+    result = files(folder, LOADGEN)
+    assert lacking(result) == {}
     times = {
-        "latency": [one["done"] - one["due"] for one in truth],
-        "ttft": [one["first"] - one["due"] for one in truth],
-        "tpot": [(one["done"] - one["first"]) / (one["tokens"] - 1) for one in truth],
+        "latency": [record["done"] - record["due"] for record in truth],
+        "ttft": [record["first"] - record["due"] for record in truth],
+        "tpot": [(record["done"] - record["first"]) / (record["tokens"] - 1) for record in truth],
     }
-    tokens = [one["tokens"] for one in truth]
+    tokens = [record["tokens"] for record in truth]
     window_s = (truth[-1]["done"] - truth[0]["due"]) / 1e3
     wanted: dict[str, Any] = {
         "endpoints_version": "llm-loadgen 9.9",
@@ -186,7 +186,7 @@ def test_every_figure_is_that_of_the_log(long_run: tuple[Path, list[dict[str, fl
         "mode": "PerformanceOnly",
         "effective_sample_concatenate_permutation": True,
         "effective_samples_per_query": 1,
-        "duration_ns": round((max(one["done"] for one in truth) - truth[0]["due"]) * 1e6),
+        "duration_ns": round((max(record["done"] for record in truth) - truth[0]["due"]) * 1e6),
         "qps": 699 / window_s,
         "tps": sum(tokens) / window_s,
         "result_scheduled_samples_per_sec": 100.0,
@@ -202,30 +202,30 @@ def test_every_figure_is_that_of_the_log(long_run: tuple[Path, list[dict[str, fl
             wanted[name] = estimate(values, percentile) * 1e6
     for name, figure in wanted.items():
         is_close = isinstance(figure, float)
-        assert value(found, name) == (pytest.approx(figure, rel=1e-12) if is_close else figure), name
-    assert value(found, "latency.early_stopping_percentiles.99.9") is None
-    percentiles = found[SUMMARY]["ttft"]["percentiles"]
+        assert value(result, name) == (pytest.approx(figure, rel=1e-12) if is_close else figure), name
+    assert value(result, "latency.early_stopping_percentiles.99.9") is None
+    percentiles = result[SUMMARY]["ttft"]["percentiles"]
     assert percentiles["99.0"] == sorted(times["ttft"])[math.floor(700 * 0.99)] * 1e6
 
 
-def value(found: Files, name: str) -> Any:
+def value(expected: Files, name: str) -> Any:
     """What stands where the checker looks for it: the longest member that a level has comes first."""
     file, path = STANDS_AT.get(name, (SUMMARY, name))
     key = next(key for key in KEYS if (key.file, key.name) == (file, path))
-    return value_of(found[file], key.path)
+    return value_of(expected[file], key.path)
 
 
 def test_failures_stand_in_the_estimates(a_run: Callable[..., Run]) -> None:
-    """They are worse than every figure: with one among 64 the estimate of p90 is none that could pass."""
+    """They are worse than every figure: with one among 64 the estimate of p90 is not one that could pass."""
     run = a_run(kind="poisson", rate=1.0).fails(at=0, failed=9)
     for number in range(1, 64):
         run.answers(number * 10 + 1, number * 11 + 5, at=number * 10, usage=(1, 4))
-    found = files(written(run.stops(700).ends(900)), LOADGEN)[SUMMARY]
-    assert (found["n_samples_completed"], found["n_samples_failed"]) == (63, 1)
-    assert found["latency"]["early_stopping_percentiles"]["90.0"] is None
-    assert found["latency"]["early_stopping_percentiles"]["80.0"] is not None
-    assert found["latency"]["max"] == 68e6
-    assert found["latency"]["total"] == sum(number + 5 for number in range(1, 64)) * 1e6
+    result = files(written(run.stops(700).ends(900)), LOADGEN)[SUMMARY]
+    assert (result["n_samples_completed"], result["n_samples_failed"]) == (63, 1)
+    assert result["latency"]["early_stopping_percentiles"]["90.0"] is None
+    assert result["latency"]["early_stopping_percentiles"]["80.0"] is not None
+    assert result["latency"]["max"] == 68e6
+    assert result["latency"]["total"] == sum(number + 5 for number in range(1, 64)) * 1e6
 
 
 def test_too_few_are_no_estimate(short_run: Files) -> None:
@@ -246,11 +246,11 @@ def test_what_an_old_and_interrupted_run_says(short_run: Files) -> None:
 
 def test_a_run_of_nothing_has_no_figure(a_run: Callable[..., Run]) -> None:
     """Nothing is 0 that was not measured."""
-    found = files(written(a_run(kind="poisson", rate=1.0).fails().stops(10).ends(20)), LOADGEN)
-    summary = found[SUMMARY]
+    result = files(written(a_run(kind="poisson", rate=1.0).fails().stops(10).ends(20)), LOADGEN)
+    summary = result[SUMMARY]
     assert (summary["qps"], summary["tps"], summary["duration_ns"]) == (None, None, None)
     assert summary["ttft"]["early_stopping_percentiles"]["50.0"] is None
-    lacks = {name for names in lacking(found).values() for name in names}
+    lacks = {name for names in lacking(result).values() for name in names}
     assert {"qps", "tps", "latency.avg", "output_sequence_lengths.avg"} <= lacks
 
 
@@ -261,9 +261,9 @@ def test_loads_in_their_words(a_run: Callable[..., Run]) -> None:
         ({"kind": "offline"}, "offline", {"type": "max_throughput"}, 35),
         ({"kind": "gamma", "rate": 2.0}, "online", {"type": "gamma", "target_qps": 2.0}, 500),
     ):
-        told = config(report, {"load": load})
-        assert (told["type"], told["settings"]["load_pattern"]) == (scenario, words)
-        assert told["settings"]["runtime"]["min_duration_ms"] == lasted_ms
+        payload = config(report, {"load": load})
+        assert (payload["type"], payload["settings"]["load_pattern"]) == (scenario, words)
+        assert payload["settings"]["runtime"]["min_duration_ms"] == lasted_ms
     assert concurrency(report, {"load": {"kind": "offline"}}) == 1
     assert concurrency(report, {"load": {"kind": "gamma"}}) is None
 
@@ -271,12 +271,12 @@ def test_loads_in_their_words(a_run: Callable[..., Run]) -> None:
 def test_endpoints_own_figures(long_run: tuple[Path, list[dict[str, float]]]) -> None:
     """From the issue on, and rates over the whole run: they agree with totals and duration."""
     folder, truth = long_run
-    found = files(folder, ENDPOINTS)[SUMMARY]
-    seconds = found["duration_ns"] / 1e9
-    assert found["qps"] == pytest.approx(700 / seconds)
-    assert found["tps"] == pytest.approx(found["output_sequence_lengths"]["total"] / seconds)
-    assert found["latency"]["max"] == max(one["done"] - one["issued"] for one in truth) * 1e6
-    assert found["legacy_loadgen_window_duration_ns"] is None
+    result = files(folder, ENDPOINTS)[SUMMARY]
+    seconds = result["duration_ns"] / 1e9
+    assert result["qps"] == pytest.approx(700 / seconds)
+    assert result["tps"] == pytest.approx(result["output_sequence_lengths"]["total"] / seconds)
+    assert result["latency"]["max"] == max(record["done"] - record["issued"] for record in truth) * 1e6
+    assert result["legacy_loadgen_window_duration_ns"] is None
 
 
 def test_scores_of_one_dataset_are_one_entry() -> None:
@@ -301,7 +301,7 @@ def test_each_benchmark_has_an_entry_of_its_own() -> None:
 
 
 def test_an_entry_says_how_often_its_questions_were_asked() -> None:
-    """So many units, so many times, are the samples that checkers add up."""
+    """How many units, this many times, are the samples that checkers add up."""
     (entry,) = accuracy_results({"gsm8k": Accuracy(0.5, 12, repeats=4)}, "q")["accuracy_scores"]
     assert (entry["unit_samples"], entry["num_repeats"], entry["total_samples"]) == (3, 4, 12)
 

@@ -15,11 +15,11 @@ blocks = st.lists(st.floats(1, 1000), min_size=2, max_size=40)
 
 def test_ten_rates() -> None:
     """Student's t with nine degrees of freedom is 2.262157."""
-    found = interval(RATES, 0.95)
-    assert found is not None
-    assert (found.mean, found.half_width) == pytest.approx((1000, 9.235218))
-    assert (found.low, found.high) == pytest.approx((990.764782, 1009.235218))
-    assert found.autocorrelation == pytest.approx(-0.466667, abs=5e-7)
+    result = interval(RATES, 0.95)
+    assert result is not None
+    assert (result.mean, result.half_width) == pytest.approx((1000, 9.235218))
+    assert (result.low, result.high) == pytest.approx((990.764782, 1009.235218))
+    assert result.autocorrelation == pytest.approx(-0.466667, abs=5e-7)
 
 
 @given(blocks=blocks, level=st.sampled_from([0.5, 0.9, 0.99]))
@@ -27,10 +27,10 @@ def test_it_is_scipys(blocks: list[float], level: float) -> None:
     """Of any blocks that are not all alike."""
     from scipy.stats import sem, t
 
-    found, error = interval(blocks, level), float(sem(blocks))
-    assert found is not None
+    result, error = interval(blocks, level), float(sem(blocks))
+    assert result is not None
     expected = float(t.ppf((1 + level) / 2, len(blocks) - 1)) * error
-    assert found.half_width == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert result.half_width == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 def test_one_block_says_nothing() -> None:
@@ -45,10 +45,10 @@ def test_blocks_that_resemble_their_neighbours_become_longer() -> None:
     for _ in range(640):
         level = 0.8 * level + random.gauss()
         slow.append(level)
-    found = grouped(slow)
+    result = grouped(slow)
     assert autocorrelation(slow) > 0.5
-    assert autocorrelation(found) <= 0.2
-    assert len(slow) / len(found) >= 4
+    assert autocorrelation(result) <= 0.2
+    assert len(slow) / len(result) >= 4
     assert grouped(RATES) == tuple(RATES)
     assert len(grouped(range(100))) >= FEWEST
     assert autocorrelation([3, 3, 3]) == 0

@@ -32,8 +32,8 @@ def test_the_beta_function_is_scipys(a: float, b: float, x: float) -> None:
     """Of any positive a and b, halves and thirds too."""
     from scipy.special import betainc
 
-    for at in (x, min(1.0, a / (a + b) * (1 + x / 100))):
-        assert beta_inc(a, b, at) == pytest.approx(betainc(a, b, at), rel=1e-8, abs=1e-12)
+    for index in (x, min(1.0, a / (a + b) * (1 + x / 100))):
+        assert beta_inc(a, b, index) == pytest.approx(betainc(a, b, index), rel=1e-8, abs=1e-12)
 
 
 def test_the_ends_of_the_beta_function() -> None:

@@ -17,7 +17,7 @@ LEVEL = 0.9
 
 
 def drawn(seed: int, count: int) -> list[float]:
-    """So many normal values about 100."""
+    """How many normal values about 100."""
     random = Random(seed)  # noqa: S311 (a simulation, no secret)
     return [random.gauss(100, 10) for _ in range(count)]
 
@@ -25,15 +25,15 @@ def drawn(seed: int, count: int) -> list[float]:
 def test_the_mean_of_normal_values() -> None:
     """Its interval is nearly Student's; another seed moves it by little, the same one not at all."""
     values = drawn(1, 60)
-    known = by_theory(values, LEVEL)
-    assert known is not None
-    found = interval(values, fmean, LEVEL, seed=1)
-    assert found == interval(values, fmean, LEVEL, seed=1)
-    assert found == pytest.approx((known.low, known.high), abs=0.5)
+    expected = by_theory(values, LEVEL)
+    assert expected is not None
+    result = interval(values, fmean, LEVEL, seed=1)
+    assert result == interval(values, fmean, LEVEL, seed=1)
+    assert result == pytest.approx((expected.low, expected.high), abs=0.5)
     other = interval(values, fmean, LEVEL, seed=2)
     assert other is not None
-    assert other != found
-    assert other == pytest.approx(found, abs=0.5)
+    assert other != result
+    assert other == pytest.approx(result, abs=0.5)
 
 
 def test_it_is_about_scipys() -> None:
@@ -41,11 +41,11 @@ def test_it_is_about_scipys() -> None:
     from scipy.stats import bootstrap
 
     values = drawn(3, 40)
-    found = interval(values, _middle_of, LEVEL, seed=1)
-    known = bootstrap(
+    result = interval(values, _middle_of, LEVEL, seed=1)
+    expected = bootstrap(
         (values,), _middle_of, confidence_level=LEVEL, method="percentile", vectorized=False, rng=5
     ).confidence_interval
-    assert found == pytest.approx((known.low, known.high), abs=0.5)
+    assert result == pytest.approx((expected.low, expected.high), abs=0.5)
 
 
 def _middle_of(values: Sequence[float]) -> float:
@@ -82,13 +82,13 @@ def test_a_percentile_from_counts_is_that_of_the_values(blocks: list[list[float]
         values = sorted(value for block in chosen for value in blocks[int(block)])
         return values[math.ceil(p * len(values)) - 1]
 
-    found = percentile_interval(counts(blocks, edges), edges, p, LEVEL, seed=3, resamples=100)
-    assert found == interval(range(len(blocks)), percentile, LEVEL, seed=3, resamples=100)
+    result = percentile_interval(counts(blocks, edges), edges, p, LEVEL, seed=3, resamples=100)
+    assert result == interval(range(len(blocks)), percentile, LEVEL, seed=3, resamples=100)
 
 
 def test_a_percentile_beyond_the_edges_is_infinite() -> None:
     """The bound alone is an edge enough to tell whether the limit meets it."""
-    blocks = [[float(value) for value in range(at, at + 50)] for at in range(8)]
+    blocks = [[float(value) for value in range(index, index + 50)] for index in range(8)]
     assert percentile_interval(counts(blocks, [60.0]), [60.0], 0.9, LEVEL, seed=1) == (60, 60)
     assert percentile_interval(counts(blocks, [40.0]), [40.0], 0.9, LEVEL, seed=1) == (math.inf, math.inf)
 
@@ -97,8 +97,10 @@ def test_blocks_that_resemble_themselves_widen_it() -> None:
     """Where a block's values are alike the run has fewer independent ones than it seems."""
     random = Random(4)  # noqa: S311 (a simulation, no secret)
     even = [[random.random() for _ in range(50)] for _ in range(20)]
-    lumpy = [[at + random.random() / 20 for _ in range(50)] for at in (random.random() for _ in range(20))]
-    edges = [at / 200 for at in range(250)]
+    lumpy = [
+        [index + random.random() / 20 for _ in range(50)] for index in (random.random() for _ in range(20))
+    ]
+    edges = [index / 200 for index in range(250)]
     narrow = percentile_interval(counts(even, edges), edges, 0.5, LEVEL, seed=1, resamples=500)
     wide = percentile_interval(counts(lumpy, edges), edges, 0.5, LEVEL, seed=1, resamples=500)
     assert narrow is not None

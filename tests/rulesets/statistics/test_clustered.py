@@ -33,9 +33,9 @@ def test_millers_formula_as_it_is_written(clusters: list[list[float]]) -> None:
     mean, error = fmean(scores), plain(scores)
     assert error is not None
     pairs = math.fsum(
-        (one - mean) * (other - mean)
+        (item - mean) * (other - mean)
         for cluster in clusters
-        for i, one in enumerate(cluster)
+        for i, item in enumerate(cluster)
         for j, other in enumerate(cluster)
         if i != j
     )
@@ -45,7 +45,7 @@ def test_millers_formula_as_it_is_written(clusters: list[list[float]]) -> None:
 
 @given(scores=st.lists(st.floats(0, 1), min_size=2, max_size=20))
 def test_clusters_of_one_are_no_clusters(scores: list[float]) -> None:
-    """Miller's formula and the corrected one are then the plain one; empty clusters are none."""
+    """Miller's formula and the corrected one are then the plain one; empty clusters are not."""
     alone: list[list[float]] = [[], *([score] for score in scores)]
     assert standard_error(alone, "miller") == pytest.approx(plain(scores), abs=1e-12)
     assert standard_error(alone, "corrected") == pytest.approx(plain(scores), abs=1e-12)

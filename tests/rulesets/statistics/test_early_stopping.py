@@ -151,7 +151,7 @@ def test_more_confidence_takes_more_samples(t: int, p: Fraction) -> None:
 
 @given(n=st.integers(1, 20_000), p=shares)
 def test_both_directions_agree(n: int, p: Fraction) -> None:
-    """So many samples are enough for t* and not for one more; more samples never allow fewer."""
+    """How many samples are enough for t* and not for one more; more samples never allow fewer."""
     allowed = most_over(n, p)
     assert n < n_min(0 if allowed is None else allowed + 1, p)
     if allowed is not None:

@@ -20,25 +20,25 @@ def rises(values: tuple[int, ...]) -> int:
 )
 def test_a_perfect_trend(count: int, normal: float, exact: float) -> None:
     """Four figures are never significant at 5 %, however it is computed."""
-    found, approximate = trend(range(count)), trend(range(count), exact=False)
-    assert found is not None
+    result, approximate = trend(range(count)), trend(range(count), exact=False)
+    assert result is not None
     assert approximate is not None
-    assert (found.p, found.method) == (pytest.approx(exact), "exact")
+    assert (result.p, result.method) == (pytest.approx(exact), "exact")
     assert (approximate.p, approximate.method) == (
         pytest.approx(normal, abs=6e-6 if count > 4 else 5e-5),
         "normal",
     )
-    assert (found.s, found.slope) == (count * (count - 1) // 2, 1)
+    assert (result.s, result.slope) == (count * (count - 1) // 2, 1)
 
 
 @given(values=st.lists(st.integers(0, 4), min_size=3, max_size=6))
 def test_it_is_what_brute_force_finds(values: list[int]) -> None:
     """Over all orders of the figures, ties included."""
-    found = trend(values)
-    assert found is not None
-    assert found.s == rises(tuple(values))
+    result = trend(values)
+    assert result is not None
+    assert result.s == rises(tuple(values))
     orders = [rises(order) for order in permutations(values)]
-    assert found.p == pytest.approx(sum(abs(s) >= abs(found.s) for s in orders) / len(orders))
+    assert result.p == pytest.approx(sum(abs(s) >= abs(result.s) for s in orders) / len(orders))
 
 
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30))
@@ -55,15 +55,15 @@ def test_without_ties_it_is_scipys(values: list[int]) -> None:
     """S and p are those of Kendall's tau with time, the slope Theil and Sen's."""
     from scipy.stats import kendalltau, theilslopes
 
-    found = trend(values)
-    assert found is not None
-    assert found.p == pytest.approx(kendalltau(range(len(values)), values, method="exact").pvalue)
-    assert found.slope == pytest.approx(theilslopes(values).slope)
+    result = trend(values)
+    assert result is not None
+    assert result.p == pytest.approx(kendalltau(range(len(values)), values, method="exact").pvalue)
+    assert result.slope == pytest.approx(theilslopes(values).slope)
 
 
 def test_many_figures_are_tested_by_the_normal_distribution() -> None:
-    """The two agree where both can be had; what is all alike has no trend, and two figures are none."""
-    values = [(at * 37) % 50 + at / 8 for at in range(EXACT)]
+    """The two agree where both can be had; what is all alike has no trend, and two figures are not."""
+    values = [(index * 37) % 50 + index / 8 for index in range(EXACT)]
     exact, normal, longer = trend(values), trend(values, exact=False), trend([*values, 9.0])
     assert exact is not None
     assert normal is not None

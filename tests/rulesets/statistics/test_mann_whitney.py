@@ -32,7 +32,7 @@ def test_the_fixtures_of_benchstat() -> None:
 def pairs_won(first: list[int], second: list[int]) -> Fraction:
     """U by its definition."""
     return sum(
-        (Fraction((other > one) + (other >= one), 2) for one in first for other in second), Fraction(0)
+        (Fraction((other > item) + (other >= item), 2) for item in first for other in second), Fraction(0)
     )
 
 
@@ -40,26 +40,26 @@ def pairs_won(first: list[int], second: list[int]) -> Fraction:
 def test_it_is_what_brute_force_finds(first: list[int], second: list[int]) -> None:
     """Over all ways to divide the values into two groups of these sizes."""
     values, observed = first + second, pairs_won(first, second)
-    found = []
+    result = []
     for chosen in combinations(range(len(values)), len(second)):
-        left = [value for at, value in enumerate(values) if at not in chosen]
-        found.append(pairs_won(left, [values[at] for at in chosen]))
-    tail = min(sum(u <= observed for u in found), sum(u >= observed for u in found))
+        left = [value for index, value in enumerate(values) if index not in chosen]
+        result.append(pairs_won(left, [values[index] for index in chosen]))
+    tail = min(sum(u <= observed for u in result), sum(u >= observed for u in result))
     tested = u_test(first, second)
     assert tested.u == observed
-    assert tested.p == pytest.approx(min(1, 2 * tail / len(found)))
+    assert tested.p == pytest.approx(min(1, 2 * tail / len(result)))
 
 
 @given(first=some, second=some)
 def test_it_does_not_matter_which_group_is_first(first: list[float], second: list[float]) -> None:
     """Nor in what order values are, nor which way is up, nor by how much values differ."""
-    found = u_test(first, second)
-    assert u_test(second, first).p == found.p
-    assert u_test(second, first).u == len(first) * len(second) - found.u
-    assert u_test(first[::-1], sorted(second)).p == found.p
-    assert u_test([-one for one in first], [-other for other in second]).p == pytest.approx(found.p)
-    assert least_p(len(first), len(second)) <= found.p * (1 + 1e-12)
-    assert found.p <= 1
+    result = u_test(first, second)
+    assert u_test(second, first).p == result.p
+    assert u_test(second, first).u == len(first) * len(second) - result.u
+    assert u_test(first[::-1], sorted(second)).p == result.p
+    assert u_test([-item for item in first], [-other for other in second]).p == pytest.approx(result.p)
+    assert least_p(len(first), len(second)) <= result.p * (1 + 1e-12)
+    assert result.p <= 1
 
 
 @given(first=st.sets(st.integers(0, 99), min_size=1, max_size=12), size=st.integers(1, 12))
@@ -70,8 +70,8 @@ def test_without_ties_it_is_scipys(first: set[int], size: int) -> None:
     second = [value + 0.5 for value in Random(size).sample(range(100), size)]  # noqa: S311 (a simulation, no secret)
     for exact, method in ((True, "exact"), (False, "asymptotic")):
         expected = mannwhitneyu(second, list(first), method=method)
-        found = u_test(list(first), second, exact=exact)
-        assert (found.u, found.p) == pytest.approx((expected.statistic, expected.pvalue))
+        result = u_test(list(first), second, exact=exact)
+        assert (result.u, result.p) == pytest.approx((expected.statistic, expected.pvalue))
 
 
 def test_many_values_are_tested_by_the_normal_distribution() -> None:
@@ -97,26 +97,26 @@ def test_the_least_p(size: int, expected: float) -> None:
 @given(first=some, by=st.floats(-50, 50))
 def test_a_shift_is_found(first: list[float], by: float) -> None:
     """Exactly where the second group is the first, shifted; and the interval holds it."""
-    found = shift(first, [one + by for one in first], 0.95)
-    assert found.estimate == pytest.approx(by, abs=1e-9)
-    assert found.low - 1e-9 <= by <= found.high + 1e-9
+    result = shift(first, [item + by for item in first], 0.95)
+    assert result.estimate == pytest.approx(by, abs=1e-9)
+    assert result.low - 1e-9 <= by <= result.high + 1e-9
 
 
 @given(first=some, second=some)
 def test_a_shift_the_other_way_is_the_opposite(first: list[float], second: list[float]) -> None:
-    """And more certainty is no narrower."""
-    found, back = shift(first, second, 0.9), shift(second, first, 0.9)
-    assert (back.estimate, back.low, back.high) == (-found.estimate, -found.high, -found.low)
+    """And more certainty is not a narrower."""
+    result, back = shift(first, second, 0.9), shift(second, first, 0.9)
+    assert (back.estimate, back.low, back.high) == (-result.estimate, -result.high, -result.low)
     wider = shift(first, second, 0.99)
-    assert wider.low <= found.low <= found.estimate <= found.high <= wider.high
+    assert wider.low <= result.low <= result.estimate <= result.high <= wider.high
 
 
 @given(first=st.sets(st.integers(0, 10**6), min_size=4, max_size=9), seed=st.integers(0, 9))
 def test_the_interval_leaves_out_0_where_the_test_does(first: set[int], seed: int) -> None:
     """Significant at 5 % is the same as a 95 % interval without 0, but for ties."""
     second = [value + 0.5 for value in Random(seed).sample(range(10**6), 6)]  # noqa: S311 (a simulation, no secret)
-    found = shift(sorted(first), second, 0.95)
-    assert (u_test(sorted(first), second).p <= 0.05) == (not found.low <= 0 <= found.high)
+    result = shift(sorted(first), second, 0.95)
+    assert (u_test(sorted(first), second).p <= 0.05) == (not result.low <= 0 <= result.high)
 
 
 def test_the_interval_of_a_known_sample() -> None:

@@ -41,15 +41,15 @@ counts = st.integers(1, 5000)
 @pytest.mark.parametrize(("n", "p", "low", "high", "coverage"), INTERVALS)
 def test_the_intervals(n: int, p: float, low: int, high: int | None, coverage: float) -> None:
     """Ranks from 0 are one less."""
-    found = interval(n, p, 0.95)
-    assert found.lower == low - 1
-    assert found.upper == (None if high is None else high - 1)
-    assert found.coverage == pytest.approx(coverage, abs=5e-7)
+    result = interval(n, p, 0.95)
+    assert result.lower == low - 1
+    assert result.upper == (None if high is None else high - 1)
+    assert result.coverage == pytest.approx(coverage, abs=5e-7)
 
 
 @pytest.mark.parametrize("level", FEWEST)
 def test_the_fewest_samples(level: float) -> None:
-    """From so many on the highest sample is an upper limit, and the lowest a lower one of the other end."""
+    """From this many on the highest sample is an upper limit, and the lowest a lower one of the other end."""
     for p, expected in FEWEST[level].items():
         assert fewest(p, level) == expected
         assert upper_rank(expected, p, level) == expected - 1
@@ -61,13 +61,13 @@ def test_the_fewest_samples(level: float) -> None:
 @given(n=counts, p=shares, level=levels)
 def test_an_interval_covers_its_level_and_hardly_more(n: int, p: Fraction, level: float) -> None:
     """One rank less on either side would leave out too much."""
-    found = interval(n, p, level)
-    assert found.coverage >= level - 1e-12
+    result = interval(n, p, level)
+    assert result.coverage >= level - 1e-12
     tail = (1 - level) / 2
-    if found.upper is not None:
-        assert at_most(found.upper - 1, n, p) < 1 - tail + 1e-12
-    if found.lower is not None:
-        assert at_most(found.lower + 1, n, p) > tail - 1e-12
+    if result.upper is not None:
+        assert at_most(result.upper - 1, n, p) < 1 - tail + 1e-12
+    if result.lower is not None:
+        assert at_most(result.lower + 1, n, p) > tail - 1e-12
 
 
 @given(n=counts, p=shares, level=levels)
@@ -98,14 +98,14 @@ def _or(rank: int | None, otherwise: int) -> int:
 def test_it_covers_in_practice() -> None:
     """Of a thousand samples of 50, as many intervals hold the true percentile as the coverage says."""
     random = Random(20)  # noqa: S311 (a simulation, no secret)
-    found = interval(50, 0.8, 0.9)
-    assert found.lower is not None
-    assert found.upper is not None
+    result = interval(50, 0.8, 0.9)
+    assert result.lower is not None
+    assert result.upper is not None
     hits = 0
     for _ in range(1000):
         drawn = sorted(random.random() for _ in range(50))
-        hits += drawn[found.lower] <= 0.8 <= drawn[found.upper]
-    assert hits / 1000 == pytest.approx(found.coverage, abs=0.03)
+        hits += drawn[result.lower] <= 0.8 <= drawn[result.upper]
+    assert hits / 1000 == pytest.approx(result.coverage, abs=0.03)
 
 
 @given(unmet=st.integers(0, 30), n=st.integers(50, 3000), p=shares, level=levels)

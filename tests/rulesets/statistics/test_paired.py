@@ -10,18 +10,18 @@ B = [1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1]
 
 def test_pairing_halves_no_difference_but_its_error() -> None:
     """The scores agree by more than half."""
-    found = difference(A, B)
-    assert found is not None
-    assert (found.mean, found.standard_error, found.z) == pytest.approx((0.1, 0.1, 1))
-    assert found.unpaired == pytest.approx(0.1477907, abs=5e-8)
-    assert found.correlation == pytest.approx(0.5447048, abs=5e-8)
+    result = difference(A, B)
+    assert result is not None
+    assert (result.mean, result.standard_error, result.z) == pytest.approx((0.1, 0.1, 1))
+    assert result.unpaired == pytest.approx(0.1477907, abs=5e-8)
+    assert result.correlation == pytest.approx(0.5447048, abs=5e-8)
 
 
 def test_what_never_differs() -> None:
     """It has no z, and scores that are all alike no correlation; one question says nothing."""
-    found = difference([1, 1], [0, 0])
-    assert found is not None
-    assert (found.z, found.correlation) == (None, None)
+    result = difference([1, 1], [0, 0])
+    assert result is not None
+    assert (result.z, result.correlation) == (None, None)
     assert difference([1], [0]) is None
     with pytest.raises(ValueError, match="shorter"):
         difference([1, 0], [1])

@@ -19,7 +19,7 @@ def test_it_is_found(wanted: int, start: int) -> None:
     assert len(asked) <= 2 * wanted.bit_length() + 2
 
 
-@given(wanted=st.integers(1, 10**6), most=st.integers(1, 10**6))
-def test_nothing_is_tried_beyond_the_most(wanted: int, most: int) -> None:
+@given(wanted=st.integers(1, 10**6), limit=st.integers(1, 10**6))
+def test_nothing_is_tried_beyond_the_most(wanted: int, limit: int) -> None:
     """Then there is none."""
-    assert smallest(lambda number: number >= wanted, 1, most) == (wanted if wanted <= most else None)
+    assert smallest(lambda number: number >= wanted, 1, limit) == (wanted if wanted <= limit else None)

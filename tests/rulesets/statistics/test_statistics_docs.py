@@ -26,20 +26,20 @@ def test_every_method_is_described(module: str) -> None:
 
 def test_the_table_of_early_stopping() -> None:
     """Floors, and how many may be over."""
-    found = rows("percentile | fewest samples to pass the test, n_min(0)")
-    assert len(found) == 8
-    for name, fewest, floor, *over in found:
+    result = rows("percentile | fewest samples to pass the test, n_min(0)")
+    assert len(result) == 8
+    for name, fewest, floor, *over in result:
         p = Fraction(name[1:]) / 100
         assert (int(fewest), int(floor)) == (early_stopping.n_min(0, p), early_stopping.n_min(1, p))
         allowed = [early_stopping.most_over(n, p) for n in (1000, 10_000, 100_000)]
-        assert over == ["none" if most is None else str(most) for most in allowed]
+        assert over == ["none" if limit is None else str(limit) for limit in allowed]
 
 
 def test_the_table_of_order_statistics() -> None:
     """The fewest samples with a limit, one-sided at 95 and 99 %, and at a side of a 95 % interval."""
-    found = rows("percentile | fewest samples, upper limit of 95 %")
-    assert len(found) == 5
-    for name, *fewest in found:
+    result = rows("percentile | fewest samples, upper limit of 95 %")
+    assert len(result) == 5
+    for name, *fewest in result:
         p = Fraction(name[1:]) / 100
         assert fewest == [str(order_statistics.fewest(p, level)) for level in (0.95, 0.99, 0.975)]
 

@@ -26,12 +26,12 @@ def test_p_is_that_of_the_hypergeometric_distribution(p: Fraction, n: int) -> No
     random = Random(3)  # noqa: S311 (a simulation, not a secret)
     first = [random.lognormvariate(0, 0.5) for _ in range(n)]
     second = [1.2 * random.lognormvariate(0, 0.5) for _ in range(n)]
-    found = compare(sample(first, p), sample(second, p), p, 0.95)  # type: ignore[arg-type]
+    result = compare(sample(first, p), sample(second, p), p, 0.95)  # type: ignore[arg-type]
     lowest = int(2 * n * p)
     edge = sorted(first + second)[lowest - 1]
     count = sum(value <= edge for value in second)
     expected = hypergeom(2 * n, n, lowest)
-    assert found.p == pytest.approx(min(1, 2 * min(expected.cdf(count), expected.sf(count - 1))), rel=1e-6)
+    assert result.p == pytest.approx(min(1, 2 * min(expected.cdf(count), expected.sf(count - 1))), rel=1e-6)
 
 
 def test_the_interval_has_the_ratios_that_are_not_rejected() -> None:
@@ -39,10 +39,10 @@ def test_the_interval_has_the_ratios_that_are_not_rejected() -> None:
     random = Random(5)  # noqa: S311 (a simulation, not a secret)
     first = [random.lognormvariate(0, 0.5) for _ in range(60)]
     second = [1.5 * random.lognormvariate(0, 0.5) for _ in range(80)]
-    found = compare(sample(first), sample(second), HALF, 0.95)  # type: ignore[arg-type]
-    assert found.low is not None
-    assert found.high is not None
-    for end, sign in ((found.low, 1), (found.high, -1)):
+    result = compare(sample(first), sample(second), HALF, 0.95)  # type: ignore[arg-type]
+    assert result.low is not None
+    assert result.high is not None
+    for end, sign in ((result.low, 1), (result.high, -1)):
         for step, inside in ((1e-9, True), (-1e-9, False)):
             ratio = end * (1 + sign * step)
             moved = [value / ratio for value in second]
@@ -64,8 +64,8 @@ def test_too_few_values_have_no_p() -> None:
 
 def test_values_that_tie_do_not_differ() -> None:
     """However many there are."""
-    found = compare(sample([5.0] * 50), sample([5.0] * 50), HALF, 0.95)  # type: ignore[arg-type]
-    assert (found.p, found.low, found.high) == (pytest.approx(1, abs=0.2), 1, 1)
+    result = compare(sample([5.0] * 50), sample([5.0] * 50), HALF, 0.95)  # type: ignore[arg-type]
+    assert (result.p, result.low, result.high) == (pytest.approx(1, abs=0.2), 1, 1)
 
 
 def test_a_sample_that_counts_for_fewer_is_less_sure() -> None:
@@ -78,8 +78,8 @@ def test_a_sample_that_counts_for_fewer_is_less_sure() -> None:
     assert len(many.values) < 10_000
     assert compare(many, many, HALF, 0.95).p == pytest.approx(1, abs=0.01)
     slower = ordered(lambda rank: 1.01 * (1.0 + rank), 1_000_000, 1_000_000, HALF)
-    found = compare(many, slower, HALF, 0.95)
-    assert (found.p or 0) < 1e-6
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 1.01 < found.high
+    result = compare(many, slower, HALF, 0.95)
+    assert (result.p or 0) < 1e-6
+    assert result.low is not None
+    assert result.high is not None
+    assert result.low < 1.01 < result.high

@@ -35,8 +35,8 @@ def test_it_is_scipys(counted: tuple[int, int], level: float) -> None:
     from scipy.stats import binomtest
 
     count, of = counted
-    found = binomtest(count, of).proportion_ci(level, method="wilson")
-    assert interval(count, of, level) == pytest.approx((found.low, found.high), abs=1e-9)
+    result = binomtest(count, of).proportion_ci(level, method="wilson")
+    assert interval(count, of, level) == pytest.approx((result.low, result.high), abs=1e-9)
 
 
 @given(counted=counted, level=levels)

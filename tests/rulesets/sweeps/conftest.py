@@ -54,15 +54,15 @@ def judged() -> Callable[..., Verdict]:
         tps_per_user: float | None = None,
         score: float | None = None,
         least: float = 0.0,
-        most: float | None = None,
+        limit: float | None = None,
     ) -> Verdict:
         rows = [] if accuracy is None else [_row("accuracy.ROUGE1", accuracy, 40.0, "accuracy")]
         if score is not None:
             met = "PASS" if score >= least else "FAIL"
             rows.append(_row("accuracy.ROUGE1", met, score, "accuracy", least))
-        if score is not None and most is not None:
-            met = "PASS" if score <= most else "FAIL"
-            rows.append(_row("accuracy.ROUGE1.max", met, score, "accuracy", most))
+        if score is not None and limit is not None:
+            met = "PASS" if score <= limit else "FAIL"
+            rows.append(_row("accuracy.ROUGE1.max", met, score, "accuracy", limit))
         if tps_per_user is not None:
             rows.append(_row("tps_per_user:p(90)>=0tok/s!info", "PASS", tps_per_user))
         return _verdict(status, *rows)

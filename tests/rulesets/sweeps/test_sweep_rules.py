@@ -36,32 +36,32 @@ SEARCH = {"maximise": "rate", "subject_to": "targets", "tolerance": 0.05}
 
 def rows(sweep: Sweep, points: Sequence[Point], **more: Any) -> dict[str, VerdictRow]:
     """Judge points, and find their rows by the end of their id."""
-    found = judge(sweep, points, **more)
-    assert {row.group for row in found} == {"sweep"}
-    return {row.id.removeprefix("sweep."): row for row in found}
+    result = judge(sweep, points, **more)
+    assert {row.group for row in result} == {"sweep"}
+    return {row.id.removeprefix("sweep."): row for row in result}
 
 
-def check(name: str, told: Any, points: Sequence[Point], **more: Any) -> VerdictRow:
+def check(name: str, message: Any, points: Sequence[Point], **more: Any) -> VerdictRow:
     """Judge points by one check."""
-    return rows(Sweep(checks=((name, told),)), points, **more)[name]
+    return rows(Sweep(checks=((name, message),)), points, **more)[name]
 
 
 def test_a_whole_curve_passes_every_rule_of_points(curve: list[Point]) -> None:
     """Seven points in four regions are enough where Offline is elected."""
-    found = rows(Sweep(points=POINTS), curve)
-    assert {row.status for row in found.values()} == {"PASS"}
-    assert list(found) == [
+    result = rows(Sweep(points=POINTS), curve)
+    assert {row.status for row in result.values()} == {"PASS"}
+    assert list(result) == [
         "points.min",
         "points.max",
         "regions.basis",
         "regions.in_range",
         *(f"regions.{name}" for name in ("ultra_low", "low", "medium", "high")),
     ]
-    assert found["points.min"].bound == 7
+    assert result["points.min"].bound == 7
 
 
 def test_with_a_dedicated_offline_run_there_must_be_eight(curve: list[Point], point: Make) -> None:
-    """The Offline run is one of eight, so that a curve of six beside it is too short."""
+    """The Offline run is one of eight, so that a curve of six others is too short."""
     offline = point(13368, offline=True)
     assert rows(Sweep(points=POINTS), [*curve, offline])["points.min"].status == "PASS"
     short = rows(Sweep(points=POINTS), [*curve[1:], offline])["points.min"]
@@ -70,48 +70,48 @@ def test_with_a_dedicated_offline_run_there_must_be_eight(curve: list[Point], po
 
 def test_a_plain_sweep_has_the_minimum_that_it_says(curve: list[Point]) -> None:
     """Without regions nothing is elected, and eight are eight."""
-    found = rows(Sweep(points={"min": 8}), curve)
-    assert (list(found), found["points.min"].status) == (["points.min"], "FAIL")
+    result = rows(Sweep(points={"min": 8}), curve)
+    assert (list(result), result["points.min"].status) == (["points.min"], "FAIL")
 
 
 def test_too_many_points(curve: list[Point], point: Make) -> None:
     """The cap counts every point."""
-    found = rows(Sweep(points=POINTS), [*curve, point(300), point(301), point(302)])["points.max"]
-    assert (found.status, found.observed, found.bound) == ("FAIL", 10, 9)
+    result = rows(Sweep(points=POINTS), [*curve, point(300), point(301), point(302)])["points.max"]
+    assert (result.status, result.observed, result.bound) == ("FAIL", 10, 9)
 
 
 def test_what_is_invalid_does_not_count(curve: list[Point], point: Make, judged: Judged) -> None:
     """A point that its report or its rules call invalid is counted nowhere, and the reason names it."""
     unsound = [point(8, valid=False), *curve[1:6], point(1024, verdict=judged("INVALID"))]
-    found = rows(Sweep(points=POINTS), unsound)["points.min"]
-    assert (found.status, found.observed) == ("FAIL", 5)
-    assert "concurrency 8, concurrency 1024" in found.reason
+    result = rows(Sweep(points=POINTS), unsound)["points.min"]
+    assert (result.status, result.observed) == ("FAIL", 5)
+    assert "concurrency 8, concurrency 1024" in result.reason
 
 
 @pytest.mark.parametrize(
     ("left_out", "region"), [((16,), "low"), ((64,), "medium"), ((128, 256, 512, 1024), "high")]
 )
 def test_a_region_without_a_point(curve: list[Point], left_out: tuple[int, ...], region: str) -> None:
-    """Each region must be covered, and the remedy says where it lies; the margin is none of them."""
-    found = rows(
+    """Each region must be covered, and the remedy says where it lies; the margin is not one of them."""
+    result = rows(
         Sweep(points=POINTS), [point for point in curve if point.concurrency not in left_out], c_max=1024
     )
-    assert {name for name, row in found.items() if name.startswith("regions") and row.status == "FAIL"} == {
+    assert {name for name, row in result.items() if name.startswith("regions") and row.status == "FAIL"} == {
         f"regions.{region}"
     }
-    assert "at a concurrency from" in found[f"regions.{region}"].remedy
+    assert "at a concurrency from" in result[f"regions.{region}"].remedy
 
 
 def test_a_curve_that_starts_high_has_no_ultra_low(point: Make) -> None:
     """The lowest point is at most 32."""
     points = [point(concurrency) for concurrency in (33, 40, 64, 128, 256, 512, 1024)]
-    found = rows(Sweep(points=POINTS), points)["regions.ultra_low"]
-    assert (found.status, found.remedy) == ("FAIL", "measure one at a concurrency from 1 to 32")
+    result = rows(Sweep(points=POINTS), points)["regions.ultra_low"]
+    assert (result.status, result.remedy) == ("FAIL", "measure one at a concurrency from 1 to 32")
 
 
 def test_the_margin_is_valid_and_not_high(curve: list[Point], point: Make) -> None:
     """10 % above the declared C_max is in range but covers no region, and beyond it is a warning."""
-    low = [one for one in curve if (one.concurrency or 0) < 110]
+    low = [item for item in curve if (item.concurrency or 0) < 110]
     margin = rows(Sweep(points=POINTS), [*low, point(1127)], c_max=1024)
     assert (margin["regions.in_range"].status, margin["regions.high"].status) == ("PASS", "FAIL")
     beyond = rows(Sweep(points=POINTS), [*curve, point(1128)], c_max=1024)["regions.in_range"]
@@ -120,9 +120,9 @@ def test_the_margin_is_valid_and_not_high(curve: list[Point], point: Make) -> No
 
 def test_an_offline_run_covers_no_region(curve: list[Point], point: Make) -> None:
     """A dedicated Offline run at a concurrency of High is not a point of High."""
-    low = [one for one in curve if (one.concurrency or 0) < 110]
-    found = rows(Sweep(points=POINTS), [*low, point(1024, offline=True)], c_max=1024)
-    assert found["regions.high"].status == "FAIL"
+    low = [item for item in curve if (item.concurrency or 0) < 110]
+    result = rows(Sweep(points=POINTS), [*low, point(1024, offline=True)], c_max=1024)
+    assert result["regions.high"].status == "FAIL"
 
 
 def test_an_offline_run_can_be_required(curve: list[Point], point: Make) -> None:
@@ -135,17 +135,17 @@ def test_an_offline_run_can_be_required(curve: list[Point], point: Make) -> None
 @pytest.mark.parametrize("concurrencies", [(), (2, 16), (64,)])
 def test_without_a_basis_nothing_passes_silently(point: Make, concurrencies: tuple[int, ...]) -> None:
     """Where regions cannot be computed their rows are there, and fail."""
-    found = rows(Sweep(points=POINTS), [point(concurrency) for concurrency in concurrencies])
-    failed = {name for name, row in found.items() if row.status == "FAIL"}
+    result = rows(Sweep(points=POINTS), [point(concurrency) for concurrency in concurrencies])
+    failed = {name for name, row in result.items() if row.status == "FAIL"}
     assert failed >= {"regions.basis", "regions.ultra_low", "regions.low", "regions.medium", "regions.high"}
 
 
 def test_offline_ordering(curve: list[Point], point: Make) -> None:
     """Offline gives at least 0.98 of the throughput at C_max."""
     points = [*curve, point(13368, offline=True, tps=98.0)]
-    told = {"factor": 0.98, "of": "c_max"}
-    assert check("offline_tps_at_least", told, points).status == "PASS"
-    slow = check("offline_tps_at_least", told, [*curve, point(13368, offline=True, tps=97.9)])
+    payload = {"factor": 0.98, "of": "c_max"}
+    assert check("offline_tps_at_least", payload, points).status == "PASS"
+    slow = check("offline_tps_at_least", payload, [*curve, point(13368, offline=True, tps=97.9)])
     assert (slow.status, slow.bound) == ("FAIL", 0.98)
     assert slow.observed == pytest.approx(0.979)
     assert check("offline_tps_at_least", None, points).status == "PASS"
@@ -196,7 +196,7 @@ def test_tps_per_user_without_a_statement_is_skipped(curve: list[Point]) -> None
 
 
 def test_points_ask_alike(curve: list[Point], point: Make) -> None:
-    """Another model, or other questions, at one point is no curve of one server."""
+    """Another model, or other questions, at one point is not a curve of one server."""
     name = "config_identical"
     assert check(name, ["model", "dataset"], curve).status == "PASS"
     other = check(name, ["model"], [*curve, point(2000, model="mistral")])
@@ -255,10 +255,10 @@ def test_exactly_one_accuracy_result(
     ]
     if offline is not None:
         points.append(point(13368, offline=True, verdict=judged(score=40) if offline else None))
-    found = rows(Sweep(checks=EXACT), points, c_max=1024)
-    assert (found["accuracy_per_region"].status, found["accuracy_per_region"].reason) == (status, reason)
+    result = rows(Sweep(checks=EXACT), points, c_max=1024)
+    assert (result["accuracy_per_region"].status, result["accuracy_per_region"].reason) == (status, reason)
     if status == "PASS":
-        assert found["accuracy_runs.ROUGE1"].status == "PASS"
+        assert result["accuracy_runs.ROUGE1"].status == "PASS"
 
 
 def test_an_accuracy_result_stands_where_most_regions_have_one(point: Make, judged: Judged) -> None:
@@ -286,12 +286,12 @@ def test_an_accuracy_result_is_whole(point: Make, judged: Judged) -> None:
     absent = replace(verdict.rows[0], id="accuracy.ROUGE2", observed=None, status="SKIP")
     partial = replace(verdict, rows=(*verdict.rows, absent))
     points = [point(c, verdict=partial) for c in (8, 16, 64, 1024)]
-    found = rows(Sweep(checks=both), points)["accuracy_per_region"]
-    assert (found.status, found.reason.partition(" lacks ")[2]) == ("FAIL", "accuracy.ROUGE2")
+    result = rows(Sweep(checks=both), points)["accuracy_per_region"]
+    assert (result.status, result.reason.partition(" lacks ")[2]) == ("FAIL", "accuracy.ROUGE2")
 
 
 def test_an_agentic_curve_has_four_results(point: Make, judged: Judged) -> None:
-    """Four runs are asked for, so that none is Offline; a score that every point has is no such result."""
+    """Four runs are asked for, so that none is Offline; a score that every point has is not such a result."""
     four = (
         ("accuracy_per_region", {"exactly": 1}),
         ("accuracy_runs", {"metric": "accuracy.ROUGE1", "runs": 4, "combine": "mean"}),
@@ -299,9 +299,9 @@ def test_an_agentic_curve_has_four_results(point: Make, judged: Judged) -> None:
     points = [point(c, verdict=judged(score=40)) for c in (8, 16, 64, 1024)]
     inline = replace(judged(score=60).rows[0], id="accuracy.inline")
     points.append(point(512, verdict=replace(judged(), rows=(inline,))))
-    found = rows(Sweep(checks=four), points)
-    assert {row.status for row in found.values()} == {"PASS"}
-    assert found["accuracy_per_region"].bound == 4
+    result = rows(Sweep(checks=four), points)
+    assert {row.status for row in result.values()} == {"PASS"}
+    assert result["accuracy_per_region"].bound == 4
 
 
 def test_offline_ordering_can_be_a_warning(curve: list[Point], point: Make) -> None:
@@ -314,12 +314,12 @@ def test_offline_ordering_can_be_a_warning(curve: list[Point], point: Make) -> N
 
 def runs(point: Make, judged: Judged, scores: Sequence[float], combine: str, **bounds: float) -> VerdictRow:
     """Judge four runs of a score by its least and its greatest."""
-    told = {"metric": "accuracy.ROUGE1", "runs": 4, "combine": combine}
+    payload = {"metric": "accuracy.ROUGE1", "runs": 4, "combine": combine}
     points = [
         point(concurrency, verdict=judged(score=score, **bounds))
         for concurrency, score in enumerate(scores, start=1)
     ]
-    return rows(Sweep(checks=(("accuracy_runs", told),)), points)["accuracy_runs.ROUGE1"]
+    return rows(Sweep(checks=(("accuracy_runs", payload),)), points)["accuracy_runs.ROUGE1"]
 
 
 def test_each_of_several_runs_is_right(point: Make, judged: Judged) -> None:
@@ -335,7 +335,7 @@ def test_the_mean_of_several_runs_is_right(point: Make, judged: Judged) -> None:
     assert runs(point, judged, (40, 41, 38, 40), "mean", least=38.5).status == "PASS"
     failed = runs(point, judged, (38, 38, 38, 39), "mean", least=38.5)
     assert (failed.status, failed.observed) == ("FAIL", 38.25)
-    assert runs(point, judged, (40, 41, 38, 40), "mean", least=38.5, most=39.0).status == "FAIL"
+    assert runs(point, judged, (40, 41, 38, 40), "mean", least=38.5, limit=39.0).status == "FAIL"
 
 
 def test_too_few_runs_are_not_enough(point: Make, judged: Judged) -> None:
@@ -370,8 +370,8 @@ def test_a_front_needs_both_figures(point: Make) -> None:
     )
     invalid = rows(Sweep(pareto=a_gpu), [point(1, tps=100, tpot=10, gpus=4, valid=False)])["pareto"]
     assert (invalid.severity, invalid.remedy) == ("fail", "measure again what is invalid: see each point")
-    known = rows(Sweep(pareto=a_gpu), [point(1, tps=100, tpot=10, gpus=4)])["pareto"]
-    assert "100 at 75" in known.method
+    expected = rows(Sweep(pareto=a_gpu), [point(1, tps=100, tpot=10, gpus=4)])["pareto"]
+    assert "100 at 75" in expected.method
     output = {**a_gpu, "y": {"metric": "tps_per_gpu", "tokens": "output"}}
     assert "100 at 25" in rows(Sweep(pareto=output), [point(1, tps=100, tpot=10, gpus=4)])["pareto"].method
 
@@ -396,9 +396,9 @@ def test_a_baseline_that_is_missing_is_not_beaten(point: Make) -> None:
     """Without a baseline, or with none that is valid, dominance is not shown."""
     sweep = Sweep(pareto={**PARETO, "must_dominate": "baseline"})
     for baseline in ([], [point(1, valid=False)]):
-        found = rows(sweep, [point(1)], baseline=baseline)
-        assert found["pareto.must_dominate"].status == "FAIL"
-        assert found["pareto"].severity == "fail"
+        result = rows(sweep, [point(1)], baseline=baseline)
+        assert result["pareto.must_dominate"].status == "FAIL"
+        assert result["pareto"].severity == "fail"
 
 
 @given(
@@ -412,11 +412,13 @@ def test_a_front_is_what_nothing_beats(spots: list[tuple[float, float]]) -> None
     assert [step(line, x) for x in range(11)] == [step(spots, x) for x in range(11)]
 
 
-def found_by_search(point: Make, judged: Judged, told: dict[float, str | None], **search: Any) -> VerdictRow:
+def found_by_search(
+    point: Make, judged: Judged, message: dict[float, str | None], **search: Any
+) -> VerdictRow:
     """Judge a search over rates whose points have these statuses."""
     points = [
         point(None, rate=rate, verdict=None if status is None else judged(status))
-        for rate, status in told.items()
+        for rate, status in message.items()
     ]
     return rows(Sweep(search={**SEARCH, **search}), points)["search"]
 
@@ -428,7 +430,7 @@ def test_a_search_that_is_done(point: Make, judged: Judged) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "status", "remedy"),
+    ("message", "status", "remedy"),
     [
         ({10: "PASS", 20: "FAIL"}, "INCONCLUSIVE", "measure about 15"),
         ({10: "PASS", 20: "PASS"}, "INCONCLUSIVE", "measure above 20"),
@@ -440,15 +442,15 @@ def test_a_search_that_is_done(point: Make, judged: Judged) -> None:
     ],
 )
 def test_a_search_that_is_not(
-    point: Make, judged: Judged, told: dict[float, str | None], status: str, remedy: str
+    point: Make, judged: Judged, message: dict[float, str | None], status: str, remedy: str
 ) -> None:
     """What lies between points is not guessed: the row says where to measure next."""
-    row = found_by_search(point, judged, told)
+    row = found_by_search(point, judged, message)
     assert (row.status, row.remedy) == (status, remedy)
 
 
 def test_a_search_over_concurrency(point: Make, judged: Judged) -> None:
-    """Concurrency is searched likewise, and an Offline run is none of its points."""
+    """Concurrency is searched likewise, and an Offline run is not one of its points."""
     points = [
         point(20, verdict=judged("PASS")),
         point(21, verdict=judged("FAIL")),
@@ -459,7 +461,7 @@ def test_a_search_over_concurrency(point: Make, judged: Judged) -> None:
 
 
 def test_a_rate_that_changes_is_taken_as_it_came_about(point: Make, judged: Judged) -> None:
-    """Where no number was asked for the completed requests a second stand for it."""
+    """Where no number was asked for the completed requests per second stand for it."""
     row = rows(Sweep(search=SEARCH), [point(4, verdict=judged("FAIL"))])["search"]
     assert row.remedy == "measure below 1"
 
@@ -474,8 +476,8 @@ def test_every_check_of_a_file_is_judged(curve: list[Point]) -> None:
 
 def test_every_rule_has_a_row_whatever_the_points(curve: list[Point], point: Make) -> None:
     """So the names of a sweep's rules are known before there is a point."""
-    told = {"metric": "accuracy.gsm8k", "runs": 2}
-    checks = (*((name, None) for name in KNOWN), ("accuracy_runs", told))
+    payload = {"metric": "accuracy.gsm8k", "runs": 2}
+    checks = (*((name, None) for name in KNOWN), ("accuracy_runs", payload))
     sweep = Sweep(points=POINTS, pareto={**PARETO, "must_dominate": "b"}, search=SEARCH, checks=checks)
     for points in ([], curve, [point(4)], [point(13368, offline=True)]):
         assert tuple(row.id for row in judge(sweep, points)) == names(sweep)

@@ -34,5 +34,5 @@ def test_the_documented_regions_are_computed_so() -> None:
     """The figures of the example are those of the code."""
     cut = regions(1024, 8)
     first, last = zip(*(cut.span(region) for region in ("low", "medium", "high")), strict=True)
-    spans = ", ".join(f"{one} to {other}" for one, other in zip(first, last, strict=True))
+    spans = ", ".join(f"{low} to {other}" for low, other in zip(first, last, strict=True))
     assert f"C_max 1024 and C_min 8 make {spans}, and a margin to {cut.margin}." in PAGE

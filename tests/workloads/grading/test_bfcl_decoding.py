@@ -67,7 +67,7 @@ def test_an_argument_in_python(argument: str, value: Any) -> None:
     ],
 )
 def test_an_argument_that_is_not_read(argument: str) -> None:
-    """What would run code, or fill the memory, is no value; nor is what no official reader takes."""
+    """What would run code, or fill the memory, is not a value; nor is what no official reader takes."""
     with pytest.raises(UndecodableError):
         guarded(calls_in, f"[f(a={argument})]", "python")
 
@@ -198,8 +198,8 @@ _OFFICIAL_ROWS = re.compile(
 def test_rows_end_where_the_official_expression_says(opening: str, parts: list[str]) -> None:
     """The pass over the text finds the match of the expression, or none where it has none."""
     text = opening + "".join(parts)
-    found = _OFFICIAL_ROWS.match(text)
-    assert end_of_rows(text) == (found.end() if found else None)
+    match = _OFFICIAL_ROWS.match(text)
+    assert end_of_rows(text) == (match.end() if match else None)
 
 
 def test_many_rows_that_do_not_match() -> None:
@@ -233,7 +233,7 @@ def test_no_text_breaks_the_decoder(text: str) -> None:
     ],
 )
 def test_calls_of_tools(answer: Answer, calls: Any) -> None:
-    """Arguments are JSON text; a text beside calls does not matter, and in place of them is none."""
+    """Arguments are JSON text; a text around calls does not matter, and in place of them it is not a call."""
     if calls is None:
         with pytest.raises(UndecodableError):
             decoded(answer, "fc", "python")

@@ -26,12 +26,12 @@ _QUERY = f"""
 
 def errors(rows: list[tuple[float | None, float]]) -> tuple[float | None, ...]:
     """As published, and over all bins; of a confidence and a value for each answer."""
-    told = {"values": [value for _, value in rows], "confidences": [confidence for confidence, _ in rows]}
-    return tuple(duckdb.connect().execute(_QUERY, told).fetchall()[0])
+    payload = {"values": [value for _, value in rows], "confidences": [confidence for confidence, _ in rows]}
+    return tuple(duckdb.connect().execute(_QUERY, payload).fetchall()[0])
 
 
 def part(confidence: float, right: int, count: int = 100) -> list[tuple[float | None, float]]:
-    """So many answers of one confidence, of which some are right."""
+    """How many answers of one confidence, of which some are right."""
     return [(confidence, float(number < right)) for number in range(count)]
 
 
@@ -57,7 +57,7 @@ def test_few_answers_have_no_calibration(count: int, published: float | None) ->
 
 
 def test_answers_that_were_not_judged_have_no_part_in_it() -> None:
-    """Whoever has no confidence is in no bin."""
+    """An answer without a confidence is in no bin."""
     judged = part(0.3, 30) + part(0.6, 70)
     assert errors(judged + [(None, 0.0)] * 50) == errors(judged)
 

@@ -1,4 +1,4 @@
-"""Sentences and words are told apart by punkt and by the rules of the Penn Treebank."""
+"""Sentences and words are grouped by punkt and by the rules of the Penn Treebank."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_half_a_model(punkt_folder: Path) -> None:
-    """A model that lacks a file, or has a line that is none, is named."""
+    """A model that lacks a file, or has a line that is not one, is named."""
     (punkt_folder / "ortho_context.tab").write_text("the\n")
     with pytest.raises(SourceError, match="not punkt's English model"):
         english.sentences("One.")

@@ -42,16 +42,16 @@ TWO = [*ONE, {"math.sqrt": {"x": 4}}]
     ],
 )
 def test_calls_in_a_text(text: str, calls: Any) -> None:
-    """In each of the forms; and what is none of them."""
+    """In each of the forms; and what is not one of them."""
     assert calls_of_text(text) == calls
 
 
 def test_calls_that_the_endpoint_gave() -> None:
     """Their arguments are JSON text."""
-    given = {"id": "c1", "type": "function", "function": {"name": "area", "arguments": '{"side": 2}'}}
-    assert calls_of_tools([given]) == [{"area": {"side": 2}}]
-    assert calls_of_tools([{**given, "function": {"name": "now", "arguments": ""}}]) == [{"now": {}}]
-    assert calls_of_tools([{**given, "function": {"name": "area", "arguments": "{"}}]) is None
+    arguments = {"id": "c1", "type": "function", "function": {"name": "area", "arguments": '{"side": 2}'}}
+    assert calls_of_tools([arguments]) == [{"area": {"side": 2}}]
+    assert calls_of_tools([{**arguments, "function": {"name": "now", "arguments": ""}}]) == [{"now": {}}]
+    assert calls_of_tools([{**arguments, "function": {"name": "area", "arguments": "{"}}]) is None
     assert calls_of_json("area") is None
 
 
@@ -65,7 +65,7 @@ def test_the_order_does_not_matter_but_how_often_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "other", "same"),
     [
         (" New  York", "new york", True),
         (2.0, 2, True),
@@ -76,9 +76,9 @@ def test_the_order_does_not_matter_but_how_often_does() -> None:
         (None, "none", False),
     ],
 )
-def test_values(one: Any, other: Any, *, same: bool) -> None:
+def test_values(first: Any, other: Any, *, same: bool) -> None:
     """Texts without case and further blanks, whole numbers however they are written."""
-    assert (normalised_value(one) == normalised_value(other)) is same
+    assert (normalised_value(first) == normalised_value(other)) is same
 
 
 def test_true_is_not_one() -> None:

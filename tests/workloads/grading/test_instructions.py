@@ -200,8 +200,8 @@ def test_a_language_is_the_same_every_time() -> None:
     assert {language.language("Berlin Paris Roma") for _ in range(5)} == {
         language.language("Berlin Paris Roma", 0)
     }
-    told = {language.language("Berlin Paris Roma", seed) for seed in range(20)}
-    assert len(told) > 1
+    payload = {language.language("Berlin Paris Roma", seed) for seed in range(20)}
+    assert len(payload) > 1
     assert language.language("...") is None
 
 
@@ -257,5 +257,5 @@ def test_linear_expressions(text: str) -> None:
     assert follows("detectable_format:title", {})(text) == any(
         title.lstrip("<").rstrip(">").strip() for title in titles
     )
-    found = re.findall(r"\s*p\.\s?s\..*$", text.lower(), flags=re.MULTILINE)
-    assert follows("detectable_content:postscript", {"postscript_marker": "P.S."})(text) == bool(found)
+    match = re.findall(r"\s*p\.\s?s\..*$", text.lower(), flags=re.MULTILINE)
+    assert follows("detectable_content:postscript", {"postscript_marker": "P.S."})(text) == bool(match)

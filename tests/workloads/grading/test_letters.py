@@ -15,9 +15,9 @@ FEW: Final = settings(max_examples=50, deadline=None)
 LONG: Final = 200_000
 
 
-def pieces(*some: str, most: int = 10) -> st.SearchStrategy[str]:
+def pieces(*some: str, limit: int = 10) -> st.SearchStrategy[str]:
     """Texts put together of pieces that mean something to what reads them."""
-    return st.lists(st.sampled_from(some), max_size=most).map("".join)
+    return st.lists(st.sampled_from(some), max_size=limit).map("".join)
 
 
 # simple-evals…
@@ -39,7 +39,7 @@ def pieces(*some: str, most: int = 10) -> st.SearchStrategy[str]:
     ],
 )
 def test_gpqa_takes_the_first_letter_behind_answer_on_its_line(text: str, letter: str | None) -> None:
-    """As `ANSWER_PATTERN_MULTICHOICE` does; the case stays, and markup between the two is no letter."""
+    """As `ANSWER_PATTERN_MULTICHOICE` does; the case stays, and markup between the two is not a letter."""
     assert choices.letter(text) == letter
 
 
@@ -156,8 +156,8 @@ def official(text: str, contents: str, flags: re.RegexFlag, *, letters: bool) ->
     text = text.rstrip()
     for part in (text.split("\n")[-1], text):
         for pattern in patterns:
-            if found := re.search(pattern, part, flags):
-                return found[1]
+            if match := re.search(pattern, part, flags):
+                return match[1]
     return None
 
 
@@ -167,7 +167,7 @@ def official(text: str, contents: str, flags: re.RegexFlag, *, letters: bool) ->
         *("The ", "the answer is", "The best option", "answers", "Answer", "Answer:", " is ", ":", " ", "  "),
         *("\n", "\r\n", "*", "**", "$", "{", "}", "(", ")", "[", "]", "\\", "\\boxed{", "\\text{", "x", "."),
         *("A", "b", "J", "K", "i", *OPTIONS),
-        most=9,
+        limit=9,
     )
 )
 def test_supergpqa_finds_what_the_official_expressions_find(text: str) -> None:

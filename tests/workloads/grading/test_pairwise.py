@@ -24,7 +24,7 @@ VERDICTS = st.sampled_from(list(PairwiseVerdict))
 
 
 @pytest.mark.parametrize(
-    ("said", "verdict"),
+    ("message", "verdict"),
     [
         ("… so the verdict is [[A]].", A),
         ("[[B]]", B),
@@ -38,9 +38,9 @@ VERDICTS = st.sampled_from(list(PairwiseVerdict))
         ("", None),
     ],
 )
-def test_a_verdict_is_a_letter_in_two_brackets(said: str, verdict: PairwiseVerdict | None) -> None:
+def test_a_verdict_is_a_letter_in_two_brackets(message: str, verdict: PairwiseVerdict | None) -> None:
     """Of several, A goes before B and B before C, as in FastChat."""
-    assert verdict_in(said) is verdict
+    assert verdict_in(message) is verdict
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_both_orders_count(
     shown_first: PairwiseVerdict, shown_second: PairwiseVerdict, mean: float, agreed: float, either: float
 ) -> None:
     """The mean of both, FastChat's rule that a win is one in both, and the rule of either order."""
-    one = PairwiseComparison(shown_first, shown_second)
-    assert (one.mean, one.agreed, one.either) == (mean, agreed, either)
+    result = PairwiseComparison(shown_first, shown_second)
+    assert (result.mean, result.agreed, result.either) == (mean, agreed, either)
 
 
 @given(VERDICTS, VERDICTS)
@@ -84,10 +84,10 @@ def test_headlines_are_alpacaevals() -> None:
     """Win rate, standard error and discrete win rate of preferences, and what both orders show."""
     rows = [(1.0, 1.0, 0.5), (0.5, 0.0, 1.0), (0.75, 0.0, 0.75), (0.0, 1.0, 0.5)]
     headlines = [WIN_RATE, DISCRETE_WIN_RATE, WIN_RATE_ERROR, ORDER_CONSISTENCY, FIRST_PLACE]
-    found = duckdb.connect().execute(
-        f"SELECT {', '.join(one.sql for one in headlines)} FROM ("  # noqa: S608 (our own expressions)
+    result = duckdb.connect().execute(
+        f"SELECT {', '.join(headline.sql for headline in headlines)} FROM ("  # noqa: S608 (our own expressions)
         "SELECT r[1] AS value, MAP {'consistent': r[2], 'first_place': r[3]} AS metrics "
         "FROM (SELECT unnest(?::DOUBLE[][]) AS r))",
         [[list(row) for row in rows]],
     )
-    assert found.fetchone() == pytest.approx((0.5625, 0.625, 0.21347814, 0.5, 0.6875))
+    assert result.fetchone() == pytest.approx((0.5625, 0.625, 0.21347814, 0.5, 0.6875))

@@ -24,7 +24,7 @@ def test_normalised(text: str, same: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "text", "found"),
+    ("part", "text", "expected"),
     [
         ("3", "it is 3", True),
         ("3", "it is 13", False),
@@ -34,9 +34,9 @@ def test_normalised(text: str, same: str) -> None:
         ("a+b", "so a+b it is", True),
     ],
 )
-def test_stands_in(part: str, text: str, *, found: bool) -> None:
+def test_stands_in(part: str, text: str, *, expected: bool) -> None:
     """Whole words and numbers, and any place in scripts without blanks."""
-    assert stands_in(part, text) is found
+    assert stands_in(part, text) is expected
 
 
 CHOICES = [
@@ -70,7 +70,7 @@ def test_choices_of_four(text: str, letter: str | None) -> None:
 
 
 def test_choices_of_ten() -> None:
-    """Letters up to J; `I` with words after it is somebody who speaks."""
+    """Letters up to J; `I` with words after it is a caller who speaks."""
     assert choice("Answer: J", 10) == "J"
     assert choice("I think it is H.", 10) == "H"
     assert choice("Answer: I", 10) == "I"
@@ -78,7 +78,7 @@ def test_choices_of_ten() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ('["Red", "blue"]', {"red", "blue"}),
         ('They are:\n```json\n["red", "Blue!"]\n```', {"red", "blue"}),
@@ -90,9 +90,9 @@ def test_choices_of_ten() -> None:
         ("[1, 2, 2]", {"1", "2"}),
     ],
 )
-def test_items(text: str, found: set[str]) -> None:
+def test_items(text: str, expected: set[str]) -> None:
     """Of a JSON list, of the line of the answer, or of lines and commas."""
-    assert items(text) == found
+    assert items(text) == expected
 
 
 def test_jaccard() -> None:
@@ -104,7 +104,7 @@ def test_jaccard() -> None:
 
 @pytest.mark.parametrize("part", ["answer ", "answer is ", "\\boxed{", "A ", "(", "answer: \n", ", "])
 def test_long_answers_are_read_in_linear_time(part: str) -> None:
-    """A megabyte of what nearly matches: with the square of it, this test would not come to an end."""
+    """A megabyte of what nearly matches: with the square of it, this test would not end."""
     text = part * (1_000_000 // len(part))
     assert choice(text, 10) in {None, "A"}
     assert len(items(text)) <= 1

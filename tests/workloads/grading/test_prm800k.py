@@ -21,7 +21,7 @@ ODD: Final = (
 
 
 @pytest.mark.parametrize(
-    ("given", "truth", "same"),
+    ("argument", "truth", "same"),
     [
         ("1/2", r"\frac{1}{2}", True),
         ("0.5", r"\frac12", True),
@@ -75,9 +75,9 @@ ODD: Final = (
         ("٣", "3", True),
     ],
 )
-def test_answers_are_equal_as_prm800k_has_them(given: str, truth: str, same: bool) -> None:  # noqa: FBT001 (a column of the table)
+def test_answers_are_equal_as_prm800k_has_them(argument: str, truth: str, same: bool) -> None:  # noqa: FBT001 (a column of the table)
     """The verdicts of `grade_answer` of openai/prm800k, among them the odd ones."""
-    assert prm800k.equal(given, truth) is same
+    assert prm800k.equal(argument, truth) is same
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_answers_are_normalised_as_math_does_it(answer: str, normal: str) -> Non
     ],
 )
 def test_the_answer_is_what_is_in_the_last_box(text: str, boxed: str | None) -> None:
-    """With the braces in it; a box that does not end is none, whatever came before."""
+    """With the braces in it; a box that does not end is not one, whatever came before."""
     assert last_boxed(text) == boxed
 
 

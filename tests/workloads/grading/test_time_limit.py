@@ -1,4 +1,4 @@
-"""An end to what might compute for ever."""
+"""An end to what might compute without end."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_in_another_thread_too() -> None:
 
 
 def test_another_thread_leaves_nothing_behind() -> None:
-    """A function can be profiled afterwards: an interpreter that looks for an exception for ever cannot."""
+    """A function can be profiled afterwards: an interpreter in an endless search for an exception cannot."""
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(in_time).result() == 45
     called: list[str] = []
@@ -78,7 +78,7 @@ def test_what_ends_in_time_has_nothing_to_fear_later() -> None:
     """The clock stops with the block, and the signal is as it was."""
     before = signal.getsignal(signal.SIGVTALRM)
     with time_limit(SHORT_S):
-        told = sum(range(10))
-    assert told == 45
+        payload = sum(range(10))
+    assert payload == 45
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGVTALRM) == before

@@ -49,9 +49,9 @@ def figures() -> Callable[[Scorer, Sequence[tuple[Question, Score | None]]], dic
                 "INSERT INTO scores VALUES (?, map(?::VARCHAR[], ?::DOUBLE[]), map(?::VARCHAR[], ?))",
                 [*row, list(tags), list(tags.values())],
             )
-        columns = ", ".join(f'{one.sql} AS "{one.name}"' for one in scorer.headlines)
-        names = [one.name for one in scorer.headlines]
-        found = connection.execute(f"SELECT {columns} FROM scores").fetchone()  # noqa: S608 (SQL of the scorer)
-        return dict(zip(names, found or (), strict=True))
+        columns = ", ".join(f'{headline.sql} AS "{headline.name}"' for headline in scorer.headlines)
+        names = [headline.name for headline in scorer.headlines]
+        result = connection.execute(f"SELECT {columns} FROM scores").fetchone()  # noqa: S608 (SQL of the scorer)
+        return dict(zip(names, result or (), strict=True))
 
     return compute

@@ -1,4 +1,4 @@
-"""BFCL: what is asked in both modes, which answers are right, and what the categories come to."""
+"""BFCL: what is asked in both modes, which answers are right, and the figures of the categories."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Questions of our own, laid out as the package `bfcl-eval` has them."""
     folder = tmp_path_factory.mktemp("bfcl")
     for name, (functions, answers) in ROWS.items():
-        said = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Tea, please."}]
-        asked = [{"id": f"{name}_{n}", "question": [said[1 - n :]], "function": functions} for n in (0, 1)]
+        text = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Tea, please."}]
+        asked = [{"id": f"{name}_{n}", "question": [text[1 - n :]], "function": functions} for n in (0, 1)]
         write(folder, name, asked)
         if answers is not None:
             write(
@@ -254,7 +254,7 @@ def test_the_categories_of_a_run(data: Path) -> None:
 def test_an_answer(
     data: Path, category: str, answer: str | list[tuple[str, str]], value: float, error: str
 ) -> None:
-    """Calls are held against the values that are allowed, by declared types; errors have official names."""
+    """Calls are compared with the values that are allowed, by declared types; errors have official names."""
     assert verdict(data, category, answer) == (value, error)
 
 
@@ -350,7 +350,7 @@ def test_the_first_version_judges_otherwise(data: Path) -> None:
 
 
 def test_columns_of_the_leaderboard() -> None:
-    """Languages, then kinds weigh the same; live questions weigh by their number; a part is no column."""
+    """Languages, then kinds weigh the same; live questions weigh by their number; a part is not a column."""
     shares = {"simple_python": 1, "simple_java": 0, "simple_javascript": 0.5, "multiple": 1, "parallel": 0}
     live = {"live_simple": 1, "live_multiple": 0, "live_parallel": 0, "live_parallel_multiple": 0}
     shares |= {

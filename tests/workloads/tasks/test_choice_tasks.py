@@ -72,8 +72,8 @@ def asked(
 
 def judged(task: str, scorer: str, reference: dict[str, Any], text: str) -> Score:
     """The score of an answer by one of a task's scorers."""
-    found = next(one for one in workload(task).scorers if one.name == scorer)
-    return found.grade(reference, Answer(text))
+    result = next(candidate for candidate in workload(task).scorers if candidate.name == scorer)
+    return result.grade(reference, Answer(text))
 
 
 # mmlu…
@@ -99,7 +99,7 @@ def test_mmlu_has_four_categories(tmp_path: Path, subject: str, category: str) -
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "message"),
     [
         ("answer", 4, "column 'answer': 4, where 0 to 3 or A to D should be"),
         ("answer", None, "column 'answer': None, where"),
@@ -110,17 +110,17 @@ def test_mmlu_has_four_categories(tmp_path: Path, subject: str, category: str) -
     ],
 )
 def test_a_row_that_is_no_question_is_an_error_with_its_place(
-    tmp_path: Path, column: str, value: object, said: str
+    tmp_path: Path, column: str, value: object, message: str
 ) -> None:
-    """The file, the line and the column are told."""
+    """The message has the file, the line and the column."""
     with pytest.raises(ColumnError) as error:
         asked(tmp_path, "mmlu", MMLU, MMLU | {column: value})
     assert "test.jsonl, line 2" in str(error.value)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_mmlu_judges_the_letter_as_a_capital() -> None:
-    """A small letter is read and wrong, as in the official code; what is no letter is unparsed and wrong."""
+    """A small letter is read and wrong, as officially; what is not a letter is unparsed and wrong."""
     reference = {"answer": "B"}
     assert judged("mmlu", "official", reference, "**Answer:** B").value == 1
     small = judged("mmlu", "official", reference, "Answer: b")
@@ -132,7 +132,7 @@ def test_mmlu_judges_the_letter_as_a_capital() -> None:
 
 
 def test_mmlu_pro_shows_examples_of_the_same_category(tmp_path: Path) -> None:
-    """As `evaluate_from_local.py` does; options that are `N/A` are none."""
+    """As `evaluate_from_local.py` does; options that are `N/A` are not."""
     other = EXAMPLE | {"category": "law"}
     (question,) = asked(tmp_path, "mmlu_pro", PRO, validation=[EXAMPLE, other, EXAMPLE])
     listed = "Options:\nA. two\nB. three\nC. four\n"
@@ -172,12 +172,12 @@ def test_mmlu_pro_without_examples_needs_no_more_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [("shots=6", "must be 0 to 5"), ("shots=few", "must be like 5"), ("prompt=mine", "one of local, api")],
 )
-def test_mmlu_pro_refuses_other_options(tmp_path: Path, options: str, said: str) -> None:
+def test_mmlu_pro_refuses_other_options(tmp_path: Path, options: str, message: str) -> None:
     """There are five examples of a category, and two official scripts."""
-    with pytest.raises(TaskError, match=said):
+    with pytest.raises(TaskError, match=message):
         asked(tmp_path, f"mmlu_pro:{options}", PRO)
 
 
@@ -250,8 +250,8 @@ def test_gpqa_goes_on_drawing_where_rows_are_asked_again(tmp_path: Path) -> None
     once = asked(tmp_path, "gpqa", GPQA, GPQA, file="gpqa_diamond")
     twice = asked(tmp_path, "gpqa:orders=2", GPQA, GPQA, file="gpqa_diamond")
     assert [question.id for question in twice] == ["0", "1", "0#2", "1#2"]
-    assert [one.sample.prompt for one in twice[:2]] == [one.sample.prompt for one in once]
-    assert len({one.sample.prompt for one in twice}) > 2
+    assert [asked.sample.prompt for asked in twice[:2]] == [asked.sample.prompt for asked in once]
+    assert len({asked.sample.prompt for asked in twice}) > 2
     with pytest.raises(TaskError, match="gpqa:orders=0: must be 1 or more"):
         asked(tmp_path, "gpqa:orders=0", GPQA, file="gpqa_diamond")
 
@@ -347,8 +347,8 @@ FROM (VALUES
 )
 def test_headlines_are_aggregates_over_the_scores(task: str, headline: str, figure: float | None) -> None:
     """Of the four rows of one discipline and the one of another; two have no metrics, for no answer came."""
-    (found,) = (one for one in workload(task).scorers[0].headlines if one.name == headline)
+    (result,) = (candidate for candidate in workload(task).scorers[0].headlines if candidate.name == headline)
     with duckdb.connect() as connection:
         connection.execute(ROWS)
-        row = connection.execute(f"SELECT {found.sql} FROM scores").fetchone()  # noqa: S608 (of our own)
+        row = connection.execute(f"SELECT {result.sql} FROM scores").fetchone()  # noqa: S608 (of our own)
     assert row == (figure if figure is None else pytest.approx(figure),)

@@ -1,4 +1,4 @@
-"""HumanEval and LiveCodeBench: prompts, where the code of an answer is, and what running it comes to."""
+"""HumanEval and LiveCodeBench: prompts, where the code of an answer is, and the outcome of running it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def asked(workload: Workload, row: dict[str, Any], **options: Any) -> Question:
 
 
 def test_a_function_is_asked_for() -> None:
-    """A chat is told what to do with the prompt; a completion goes on from it."""
+    """A chat is notified of what to do with the prompt; a completion goes on from it."""
     question = asked(humaneval.WORKLOAD, TWICE)
     assert question.id == "Own/0"
     assert question.sample.prompt.endswith(TWICE["prompt"])
@@ -132,8 +132,8 @@ def test_a_method_is_asked_for_and_judged() -> None:
     )
     question = asked(livecodebench.WORKLOAD, row)
     assert "use the following starter code" in question.sample.prompt
-    said = "```python\nclass Solution:\n    def total(self, a: List[int]) -> int:\n        return sum(a)\n```"
-    assert livecodebench.grade(question.reference, Answer(said)).value == 1
+    text = "```python\nclass Solution:\n    def total(self, a: List[int]) -> int:\n        return sum(a)\n```"
+    assert livecodebench.grade(question.reference, Answer(text)).value == 1
 
 
 @pytest.mark.parametrize(

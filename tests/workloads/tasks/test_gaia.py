@@ -28,7 +28,7 @@ ROW: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted", "right"),
+    ("message", "wanted", "right"),
     [
         ("$1,234.0", "1234", True),
         ("50%", "50", True),
@@ -48,9 +48,9 @@ ROW: dict[str, Any] = {
         ("nan", "nan", False),
     ],
 )
-def test_comparison(said: str, wanted: str, *, right: bool) -> None:
+def test_comparison(message: str, wanted: str, *, right: bool) -> None:
     """What the right answer is decides how both are read; punctuation counts in lists alone."""
-    assert is_right(said, wanted) is right
+    assert is_right(message, wanted) is right
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_scores() -> None:
 
 
 def test_questions(loaded: Callable[..., Sequence[Question]], figures: Callable[..., dict[str, Any]]) -> None:
-    """The system prompt asks for the marker; levels and files are told apart."""
+    """The system prompt asks for the marker; levels and files are distinguished."""
     rows = [ROW, {**ROW, "task_id": "d", "Level": 3, "file_name": "d.xlsx", "Final answer": 5}]
     first, second = loaded("gaia", "validation.jsonl", rows)
     assert first.sample.system is not None
@@ -89,9 +89,9 @@ def test_questions(loaded: Callable[..., Sequence[Question]], figures: Callable[
     assert second.sample.tags == {"level": "3", "file": "yes"}
     assert second.reference == {"answer": "5"}
     score = grade(first.reference, Answer("FINAL ANSWER: 17"))
-    found = figures(WORKLOAD.scorers[0], [(first, score), (second, None)])
-    assert found == {"accuracy": 0.5, "level_1": 1, "level_2": None, "level_3": 0}
-    assert [one.id for one in loaded("gaia:level=3", "validation.jsonl", rows)] == ["d"]
+    result = figures(WORKLOAD.scorers[0], [(first, score), (second, None)])
+    assert result == {"accuracy": 0.5, "level_1": 1, "level_2": None, "level_3": 0}
+    assert [item.id for item in loaded("gaia:level=3", "validation.jsonl", rows)] == ["d"]
 
 
 @pytest.mark.parametrize(

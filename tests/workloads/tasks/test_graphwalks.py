@@ -59,15 +59,15 @@ def graph(rng: Random) -> dict[str, Any]:
     edges = sorted({(rng.choice(names), rng.choice(names)) for _ in range(rng.randint(1, 30))})
     start, kind = rng.choice(names), rng.choice(["bfs", "parents"])
     if kind == "parents":
-        nodes, asked = {one for one, other in edges if other == start}, f"Find the parents of node {start}."
+        nodes, asked = {edge for edge, other in edges if other == start}, f"Find the parents of node {start}."
     else:
         depth = rng.randint(1, 3)
         seen = nodes = {start}
         for _ in range(depth):
-            nodes = {other for one, other in edges if one in nodes} - seen
+            nodes = {other for edge, other in edges if edge in nodes} - seen
             seen = seen | nodes
         asked = f"Perform a BFS from node {start} with depth {depth}."
-    listed = "\n".join(f"{one} -> {other}" for one, other in edges)
+    listed = "\n".join(f"{edge} -> {other}" for edge, other in edges)
     prompt = f"The graph has the following edges:\n{listed}\n{asked}\nEnd with: Final Answer: [nodes]"
     return {
         "prompt": prompt,
@@ -95,15 +95,15 @@ def test_right_answers(
         )
         right = Answer(f"I walk.\n\nFinal Answer: [{', '.join(nodes)}]")
         graded.append((question, SCORERS["official"](question.reference, right)))
-    found = figures(WORKLOAD.scorers[0], [*graded, (questions[0], None)])
-    assert found["f1"] == found["exact"] == 40 / 41
-    assert {found["f1_bfs"], found["f1_parents"]} > {1.0}
+    result = figures(WORKLOAD.scorers[0], [*graded, (questions[0], None)])
+    assert result["f1"] == result["exact"] == 40 / 41
+    assert {result["f1_bfs"], result["f1_parents"]} > {1.0}
     assert {question.sample.tags["problem_type"] for question in questions} == {"bfs", "parents"}
     assert re.fullmatch(r"\d+-\d+ characters", questions[0].sample.tags["length"])
 
 
 def test_score_says_what_was_read() -> None:
-    """A list that is not all right, and a last line that is none."""
+    """A list that is not all right, and a last line that is not one."""
     score = SCORERS["official"]({"answer_nodes": ["a", "b"]}, Answer("Final Answer: [a, c, d]"))
     assert (score.extracted, score.reason) == ("a, c, d", "1 missing, 2 wrong")
     assert score.metrics == {"exact": 0, "precision": 1 / 3, "recall": 1 / 2}
@@ -137,8 +137,8 @@ def test_a_bad_row(loaded: Callable[..., Sequence[Question]], change: dict[str, 
 
 def by_expression(pattern: str, line: str, group: int) -> str | None:
     """What an official expression finds in a line."""
-    found = re.search(pattern, line)
-    return found[group] if found else None
+    match = re.search(pattern, line)
+    return match[group] if match else None
 
 
 PIECES = ["Final Answer:", "final answer:", " ", "[", "]", "a", ",", "\n", "\r", "\t", "."]
@@ -150,16 +150,18 @@ def test_linear_expressions(text: str) -> None:
     """Brackets are found where the official expressions, which are quadratic, find them."""
     line = text.rpartition("\n")[2]
     inner = by_expression(r"\[.*\]", line, 0) if "Final Answer:" in line else None
-    wanted = None if inner is None else [one.strip() for one in inner.strip("[]").split(",") if one.strip()]
+    wanted = (
+        None if inner is None else [item.strip() for item in inner.strip("[]").split(",") if item.strip()]
+    )
     assert node_list.nodes(text) == wanted
     old = by_expression(r"Final Answer: ?\[.*\]", line, 0)
-    wanted = None if old is None else [one.strip() for one in old.strip("[]").split(",") if one.strip()]
+    wanted = None if old is None else [item.strip() for item in old.strip("[]").split(",") if item.strip()]
     assert node_list.nodes_of_2025_04(text) == wanted
     lm_eval = by_expression(r"Final Answer:\s*\[(.*)\]", text.rstrip("\n").rpartition("\n")[2], 1)
-    wanted = None if lm_eval is None else [one.strip() for one in lm_eval.split(",") if one.strip()]
+    wanted = None if lm_eval is None else [item.strip() for item in lm_eval.split(",") if item.strip()]
     assert node_list.nodes_of_lm_eval(text) == wanted
     openbench = by_expression(r"(?i)final answer:\s*\[(.*)\]\s*$", line, 1)
-    wanted = None if openbench is None else [one.strip() for one in openbench.split(",") if one.strip()]
+    wanted = None if openbench is None else [item.strip() for item in openbench.split(",") if item.strip()]
     assert node_list.nodes_of_openbench(text) == wanted
 
 

@@ -1,4 +1,4 @@
-"""IFEval: an answer is held against its instructions, strictly and loosely."""
+"""IFEval: an answer is compared with its instructions, strictly and loosely."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def test_variants() -> None:
 )
 def test_strict_and_loose(text: str, *, strict: bool, loose: bool) -> None:
     """One variant that follows is enough for the loose figures; an empty one follows nothing."""
-    found = verdicts(QUOTED, text)
-    assert (found.strict, found.loose) == ([strict], [loose])
+    result = verdicts(QUOTED, text)
+    assert (result.strict, result.loose) == ([strict], [loose])
 
 
 def test_an_empty_variant_follows_nothing() -> None:
-    """Nothing is left of one line without its first: that nothing has no comma is no merit."""
+    """Nothing is left of one line without its first: that nothing has no comma is not a merit."""
     no_comma = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
     assert verdicts(no_comma, "a, b").loose == [False]
     assert verdicts(no_comma, "a, b\nc").loose == [True]
@@ -79,12 +79,12 @@ def test_score() -> None:
 
 
 def test_questions(loaded: Callable[..., Sequence[Question]]) -> None:
-    """What is null is no argument; the log can tell the score of an answer from the reference alone."""
+    """What is null is not an argument; the log can tell the score of an answer from the reference alone."""
     first, second = loaded("ifeval", "input_data.jsonl", ROWS)
     assert (first.id, first.sample.prompt) == ("7", "Say a cat in capitals.")
     assert first.reference["kwargs"] == [{"keywords": ["cat"]}, {}]
-    kept = json.loads(json.dumps(first.reference))
-    assert grade(kept, Answer("a CAT")).value == 1
+    stored = json.loads(json.dumps(first.reference))
+    assert grade(stored, Answer("a CAT")).value == 1
     assert second.reference["kwargs"] == [{}]
     assert first.sample.tags == {"instructions": "keywords:existence punctuation:no_comma"}
 
@@ -100,7 +100,7 @@ def test_questions(loaded: Callable[..., Sequence[Question]]) -> None:
     ],
 )
 def test_a_bad_row(loaded: Callable[..., Sequence[Question]], change: dict[str, Any], message: str) -> None:
-    """An instruction that is none, or has other arguments, is an error with its place, not one unfollowed."""
+    """An unknown instruction, or one with other arguments, is an error with its place, not one unfollowed."""
     with pytest.raises(ColumnError, match=message):
         loaded("ifeval", "input_data.jsonl", [{**ROWS[1], **change}])
 
@@ -120,14 +120,14 @@ def test_headlines(loaded: Callable[..., Sequence[Question]], figures: Callable[
         (second, None),
         (second, grade(second.reference, Answer("no"))),
     ]
-    found = figures(WORKLOAD.scorers[0], graded)
-    assert found["prompt_strict"] == 1 / 4
-    assert found["inst_strict"] == 2 / 5
-    assert found["prompt_loose"] == 2 / 4
-    assert found["inst_loose"] == 3 / 5
-    assert (found["strict_keywords"], found["strict_keywords_existence"]) == (1, 1)
-    assert (found["strict_punctuation"], found["loose_punctuation_no_comma"]) == (1 / 4, 2 / 4)
-    assert found["strict_language"] is None, "nothing of that kind was asked"
+    result = figures(WORKLOAD.scorers[0], graded)
+    assert result["prompt_strict"] == 1 / 4
+    assert result["inst_strict"] == 2 / 5
+    assert result["prompt_loose"] == 2 / 4
+    assert result["inst_loose"] == 3 / 5
+    assert (result["strict_keywords"], result["strict_keywords_existence"]) == (1, 1)
+    assert (result["strict_punctuation"], result["loose_punctuation_no_comma"]) == (1 / 4, 2 / 4)
+    assert result["strict_language"] is None, "nothing of that kind was asked"
 
 
 def test_the_official_chance(figures: Callable[..., dict[str, Any]], loaded: Callable[..., Any]) -> None:
@@ -137,10 +137,12 @@ def test_the_official_chance(figures: Callable[..., dict[str, Any]], loaded: Cal
     answers = [Answer(text) for text in ("abcdefghijklm", "#", "abcdefghijklmnopqrstuvwxyz")]
     scores = [grade_random(HASHES, answer) for answer in answers]
     assert scores == [grade_random(HASHES, answer) for answer in answers]
-    spread = [(one.metrics["prompt_strict_lowest"], one.metrics["prompt_strict_highest"]) for one in scores]
+    spread = [
+        (drawn.metrics["prompt_strict_lowest"], drawn.metrics["prompt_strict_highest"]) for drawn in scores
+    ]
     assert spread == [(0, 1), (0, 0), (1, 1)]
-    found = figures(WORKLOAD.scorers[1], [(question, score) for score in scores])
-    assert (found["prompt_strict_lowest"], found["prompt_strict_highest"]) == (1 / 3, 2 / 3)
+    result = figures(WORKLOAD.scorers[1], [(question, score) for score in scores])
+    assert (result["prompt_strict_lowest"], result["prompt_strict_highest"]) == (1 / 3, 2 / 3)
     assert grade_random(QUOTED, Answer('"a"')) != grade(QUOTED, Answer('"a"')), "it says its spread"
     assert grade_random(QUOTED, Answer('"a"')).value == 1
 

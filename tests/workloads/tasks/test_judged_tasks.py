@@ -53,13 +53,13 @@ def inquiries(task: str, question: Question, answer: Answer, scorer: int = 0) ->
 
 def test_a_changed_prompt_has_a_new_version() -> None:
     """What was said to other words is another judgement: a new word is a new version, here as well."""
-    found = {}
+    result = {}
     for name in VERSIONS:
-        told = judge_prompts(name)
-        words = {key: [prompt.system, prompt.user] for key, prompt in told.prompts.items()}
+        payload = judge_prompts(name)
+        words = {key: [prompt.system, prompt.user] for key, prompt in payload.prompts.items()}
         digest = sha256(orjson.dumps(words, option=orjson.OPT_SORT_KEYS)).hexdigest()
-        found[name] = (told.version, digest[:16])
-    assert found == VERSIONS
+        result[name] = (payload.version, digest[:16])
+    assert result == VERSIONS
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_without_a_judge_there_is_no_score(task: str) -> None:
     "piece", ["decision: ", "correct ", "[[1", "\n\n ** ", '{"a": ', "confidence:", "a "]
 )
 def test_a_judge_that_never_stops_is_read_all_the_same(task: str, piece: str) -> None:
-    """Half a million characters of what a judgement begins with are none, and are read in good time."""
+    """Half a million characters of what a judgement begins with are not, and are read in good time."""
     keys = (*KEYS.get(task, ("verdict",)), "ab", "ba")
     answer = Answer("", judged=dict.fromkeys(keys, piece * (500_000 // len(piece))))
     assert workload(task).scorers[0].grade({}, answer).status is Status.INFRA_ERROR
@@ -98,10 +98,10 @@ def test_simpleqa_asks_the_problem_alone(tmp_path: Path) -> None:
     """Tags are in the Python literal of `metadata`; the judge sees question, gold target and answer."""
     metadata = "{'topic': 'Art', 'answer_type': 'Person', 'urls': ['https://a.org']}"
     row = {"metadata": metadata, "problem": "Who {painted} it?", "answer": "Ada “A.” O'Hara"}
-    (one,) = questions("simpleqa", tmp_path, simpleqa=[row])
-    assert one.sample.messages() == [{"role": "user", "content": "Who {painted} it?"}]
-    assert one.sample.tags == {"topic": "Art", "answer_type": "Person"}
-    (asked,) = inquiries("simpleqa", one, Answer("perhaps {Bob}"))
+    (question,) = questions("simpleqa", tmp_path, simpleqa=[row])
+    assert question.sample.messages() == [{"role": "user", "content": "Who {painted} it?"}]
+    assert question.sample.tags == {"topic": "Art", "answer_type": "Person"}
+    (asked,) = inquiries("simpleqa", question, Answer("perhaps {Bob}"))
     assert (
         "Question: Who {painted} it?\nGold target: Ada “A.” O'Hara\nPredicted answer: perhaps {Bob}\n"
         in (asked.messages[1]["content"])
@@ -110,7 +110,7 @@ def test_simpleqa_asks_the_problem_alone(tmp_path: Path) -> None:
 
 
 def test_simpleqa_names_metadata_that_is_none(tmp_path: Path) -> None:
-    """A file that is not as published is no reason to guess."""
+    """A file that is not as published is not a reason to guess."""
     row = {"metadata": "{'topic': ", "problem": "Who?", "answer": "Ada"}
     with pytest.raises(ColumnError, match=r"simpleqa\.jsonl, line 1: `metadata` is not a Python literal"):
         questions("simpleqa", tmp_path, simpleqa=[row])
@@ -127,17 +127,21 @@ def test_simpleqas_figures_are_the_published_ones() -> None:
         for letter, count in rows
         for _ in range(count)
     ]
-    told = [{"value": score.value, "metrics": dict(score.metrics)} for score in scores]
-    figures = ", ".join(f"({one.sql})" for one in scorer.headlines)
+    payload = [{"value": score.value, "metrics": dict(score.metrics)} for score in scores]
+    figures = ", ".join(f"({headline.sql})" for headline in scorer.headlines)
     query = (
         f"SELECT {figures} FROM (SELECT unnest(from_json(?, "  # noqa: S608 (our own expressions)
         """'[{"value": "DOUBLE", "metrics": "MAP(VARCHAR, DOUBLE)"}]'), recursive := true))"""
     )
-    found = duckdb.connect().execute(query, [orjson.dumps(told).decode()]).fetchall()[0]
-    given = 6 / 9
-    f1 = 2 * given * 0.6 / (given + 0.6)
-    assert [one.name for one in scorer.headlines][:3] == ["correct", "f1", "accuracy_given_attempted"]
-    assert found == pytest.approx((0.6, f1, given, 0.3, 0.1))
+    result = duckdb.connect().execute(query, [orjson.dumps(payload).decode()]).fetchall()[0]
+    arguments = 6 / 9
+    f1 = 2 * arguments * 0.6 / (arguments + 0.6)
+    assert [headline.name for headline in scorer.headlines][:3] == [
+        "correct",
+        "f1",
+        "accuracy_given_attempted",
+    ]
+    assert result == pytest.approx((0.6, f1, arguments, 0.3, 0.1))
 
 
 @pytest.mark.parametrize(
@@ -157,10 +161,10 @@ def test_a_question_that_is_no_text(tmp_path: Path, task: str, row: dict[str, An
 def test_frames_asks_the_question_alone(tmp_path: Path) -> None:
     """The paper's naive prompt; the judge sees question, answer and ground truth."""
     row = {"Prompt": "How old?", "Answer": 37, "reasoning_types": "Numerical reasoning | Temporal reasoning"}
-    (one,) = questions("frames", tmp_path, frames=[row])
-    assert one.sample.prompt == "How old?"
-    assert one.sample.tags == {"reasoning_types": "Numerical reasoning | Temporal reasoning"}
-    (asked,) = inquiries("frames", one, Answer("thirty"))
+    (question,) = questions("frames", tmp_path, frames=[row])
+    assert question.sample.prompt == "How old?"
+    assert question.sample.tags == {"reasoning_types": "Numerical reasoning | Temporal reasoning"}
+    (asked,) = inquiries("frames", question, Answer("thirty"))
     user = asked.messages[-1]["content"]
     assert "- Question: How old?\n- Predicted Answer: thirty\n- Ground Truth Answer: 37\n" in user
 
@@ -175,22 +179,22 @@ HLE: list[dict[str, Any]] = [
 def test_hle_shows_images_and_its_text_only_part_leaves_those_questions_out(tmp_path: Path) -> None:
     """Made-up rows: a question with an image has two parts; `hle_text_only` has the others, as texts."""
     rows = [{**row, "answer_type": "exactMatch", "category": "Math"} for row in HLE]
-    seen, *_ = found = questions("hle", tmp_path, hle=rows)
-    assert [one.id for one in found] == ["a", "b", "c"]
+    seen, *_ = result = questions("hle", tmp_path, hle=rows)
+    assert [item.id for item in result] == ["a", "b", "c"]
     system, user = seen.sample.messages()
     assert system["content"].startswith("Your response should be in the following format:\nExplanation: {")
     assert [part["type"] for part in user["content"]] == ["text", "image_url"]
     assert user["content"][1] == {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     texts = list(load(parse("hle_text_only"), tmp_path).questions)
-    assert [one.id for one in texts] == ["b", "c"]
+    assert [text.id for text in texts] == ["b", "c"]
     assert texts[0].sample.messages() == [system, {"role": "user", "content": "What is 6 times 7?"}]
 
 
 def test_hles_judge_is_asked_for_a_schema(tmp_path: Path) -> None:
     """Structured output with yes or no and a confidence; no `max_tokens`, which reasoning models refuse."""
     rows = [{**row, "answer_type": "exactMatch", "category": "Math"} for row in HLE]
-    one = questions("hle", tmp_path, hle=rows)[1]
-    (asked,) = inquiries("hle", one, Answer("Answer: 42\nConfidence: 90%"))
+    item = questions("hle", tmp_path, hle=rows)[1]
+    (asked,) = inquiries("hle", item, Answer("Answer: 42\nConfidence: 90%"))
     schema = asked.extra_body["response_format"]["json_schema"]
     assert schema["strict"] is True
     assert schema["schema"]["properties"]["correct"] == {"type": "string", "enum": ["yes", "no"]}
@@ -203,10 +207,10 @@ def test_hles_judge_is_asked_for_a_schema(tmp_path: Path) -> None:
 
 def test_hles_confidence_is_a_share() -> None:
     """The calibration error is made of it."""
-    said = (
+    text = (
         '{"extracted_final_answer": "4", "reasoning": "", "correct": "no", "confidence": 35, "strict": true}'
     )
-    score = workload("hle").scorers[0].grade({}, Answer("", judged={"verdict": said}))
+    score = workload("hle").scorers[0].grade({}, Answer("", judged={"verdict": text}))
     assert (score.value, score.metrics) == (0.0, {"confidence": 0.35})
 
 
@@ -239,15 +243,15 @@ def wild_rows() -> list[dict[str, Any]]:
 )
 def test_wildchat_asks_what_began_a_conversation(tmp_path: Path, task: str, ids: list[str]) -> None:
     """Those that were answered, in English and not toxic unless asked for; each with an id of its own."""
-    found = questions(task, tmp_path, wildchat=wild_rows())
-    assert [one.id for one in found] == ids
-    assert [one.sample.index for one in found] == list(range(len(ids)))
+    result = questions(task, tmp_path, wildchat=wild_rows())
+    assert [item.id for item in result] == ids
+    assert [item.sample.index for item in result] == list(range(len(ids)))
 
 
 def test_wildchat_shows_both_answers_in_both_orders(tmp_path: Path) -> None:
     """The answer that is judged stands first, then second; a judge of the order alone gives it a half."""
-    one = questions("wildchat", tmp_path, wildchat=wild_rows())[0]
-    first, second = inquiries("wildchat", one, Answer("Ahoy."))
+    item = questions("wildchat", tmp_path, wildchat=wild_rows())[0]
+    first, second = inquiries("wildchat", item, Answer("Ahoy."))
     assert (first.key, second.key) == ("ab", "ba")
     for inquiry, answers in ((first, ("Ahoy.", "Hello.")), (second, ("Hello.", "Ahoy."))):
         user = inquiry.messages[-1]["content"]
@@ -276,13 +280,13 @@ MT = [
 def answers_of(model: str, **turns: list[str]) -> list[dict[str, Any]]:
     """Answers as FastChat keeps them, by the numbers of their questions."""
     return [
-        {"question_id": int(name[1:]), "model_id": model, "choices": [{"index": 0, "turns": said}]}
-        for name, said in turns.items()
+        {"question_id": int(name[1:]), "model_id": model, "choices": [{"index": 0, "turns": turn}]}
+        for name, turn in turns.items()
     ]
 
 
 def test_mt_bench_asks_two_turns_and_has_both_rated(tmp_path: Path) -> None:
-    """Mathematics beside a reference answer, the second turn with the first; the score is the mean."""
+    """Mathematics with a reference answer, the second turn with the first; the score is the mean."""
     files = {"question": MT, "gpt-4": answers_of("gpt-4", q111=["2", "4"])}
     writing, maths = questions("mt_bench", tmp_path, **files)
     assert [message["content"] for message in writing.sample.follow_ups[0].messages] == ["Again."]
@@ -310,16 +314,16 @@ def test_mt_bench_compares_with_a_baseline(tmp_path: Path) -> None:
     writing, _ = questions("mt_bench:baseline=base", tmp_path, **files)
     assert writing.reference["baseline"] == ["x", "y"]
     asked = inquiries("mt_bench", writing, Answer("b", earlier=("a",)), scorer=1)
-    assert [one.key for one in asked] == ["turn_1_ab", "turn_1_ba", "turn_2_ab", "turn_2_ba"]
+    assert [item.key for item in asked] == ["turn_1_ab", "turn_1_ba", "turn_2_ab", "turn_2_ba"]
     assert "Assistant A's Answer]\nx\n" in asked[1].messages[1]["content"]
     assert "### Assistant B:\nb\n\n<|The End of Assistant B's" in asked[3].messages[1]["content"]
-    judged = dict(zip((one.key for one in asked), ("[[A]]", "[[B]]", "[[A]]", "[[C]]"), strict=True))
+    judged = dict(zip((item.key for item in asked), ("[[A]]", "[[B]]", "[[A]]", "[[C]]"), strict=True))
     score = workload("mt_bench").scorers[1].grade(writing.reference, Answer("", judged=judged))
     assert (score.value, score.extracted) == (0.75, "AB, AC")
 
 
 def test_mt_bench_cannot_compare_with_nothing() -> None:
-    """Nobody is asked, and the score says what to do."""
+    """No judge is asked, and the score says what to do."""
     pairwise = workload("mt_bench").scorers[1]
     assert pairwise.ask is not None
     assert not pairwise.ask({"turns": ["a", "b"]}, Answer(""))
@@ -331,7 +335,7 @@ def test_mt_bench_cannot_compare_with_nothing() -> None:
 
 
 def test_mt_bench_says_what_its_data_lacks(tmp_path: Path) -> None:
-    """A question without a reference answer, or without one of the baseline; a baseline that is none."""
+    """A question without a reference answer, or without one of the baseline; a baseline that is not one."""
     with pytest.raises(ColumnError, match="line 2: there is no reference answer to question 111"):
         questions("mt_bench", tmp_path, question=MT, **{"gpt-4": answers_of("gpt-4", q101=["2", "4"])})
     files = {"gpt-4": answers_of("gpt-4", q111=["2", "4"]), "baseline": answers_of("base", q111=["3", "5"])}
@@ -345,7 +349,7 @@ def test_mt_bench_says_what_its_data_lacks(tmp_path: Path) -> None:
 
 def named(task: str, scorer: str) -> Scorer:
     """A scorer of a task by its name."""
-    return next(one for one in workload(task).scorers if one.name == scorer)
+    return next(candidate for candidate in workload(task).scorers if candidate.name == scorer)
 
 
 SUPER = {
@@ -362,22 +366,22 @@ SUPER = {
 
 def test_supergpqas_judge_sees_the_question_and_not_the_right_letter(tmp_path: Path) -> None:
     """It has the options, their letters and the answer, and is asked at temperature 0."""
-    (one,) = questions("supergpqa", tmp_path, SuperGPQA=[SUPER])
-    answer = Answer("It is the blue one.", messages=tuple(one.sample.messages()))
+    (question,) = questions("supergpqa", tmp_path, SuperGPQA=[SUPER])
+    answer = Answer("It is the blue one.", messages=tuple(question.sample.messages()))
     scorer = named("supergpqa", "judge_letter")
     assert scorer.ask is not None
-    (asked,) = scorer.ask(one.reference, answer)
+    (asked,) = scorer.ask(question.reference, answer)
     user = asked.messages[-1]["content"]
     assert "Which is a colour?\nA) stone\nB) blue\nC) seven" in user
     assert "[Answer]\nIt is the blue one.\n" in user
     assert "The valid letters are: A, B, C.\n" in user
     assert (asked.temperature, asked.max_tokens) == (0.0, 1024)
-    changed = {**one.reference, "answer": "C"}
+    changed = {**question.reference, "answer": "C"}
     assert scorer.ask(changed, answer)[0].messages == asked.messages
 
 
 @pytest.mark.parametrize(
-    ("said", "value", "status", "letter"),
+    ("message", "value", "status", "letter"),
     [
         ("Letter: B", 1, "scored", "B"),
         ("It names blue.\n**Letter:** (B)", 1, "scored", "B"),
@@ -392,18 +396,18 @@ def test_supergpqas_judge_sees_the_question_and_not_the_right_letter(tmp_path: P
     ],
 )
 def test_a_judge_takes_the_letter_out(
-    said: str, value: float | None, status: str, letter: str | None
+    message: str, value: float | None, status: str, letter: str | None
 ) -> None:
     """Only a letter of an option, or NONE, is one; anything else is a reply that cannot be read."""
     reference = {"answer": "B", "options": ["stone", "blue", "seven"]}
-    score = named("supergpqa", "judge_letter").grade(reference, Answer("x", judged={"letter": said}))
+    score = named("supergpqa", "judge_letter").grade(reference, Answer("x", judged={"letter": message}))
     assert (score.value, score.status) == (value, status)
     if letter is None:
         assert score.reason == "the judge gave no letter from A to C, nor NONE"
-        assert score.details == {"judge_reply": said}
+        assert score.details == {"judge_reply": message}
     else:
-        told = {"reference_letter": "B", "candidate_letter": letter, "valid_letters": "ABC"}
-        assert score.details == told
+        payload = {"reference_letter": "B", "candidate_letter": letter, "valid_letters": "ABC"}
+        assert score.details == payload
 
 
 GAIA = {"answer": "17 thousand"}
@@ -427,7 +431,7 @@ def test_gaias_judge_is_asked_only_about_what_the_rule_calls_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "value", "reason"),
+    ("message", "value", "reason"),
     [
         (
             '{"extracted_final_answer": "17000", "reasoning": "same", "correct": "yes"}',
@@ -443,12 +447,12 @@ def test_gaias_judge_is_asked_only_about_what_the_rule_calls_wrong() -> None:
         ("yes", None, "the judge gave no JSON object with `correct` (yes or no)"),
     ],
 )
-def test_what_gaias_judge_decides(said: str, value: float | None, reason: str) -> None:
+def test_what_gaias_judge_decides(message: str, value: float | None, reason: str) -> None:
     """Its words are kept with the score: what it extracted, why, and what it decided."""
-    score = named("gaia", "judge_fallback").grade(GAIA, Answer("17000", judged={"verdict": said}))
+    score = named("gaia", "judge_fallback").grade(GAIA, Answer("17000", judged={"verdict": message}))
     assert (score.value, score.reason) == (value, reason)
     if value is None:
-        assert score.details == {"judge_reply": said}
+        assert score.details == {"judge_reply": message}
     else:
         assert score.details["correct"] == ("yes" if value else "no")
         assert set(score.details) == {"extracted_final_answer", "reasoning", "correct"}
@@ -477,11 +481,11 @@ def test_wildchats_five_verdicts(first: str, second: str, value: float, preferen
 
 
 def test_a_verdict_of_five_steps_that_cannot_be_read_is_shown() -> None:
-    """MT-Bench's verdicts, `[[A<B]]` and no verdict are none of the five; both replies are kept."""
+    """MT-Bench's verdicts, `[[A<B]]` and no verdict are not among the five; both replies are kept."""
     grade = named("wildchat", "five_verdicts").grade
-    for said in ("[[A]]", "[[A<B]]", "A>B", ""):
-        score = grade({}, Answer("x", judged={"ab": said, "ba": "[[A=B]]"}))
-        assert (score.status, score.details) == (Status.INFRA_ERROR, {"judge_reply": f"{said} | [[A=B]]"})
+    for message in ("[[A]]", "[[A<B]]", "A>B", ""):
+        score = grade({}, Answer("x", judged={"ab": message, "ba": "[[A=B]]"}))
+        assert (score.status, score.details) == (Status.INFRA_ERROR, {"judge_reply": f"{message} | [[A=B]]"})
         assert score.reason == "the judge gave no verdict [[A>>B]], [[A>B]], [[A=B]], [[B>A]] or [[B>>A]]"
     undecided = {"ab": "Rubric: subjective [[A=B]]", "ba": "Rubric: objective [[A=B]]"}
     score = grade({}, Answer("x", judged=undecided))
@@ -491,10 +495,10 @@ def test_a_verdict_of_five_steps_that_cannot_be_read_is_shown() -> None:
 
 def test_wildchats_rubrics_are_told_to_the_judge(tmp_path: Path) -> None:
     """The subjective one has five criteria, the objective one correctness alone."""
-    one = questions("wildchat", tmp_path, wildchat=wild_rows())[0]
+    item = questions("wildchat", tmp_path, wildchat=wild_rows())[0]
     scorer = named("wildchat", "five_verdicts")
     assert scorer.ask is not None
-    first, second = scorer.ask(one.reference, Answer("Ahoy."))
+    first, second = scorer.ask(item.reference, Answer("Ahoy."))
     system, user = first.messages
     subjective = system["content"].partition("Rubric: subjective")[2]
     for criterion in ("correctness", "helpfulness", "relevance", "conciseness", "creativity"):

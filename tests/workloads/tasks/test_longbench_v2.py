@@ -109,8 +109,8 @@ def test_headlines(loaded: Callable[..., Sequence[Question]], figures: Callable[
     rows = [ROW, {**ROW, "_id": "b", "difficulty": "hard", "length": "long"}, {**ROW, "_id": "c"}]
     right = grade({"answer": "B"}, Answer("The correct answer is (B)"))
     questions = loaded("longbench_v2", "longbench.jsonl", rows)
-    found = figures(WORKLOAD.scorers[0], list(zip(questions, [right, right, None], strict=True)))
-    assert found == {
+    result = figures(WORKLOAD.scorers[0], list(zip(questions, [right, right, None], strict=True)))
+    assert result == {
         "overall": pytest.approx(2 / 3),
         "easy": 0.5,
         "hard": 1,

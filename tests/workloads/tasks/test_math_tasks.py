@@ -45,8 +45,8 @@ def asked(folder: Path, task: str, *rows: dict[str, Any]) -> Sequence[Question]:
 
 def judged(task: str, scorer: str, right: object, text: str) -> Score:
     """The score of an answer by one of a task's scorers."""
-    found = next(one for one in workload(task).scorers if one.name == scorer)
-    return found.grade({"answer": right}, Answer(text))
+    result = next(candidate for candidate in workload(task).scorers if candidate.name == scorer)
+    return result.grade({"answer": right}, Answer(text))
 
 
 # gsm8k…
@@ -96,8 +96,8 @@ def test_mlperf_numbers_are_those_of_its_expression(text: str) -> None:
     """The regular expression of linear time finds what the published one does."""
     text = text.partition("\nQ:")[0]
     numbers = re.findall(r"-?[\d,]*\.?\d+", text)
-    told = re.findall(r"-?[\d,]*\.?\d+", text.rpartition("The answer is")[2])
-    expected = told[0] if "The answer is" in text and told else (numbers or [None])[-1]
+    payload = re.findall(r"-?[\d,]*\.?\d+", text.rpartition("The answer is")[2])
+    expected = payload[0] if "The answer is" in text and payload else (numbers or [None])[-1]
     assert number_in(text) == (expected and expected.replace(",", ""))
 
 
@@ -180,7 +180,7 @@ def test_aime_reads_data_of_any_year(tmp_path: Path, row: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"question": "How many?", "answer": "many"}, "'many', where a whole number should be"),
         ({"question": "How many?", "answer": None}, "None, where a whole number should be"),
@@ -188,9 +188,9 @@ def test_aime_reads_data_of_any_year(tmp_path: Path, row: dict[str, Any]) -> Non
         ({"answer": 3}, "there is no column 'question'"),
     ],
 )
-def test_aime_refuses_rows_that_are_no_problems(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+def test_aime_refuses_rows_that_are_no_problems(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     """With their place."""
-    with pytest.raises(ColumnError, match=said):
+    with pytest.raises(ColumnError, match=message):
         asked(tmp_path, "aime", row)
 
 
@@ -215,6 +215,6 @@ def test_aime_refuses_rows_that_are_no_problems(tmp_path: Path, row: dict[str, A
     ids=lambda value: str(value)[:20],
 )
 def test_aime_reads_the_last_box_else_the_last_number(text: str, value: float, status: str) -> None:
-    """As gpt-oss does; what is not a whole number is none."""
+    """As gpt-oss does; what is not a whole number is not one."""
     score = judged("aime", "official", 70, text)
     assert (score.value, score.status) == (value, status)

@@ -38,18 +38,18 @@ def test_the_same() -> None:
 
 def test_alike() -> None:
     """Anything else scores the ratio of both without the random text: the answer first, as it matters."""
-    said, wanted = "tide", "diet"
-    ratios = [SequenceMatcher(None, said, wanted).ratio(), SequenceMatcher(None, wanted, said).ratio()]
+    text, wanted = "tide", "diet"
+    ratios = [SequenceMatcher(None, text, wanted).ratio(), SequenceMatcher(None, wanted, text).ratio()]
     assert ratios[0] != ratios[1]
-    score = grade({**ROW, "answer": f"x7{wanted}"}, Answer(f"x7{said}"))
-    assert (score.value, score.extracted, score.reason) == (ratios[0], said, "not the same text")
+    score = grade({**ROW, "answer": f"x7{wanted}"}, Answer(f"x7{text}"))
+    assert (score.value, score.extracted, score.reason) == (ratios[0], text, "not the same text")
 
 
 def test_frequent_letters_do_not_count() -> None:
     """Of long texts difflib leaves out what is frequent: without that, scores would be higher."""
-    wanted, said = "ab" * 150, "ba" * 150
-    assert SequenceMatcher(None, said, wanted, autojunk=False).ratio() > 0.9
-    assert grade({**ROW, "answer": f"x7{wanted}"}, Answer(f"x7{said}")).value == 0
+    wanted, text = "ab" * 150, "ba" * 150
+    assert SequenceMatcher(None, text, wanted, autojunk=False).ratio() > 0.9
+    assert grade({**ROW, "answer": f"x7{wanted}"}, Answer(f"x7{text}")).value == 0
 
 
 @pytest.mark.parametrize("text", ["A poem about tapirs", " x7A poem about tapirs", "", "x"])
@@ -66,17 +66,17 @@ def test_nothing_but_the_random_text() -> None:
 
 
 def test_questions(loaded: Callable[..., Sequence[Question]], figures: Callable[..., dict[str, Any]]) -> None:
-    """The conversation is asked as it is; needles and lengths are told apart."""
+    """The conversation is asked as it is; needles and lengths are distinguished."""
     rows = [ROW, {**ROW, "n_needles": 8, "n_chars": 70_000}]
     first, second = loaded("mrcr", "mrcr.jsonl", rows)
-    assert [one["role"] for one in first.sample.messages()] == ["user", "assistant", "user"]
+    assert [message["role"] for message in first.sample.messages()] == ["user", "assistant", "user"]
     assert first.reference == {"answer": "x7A poem about tapirs", "random_string_to_prepend": "x7"}
     assert first.sample.tags["needles and length"] == "2 needles, 32-64 characters"
     assert second.sample.tags["length"] == "65536-131072 characters"
-    found = figures(WORKLOAD.scorers[0], [(first, grade(ROW, Answer(ROW["answer"]))), (second, None)])
-    assert found == {"mean": 0.5, "needles_2": 1, "needles_4": None, "needles_8": 0}
-    assert [one.id for one in loaded("mrcr:needles=8", "mrcr.jsonl", rows)] == ["1"]
-    assert [one.id for one in loaded("mrcr:longest=69999", "mrcr.jsonl", rows)] == ["0"]
+    result = figures(WORKLOAD.scorers[0], [(first, grade(ROW, Answer(ROW["answer"]))), (second, None)])
+    assert result == {"mean": 0.5, "needles_2": 1, "needles_4": None, "needles_8": 0}
+    assert [item.id for item in loaded("mrcr:needles=8", "mrcr.jsonl", rows)] == ["1"]
+    assert [item.id for item in loaded("mrcr:longest=69999", "mrcr.jsonl", rows)] == ["0"]
 
 
 def test_lengths_in_tokens(loaded: Callable[..., Sequence[Question]], word_tokenizer: Path) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SETS = ("2-tool", "4-tool", "8-tool")
-SQL = {one.name: one.sql for one in HEADLINES}
+SQL = {item.name: item.sql for item in HEADLINES}
 TOOLS = """\
 name: mine
 tools:
@@ -43,8 +43,8 @@ def calls(*names: str) -> Answer:
 
 def steps(*right: Sequence[str] | str, **more: Any) -> dict[str, Any]:
     """A reference of steps, each with one tool that is right or several."""
-    told = [[one] if isinstance(one, str) else list(one) for one in right]
-    return {"steps": told, "mode": "fc", "known": ["a", "b", "c"], **more}
+    payload = [[item] if isinstance(item, str) else list(item) for item in right]
+    return {"steps": payload, "mode": "fc", "known": ["a", "b", "c"], **more}
 
 
 def figures(rows: Sequence[tuple[float, float | None, float | None]]) -> Mapping[str, Any]:
@@ -61,8 +61,8 @@ def figures(rows: Sequence[tuple[float, float | None, float | None]]) -> Mapping
                 list(row),
             )
         asked = ", ".join(SQL.values())
-        found = connection.execute(f"SELECT {asked} FROM scores").fetchall()  # noqa: S608 (SQL of the scorer)
-        return dict(zip(SQL, found[0], strict=True))
+        result = connection.execute(f"SELECT {asked} FROM scores").fetchall()  # noqa: S608 (SQL of the scorer)
+        return dict(zip(SQL, result[0], strict=True))
 
 
 def test_the_scenarios_are_of_all_levels_and_fit_all_tool_sets() -> None:
@@ -72,9 +72,11 @@ def test_the_scenarios_are_of_all_levels_and_fit_all_tool_sets() -> None:
         questions = load(parse(f"tool_selection:tools={tools},descriptions={style}")).questions
         names = [tool["function"]["name"] for tool in questions[0].sample.tools]
         assert len(names) == int(tools[0])
-        assert {name for one in questions for step in one.reference["steps"] for name in step} <= set(names)
-        asked.append([(one.id, one.sample.prompt, one.sample.tags) for one in questions])
-    assert all(one == asked[0] for one in asked)
+        assert {
+            name for question in questions for step in question.reference["steps"] for name in step
+        } <= set(names)
+        asked.append([(question.id, question.sample.prompt, question.sample.tags) for question in questions])
+    assert all(item == asked[0] for item in asked)
     counts = Counter(tags["level"] for _, _, tags in asked[0])
     assert tuple(counts) == LEVELS
     assert tuple(counts.values()) == (45, 25, 20, 25, 28, 42)
@@ -86,14 +88,19 @@ def test_right_answers(tools: str) -> None:
     """Every scenario has one, as calls and as text; no tool alone is right half of the time."""
     for mode, judge in (("fc", grade), ("prompt", grade_text)):
         questions = load(parse(f"tool_selection:tools={tools},mode={mode}")).questions
-        for one in questions:
-            right = [step[-1] for step in one.reference["steps"]]
+        for question in questions:
+            right = [step[-1] for step in question.reference["steps"]]
             answer = calls(*right) if right else Answer("None of my tools does that.")
             answer = answer if mode == "fc" else Answer(json.dumps(right))
-            assert (judge(one.reference, answer).value, judge(one.reference, answer).reason) == (1, "")
+            assert (judge(question.reference, answer).value, judge(question.reference, answer).reason) == (
+                1,
+                "",
+            )
         for name in questions[0].reference["known"] if tools != "2-tool" else ():
             same = calls(name) if mode == "fc" else Answer(name)
-            assert sum(judge(one.reference, same).value or 0 for one in questions) < len(questions) / 2
+            assert (
+                sum(judge(question.reference, same).value or 0 for question in questions) < len(questions) / 2
+            )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +184,7 @@ def test_the_published_scores() -> None:
 
 
 def test_scores_of_nothing() -> None:
-    """No examples are 0; where nobody has counted tokens, what takes them is not defined."""
+    """No examples are 0; without token counts, what takes them is not defined."""
     names = ("cost_optimized", "accuracy_balanced", "maximum_accuracy", "composite")
     assert [figures([])[name] for name in names] == [0, 0, 0, 0]
     uncounted = figures([(1, None, None)])
@@ -188,7 +195,7 @@ def test_levels_are_chosen() -> None:
     """By their names or numbers, in any order."""
     for text in ("edge+simple", "L5+l1"):
         questions = load(parse(f"tool_selection:levels={text}")).questions
-        assert Counter(one.sample.tags["level"] for one in questions) == {"simple": 45, "edge": 28}
+        assert Counter(question.sample.tags["level"] for question in questions) == {"simple": 45, "edge": 28}
     assert levels("all") == LEVELS
 
 
@@ -249,7 +256,7 @@ def test_a_tool_set_with_fewer_tools_and_operations_than_it_says(tmp_path: Path)
     assert second.startswith(
         f"{left_out} scenarios left out: the tool set mine has no tool for replace, append"
     )
-    asked = {name for one in loaded.questions for step in one.reference["steps"] for name in step}
+    asked = {name for question in loaded.questions for step in question.reference["steps"] for name in step}
     assert asked == {"insert_text", "remove_text"}
 
 
@@ -289,7 +296,7 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "file", "content", "told"),
+    ("options", "file", "content", "message"),
     [
         ("tools=mne", "tool_sets__mine.yaml", TOOLS, "no file mne.yaml; did you mean 'mine'"),
         ("descriptions=x", "descriptions__y.yaml", "a: b", "descriptions has no file x.yaml"),
@@ -356,10 +363,10 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_files(tmp_path: Path, options: str, file: str, content: str, told: str) -> None:
+def test_bad_files(tmp_path: Path, options: str, file: str, content: str, message: str) -> None:
     """Each says which file, which key, and what would be right."""
     (tmp_path / file).write_text(content)
-    with pytest.raises((SourceError, MalformedError, ColumnError, TaskError), match=told):
+    with pytest.raises((SourceError, MalformedError, ColumnError, TaskError), match=message):
         load(parse(f"tool_selection:{options}"), tmp_path)
 
 
@@ -368,6 +375,6 @@ def test_tool_sets_side_by_side() -> None:
     both = dataset([parse("tool_selection:tools=2-tool"), parse("tool_selection:tools=8-tool")])
     first, second = both.tasks
     assert (first["count"], second["first"]) == (second["count"], first["count"])
-    assert [one.id for one in both.questions[: first["count"]]] == [
-        one.id for one in both.questions[first["count"] :]
+    assert [question.id for question in both.questions[: first["count"]]] == [
+        question.id for question in both.questions[first["count"] :]
     ]

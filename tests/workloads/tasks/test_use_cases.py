@@ -43,7 +43,7 @@ NAMES = (
 
 def asked(name: str) -> Mapping[str, Question]:
     """The questions of a use case by their ids."""
-    return {one.id: one for one in load(parse(name)).questions}
+    return {question.id: question for question in load(parse(name)).questions}
 
 
 def judged(name: str, which: str, text: str) -> Score:
@@ -54,18 +54,22 @@ def judged(name: str, which: str, text: str) -> Score:
 
 def right(name: str, question: Question) -> str:
     """A right answer to a question."""
-    told = question.reference
+    payload = question.reference
     match name:
         case "email_triage":
-            return json.dumps(dict(told))
+            return json.dumps(dict(payload))
         case "security_scanner":
-            return json.dumps([{"cwe": one["cwe"][-1], "line": one["lines"][1]} for one in told["findings"]])
+            return json.dumps(
+                [{"cwe": finding["cwe"][-1], "line": finding["lines"][1]} for finding in payload["findings"]]
+            )
         case "document_qa":
-            return json.dumps({"answer": (told["answers"] or [None])[-1], "citations": told["required"]})
+            return json.dumps(
+                {"answer": (payload["answers"] or [None])[-1], "citations": payload["required"]}
+            )
         case "knowledge_base":
-            return f"Let me see.\n**Answer:** {(told['answers'] or ['Unknown'])[-1]}."
+            return f"Let me see.\n**Answer:** {(payload['answers'] or ['Unknown'])[-1]}."
         case "daily_digest":
-            return "\n".join(f"[{one}] do it" for one in told["expected"]) or "Nothing today."
+            return "\n".join(f"[{item}] do it" for item in payload["expected"]) or "Nothing today."
     raise AssertionError(name)
 
 
@@ -77,10 +81,13 @@ def test_right_answers(name: str) -> None:
     for question in questions.values():
         score = grade(question.reference, Answer(right(name, question)))
         assert (score.value, score.status, score.reason) == (1, Status.SCORED, ""), question.id
-    fixed = [right(name, one) for one in questions.values()]
+    fixed = [right(name, asked_question) for asked_question in questions.values()]
     for text in fixed:
         assert (
-            sum(grade(one.reference, Answer(text)).value or 0 for one in questions.values())
+            sum(
+                grade(asked_question.reference, Answer(text)).value or 0
+                for asked_question in questions.values()
+            )
             < len(questions) / 2
         )
 
@@ -90,14 +97,14 @@ def test_thirty_questions_of_three_levels(name: str) -> None:
     """Ten a level, none twice, scored without a judge; the score of each level is a figure of its own."""
     workload = parse(name).workload
     questions = asked(name)
-    levels = Counter(one.sample.tags["difficulty"] for one in questions.values())
+    levels = Counter(question.sample.tags["difficulty"] for question in questions.values())
     assert levels == {"easy": 10, "medium": 10, "hard": 10}
     assert workload.source.rows == len(questions) == 30
-    assert len({one.sample.prompt for one in questions.values()}) == 30
+    assert len({question.sample.prompt for question in questions.values()}) == 30
     assert "difficulty" in workload.groups
     (scorer,) = workload.scorers
     assert scorer.ask is None
-    assert {"easy", "medium", "hard"} <= {one.name for one in scorer.headlines}
+    assert {"easy", "medium", "hard"} <= {headline.name for headline in scorer.headlines}
 
 
 def test_the_score_of_a_level(figures: Callable[..., dict[str, Any]]) -> None:
@@ -105,18 +112,20 @@ def test_the_score_of_a_level(figures: Callable[..., dict[str, Any]]) -> None:
     scorer = parse("knowledge_base").workload.scorers[0]
     graded = [
         (
-            one,
+            item,
             scorer.grade(
-                one.reference,
+                item.reference,
                 Answer(
-                    "Answer: 0.5" if one.sample.tags["difficulty"] == "hard" else right("knowledge_base", one)
+                    "Answer: 0.5"
+                    if item.sample.tags["difficulty"] == "hard"
+                    else right("knowledge_base", item)
                 ),
             ),
         )
-        for one in asked("knowledge_base").values()
+        for item in asked("knowledge_base").values()
     ]
-    told = figures(scorer, graded)
-    assert (told["accuracy"], told["easy"], told["medium"], told["hard"]) == (2 / 3, 1, 1, 0)
+    payload = figures(scorer, graded)
+    assert (payload["accuracy"], payload["easy"], payload["medium"], payload["hard"]) == (2 / 3, 1, 1, 0)
 
 
 def test_a_level_that_is_none(tmp_path: Path) -> None:
@@ -135,21 +144,23 @@ def test_a_level_that_is_none(tmp_path: Path) -> None:
     ],
 )
 def test_answers_follow_from_the_texts(name: str, texts: Callable[[Any], list[str]]) -> None:
-    """An accepted answer stands in the texts that it rests on, or is computed from numbers in them."""
+    """An accepted answer is in the texts that it rests on, or is computed from numbers in them."""
     for row in rows(f"{name}.jsonl"):
         if row["answers"] is None or row["answers"] in (["yes"], ["no"]):
             continue
-        said = " ".join(texts(row)).casefold()
+        text = " ".join(texts(row)).casefold()
         derivation = row.get("derivation")
         if derivation is None:
             assert row["id"] in IN_OTHER_WORDS or any(
-                re.search(rf"(?<!\w){re.escape(one.casefold())}(?!\w)", said) for one in row["answers"]
+                re.search(rf"(?<!\w){re.escape(answer.casefold())}(?!\w)", text) for answer in row["answers"]
             ), row["id"]
             continue
         assert computed(derivation) == float(row["answers"][0]), row["id"]
         for number in re.findall(r"\d+", derivation):
-            assert number in said or number in {"2", "6"}, row["id"]
-        assert all(plain(one) != plain(old) for one in row["answers"] for old in row.get("outdated", ()))
+            assert number in text or number in {"2", "6"}, row["id"]
+        assert all(
+            plain(answer) != plain(old) for answer in row["answers"] for old in row.get("outdated", ())
+        )
 
 
 IN_OTHER_WORDS = frozenset({"d09", "d12", "d30", "k07"})
@@ -171,13 +182,13 @@ def computed(expression: str) -> float:
 
 
 def test_the_labels_of_mails_are_those_of_the_instructions() -> None:
-    """Every category and priority occurs; what nobody waits for is low, and needs no reply."""
-    told = rows("email_triage.jsonl")
+    """Every category and priority occurs; what no person waits for is low, and needs no reply."""
+    payload = rows("email_triage.jsonl")
     system = next(iter(asked("email_triage").values())).sample.system or ""
     categories = re.findall(r"^  (\w+) {2,}", system, re.MULTILINE)
-    assert {row["category"] for row in told} == set(categories)
-    assert {row["priority"] for row in told} == {"urgent", "normal", "low"}
-    for row in told:
+    assert {row["category"] for row in payload} == set(categories)
+    assert {row["priority"] for row in payload} == {"urgent", "normal", "low"}
+    for row in payload:
         assert row["needs_reply"] or row["priority"] != "urgent", row["id"]
         assert not (row["needs_reply"] and row["priority"] == "low"), row["id"]
         if row["category"] in {"spam", "newsletter", "notification"}:
@@ -186,15 +197,15 @@ def test_the_labels_of_mails_are_those_of_the_instructions() -> None:
 
 def test_findings_are_in_the_code() -> None:
     """Their lines are there and say something; seven pieces are clean, and hard ones are among them."""
-    told = rows("security_scanner.jsonl")
-    for row in told:
+    payload = rows("security_scanner.jsonl")
+    for row in payload:
         lines = row["code"].rstrip("\n").split("\n")
         for finding in row["findings"]:
             first, last = finding["lines"]
             assert 1 <= first <= last <= len(lines), row["id"]
             assert lines[last - 1].strip(), row["id"]
-            assert all(re.fullmatch(r"CWE-\d+", one) for one in finding["cwe"]), row["id"]
-    clean = [row["difficulty"] for row in told if not row["findings"]]
+            assert all(re.fullmatch(r"CWE-\d+", item) for item in finding["cwe"]), row["id"]
+    clean = [row["difficulty"] for row in payload if not row["findings"]]
     assert len(clean) == 7
     assert "hard" in clean
 
@@ -239,8 +250,8 @@ def test_the_solutions_of_the_coding_assistant_pass() -> None:
     """Each is right, and without its body it is wrong: the tests can fail."""
     for row in rows("coding_assistant.jsonl"):
         task = {"entry_point": row["entry_point"], "tests": row["tests"]}
-        said = f"Here it is:\n```python\n{row['solution']}```\nand how to call it:\n```python\nprint(1)\n```"
-        assert coding_assistant.grade(task, Answer(said)).value == 1, row["id"]
+        text = f"Here it is:\n```python\n{row['solution']}```\nand how to call it:\n```python\nprint(1)\n```"
+        assert coding_assistant.grade(task, Answer(text)).value == 1, row["id"]
         empty = f"def {row['entry_point']}(*a, **k): return None\n{row['tests']}"
         assert run(Job("program", empty, 5), ProgramLimits(wall_s=10)).ending == "failed", row["id"]
 
@@ -264,7 +275,7 @@ def test_findings_of_a_scanner(which: str, text: str, value: float, reason: str)
 
 
 @pytest.mark.parametrize(
-    ("which", "said", "reason"),
+    ("which", "message", "reason"),
     [
         ("d01", {"answer": "22 litres", "citations": [1, 2]}, "cites [1, 2]"),
         ("d01", {"answer": "40", "citations": [2]}, "another answer"),
@@ -277,9 +288,9 @@ def test_findings_of_a_scanner(which: str, text: str, value: float, reason: str)
         ("d10", {"answer": "4.3", "citations": ["9" * 5000]}, f"cites ['{'9' * 5000}']"),
     ],
 )
-def test_citations(which: str, said: Any, reason: str) -> None:
-    """All that the answer rests on, and none beside; what is not in the document is not answered."""
-    score = judged("document_qa", which, json.dumps(said))
+def test_citations(which: str, message: Any, reason: str) -> None:
+    """All that the answer rests on, and no other; what is not in the document is not answered."""
+    score = judged("document_qa", which, json.dumps(message))
     assert (score.value, score.reason) == (float(not reason), reason)
 
 
@@ -332,15 +343,15 @@ def test_what_a_knowledge_base_says(which: str, text: str, reason: str) -> None:
 
 
 def test_a_mail_is_sorted_field_by_field() -> None:
-    """One wrong field is a wrong mail, and the others keep their figures; "true" is no truth value."""
-    said = {"category": "Billing", "priority": "normal", "needs_reply": "true"}
-    score = judged("email_triage", "e01", f"```json\n{json.dumps(said)}\n```")
+    """One wrong field is a wrong mail, and the others keep their figures; "true" is not a truth value."""
+    text = {"category": "Billing", "priority": "normal", "needs_reply": "true"}
+    score = judged("email_triage", "e01", f"```json\n{json.dumps(text)}\n```")
     assert (score.value, score.reason) == (0, "needs_reply is True")
     assert score.metrics == {"category": 1, "priority": 1, "needs_reply": 0}
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ('{"a": 1}', {"a": 1}),
         ('Sure!\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
@@ -352,9 +363,9 @@ def test_a_mail_is_sorted_field_by_field() -> None:
         ("[" * 100_000, None),
     ],
 )
-def test_json_in_an_answer(text: str, found: Any) -> None:
-    """Alone, in the last block that has some, or at the end; a part of it is none."""
-    assert json_in(text, dict) == found
+def test_json_in_an_answer(text: str, expected: Any) -> None:
+    """Alone, in the last block that has some, or at the end; a part of it is not one."""
+    assert json_in(text, dict) == expected
 
 
 def test_plain_answers() -> None:
