@@ -24,7 +24,7 @@ class LoadDemand:
 
     Attributes:
         pattern: How requests arrive.
-        rate: Requests a second.
+        rate: Requests/s.
         concurrency: `min` and `max`, or the points of a sweep as `from`, `to` and `factor`.
         others: What else the rules say of it and nothing here checks: lengths, `ignore_eos`, samples a query.
     """

@@ -1,4 +1,4 @@
-"""Make a tiny language model without a download: tokenizer trained on the spot, weights at random.
+"""Make a tiny language model without a download: tokenizer trained at once, weights at random.
 
     python make_model.py FOLDER
 

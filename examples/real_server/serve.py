@@ -31,7 +31,7 @@ OPTIONS = (
     *("--device", "cpu", "--host", "127.0.0.1"),
     *("--continuous-batching", "--cb-num-blocks", "256", "--cb-max-batch-tokens", "512"),
 )
-# FastAPI measures its requests itself as soon as somebody takes the figures; these go to the log.
+# FastAPI measures its requests itself as soon as an exporter takes the figures; these go to the log.
 TRACER = ("--traces_exporter", "console", "--metrics_exporter", "none", "--logs_exporter", "none")
 
 
@@ -48,8 +48,8 @@ def main() -> int:
     with server(options.folder.resolve(), port, options.log) as process:
         wait_until_ready(url, process, options.log)
         if command:
-            known = {"{url}": url, "{model}": options.folder.name}
-            return run([known.get(word, word) for word in command])
+            values = {"{url}": url, "{model}": options.folder.name}
+            return run([values.get(word, word) for word in command])
         print(f"{options.folder.name} is served at {url}; log: {options.log}; Ctrl-C ends it", flush=True)
         with suppress(KeyboardInterrupt):
             return process.wait()
@@ -58,8 +58,8 @@ def main() -> int:
 
 def split_command(words: list[str]) -> tuple[list[str], list[str]]:
     """Split the command line at its first `--`."""
-    at = words.index("--") if "--" in words else len(words)
-    return words[:at], words[at + 1 :]
+    place = words.index("--") if "--" in words else len(words)
+    return words[:place], words[place + 1 :]
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
@@ -75,7 +75,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def free_port(wanted: int) -> int:
-    """Make sure that nobody uses the port; for 0, have the system choose one."""
+    """Make sure that no process uses the port; for 0, have the system choose one."""
     try:
         with socket.create_server(("127.0.0.1", wanted)) as probe:
             return int(probe.getsockname()[1])
@@ -126,7 +126,7 @@ def environment(folder: Path) -> dict[str, str]:
         "HF_HOME": str(home),
         "HF_HUB_OFFLINE": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
-        "OMP_NUM_THREADS": "1",  # leaves a core to whoever measures
+        "OMP_NUM_THREADS": "1",  # leaves a core to the load generator
         "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "1",  # log figures at once: the server's exit would lose them
     }
 

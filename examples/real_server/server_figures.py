@@ -34,28 +34,30 @@ class Served:
 def served(log: str) -> Iterator[Served]:
     """Find the requests among everything else that the log holds."""
     decoder = json.JSONDecoder()
-    at = log.find("\n{\n")
-    while at >= 0:
-        span, at = decoder.raw_decode(log, at + 1)
+    place = log.find("\n{\n")
+    while place >= 0:
+        span, place = decoder.raw_decode(log, place + 1)
         if span["kind"] == "SpanKind.SERVER":
             start, end = (datetime.fromisoformat(span[key]).timestamp() for key in ("start_time", "end_time"))
             # A client that goes away early may leave none.
             yield Served(start, end, span["name"], span["attributes"].get("http.response.status_code", 0))
-        at = log.find("\n{\n", at - 1)
+        place = log.find("\n{\n", place - 1)
 
 
 def most_at_once(requests: Sequence[Served]) -> int:
     """Count the requests that were in the server at the same time, at its busiest moment."""
-    steps = sorted([(one.start_s, 1) for one in requests] + [(one.end_s, -1) for one in requests])
+    steps = sorted(
+        [(request.start_s, 1) for request in requests] + [(request.end_s, -1) for request in requests]
+    )
     return max(accumulate(step for _, step in steps))
 
 
 def figures(requests: Sequence[Served]) -> str:
     """Say how many requests there were, and how long they took."""
-    durations = sorted((one.end_s - one.start_s) * 1e3 for one in requests)
+    durations = sorted((request.end_s - request.start_s) * 1e3 for request in requests)
     if len(durations) <= 1:
         return f"{len(durations)} request(s)"
-    wall_s = max(one.end_s for one in requests) - min(one.start_s for one in requests)
+    wall_s = max(request.end_s for request in requests) - min(request.start_s for request in requests)
     cuts = quantiles(durations, n=100, method="inclusive")
     named = {
         "mean": fmean(durations), "min": durations[0],
@@ -77,11 +79,11 @@ def main() -> None:
     )
     options = parser.parse_args()
     requests = sorted(served(options.log.read_text()))
-    for name, status in sorted({(one.name, one.status) for one in requests}):
-        alike = [one for one in requests if (one.name, one.status) == (name, status)]
+    for name, status in sorted({(request.name, request.status) for request in requests}):
+        alike = [request for request in requests if (request.name, request.status) == (name, status)]
         print(f"{name} {status}: {figures(alike)}")
     if options.last:
-        generations = [one for one in requests if one.name.endswith("completions")]
+        generations = [request for request in requests if request.name.endswith("completions")]
         print(f"the last {options.last}: {figures(generations[-options.last :])}")
 
 

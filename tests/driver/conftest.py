@@ -258,14 +258,14 @@ class Kind(NamedTuple):
 
     Attributes:
         make: What opens it.
-        stored: Whose `is_stale` says whether a kept connection can be used.
+        connection_type: Whose `is_stale` says whether a kept connection can be used.
         resends: Whether a request that met the close of a kept connection on its way goes out again.
         opens_ahead: Whether it can open connections before they are needed.
         ends_early: Whether a response is over when its length is there, whatever follows in the same read.
     """
 
     make: Callable[[Endpoint, Timeouts], Transport]
-    stored: type
+    connection_type: type
     resends: bool = True
     opens_ahead: bool = True
     ends_early: bool = True

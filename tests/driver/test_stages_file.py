@@ -85,7 +85,7 @@ def test_every_format_says_the_same(tmp_path: Path, name: str, content: str) -> 
         ("a.csv", 'duration,rate\n"60,5\n', "is not CSV"),
         ("a.csv", "duration,rate\n60,5,7\n", "stage 1: has more cells than the first line has keys"),
         ("a.yaml", "just text", "is not a list of stages"),
-        ("a.yaml", "stges: []", "there is no key 'stges' beside a list of stages; did you mean 'stages'?"),
+        ("a.yaml", "stges: []", "there is no key 'stges' next to a list of stages; did you mean 'stages'?"),
         ("a.yaml", "[5]", "stage 1: is not a table of keys and values"),
         ("a.yaml", "[{duration: 5, rate: 5}, {rate: 5}]", "stage 2: has no duration"),
         ("a.yaml", "[{name: x}]", "stage 1 ('x'): has no duration and no rate"),

@@ -62,11 +62,11 @@ def _require_atheris() -> None:
 
 
 def _outside(name: str, seconds: int) -> int:
-    """Fuzz one target in a process of its own, and say in one line what came of it."""
+    """Fuzz one target in a process of its own, and report the outcome in one line."""
     findings = Path(FINDINGS)
     findings.mkdir(exist_ok=True)
     with (
-        tempfile.TemporaryDirectory(prefix=f"loadgen-fuzz-{name}-") as found,
+        tempfile.TemporaryDirectory(prefix=f"loadgen-fuzz-{name}-") as corpus,
         # It ends without tidying up.
         tempfile.TemporaryDirectory(prefix="loadgen-fuzz-") as scratch,
     ):
@@ -77,7 +77,7 @@ def _outside(name: str, seconds: int) -> int:
                 f"-artifact_prefix={findings}/{name}-",
                 f"-dict={HERE / 'words.dict'}",
             ),
-            *("-print_final_stats=1", "-use_value_profile=1", found, str(HERE / "corpus" / name)),
+            *("-print_final_stats=1", "-use_value_profile=1", corpus, str(HERE / "corpus" / name)),
         ]
         process = subprocess.run(
             [sys.executable, __file__, "--inside", name, "--further", *options],
@@ -89,11 +89,11 @@ def _outside(name: str, seconds: int) -> int:
         )
         inputs = re.search(r"number_of_executed_units: (\d+)", process.stderr)
         memory = re.search(r"peak_rss_mb: +(\d+)", process.stderr)
-        new = len(list(Path(found).iterdir()))
+        new = len(list(Path(corpus).iterdir()))
     count = int(inputs[1]) if inputs else 0
     result = "nothing" if not process.returncode else f"something, see {findings}/"
-    told = f"{count:>12,} inputs  {new:>5} new paths  {memory[1] if memory else '?':>5} MB  found {result}"
-    print(f"{name:<20} {told}", flush=True)  # noqa: T201 (a script)
+    summary = f"{count:>12,} inputs  {new:>5} new paths  {memory[1] if memory else '?':>5} MB  found {result}"
+    print(f"{name:<20} {summary}", flush=True)  # noqa: T201 (a script)
     if process.returncode:
         sys.stderr.write(process.stderr[-4000:])
     return process.returncode

@@ -61,7 +61,7 @@ def pieces_of(data: bytes) -> list[bytes]:
 
 
 def named(error: RequestFailedError) -> str:
-    """The failure, which has a name, and is no bug."""
+    """The failure, which has a name, and is not a bug."""
     assert error.failure in NAMES, error.failure
     assert error.failure != Failure.CLIENT_BUG, str(error)
     return error.failure
@@ -91,10 +91,10 @@ def _frames(pieces: Iterable[bytes]) -> Any:
 def read_response(codec: Codec, data: bytes) -> None:
     """An answer that fits into the log, or a failure with a name, whatever the split."""
     event_stream, pieces = not data.startswith(b"\xff"), pieces_of(data)
-    said = _answer(codec, pieces, event_stream=event_stream)
+    result = _answer(codec, pieces, event_stream=event_stream)
     whole = _answer(codec, [b"".join(pieces)], event_stream=event_stream)
     # Many pieces take more to keep than one.
-    assert said == whole or Failure.TOO_LARGE in (said, whole)
+    assert result == whole or Failure.TOO_LARGE in (result, whole)
 
 
 def _answer(codec: Codec, pieces: list[bytes], *, event_stream: bool, lessons: int | None = None) -> Any:
@@ -120,14 +120,14 @@ def _answer(codec: Codec, pieces: list[bytes], *, event_stream: bool, lessons: i
     response.release()
     assert allowance.held == 0
     assert isinstance(response.error_text(), str)
-    return failure or _told(response)
+    return failure or _observed(response)
 
 
-def _told(response: ResponseStream) -> Any:
+def _observed(response: ResponseStream) -> Any:
     """What the log would keep, times aside."""
     answer = response.answer
     texts = ("".join(answer.content), "".join(answer.reasoning), answer.tool_calls)
-    told = (
+    fields = (
         *texts,
         answer.finish_reason,
         answer.error,
@@ -135,11 +135,11 @@ def _told(response: ResponseStream) -> Any:
         answer.done,
         len(answer.token_ns),
     )
-    orjson.dumps(told, option=orjson.OPT_NON_STR_KEYS)
+    orjson.dumps(fields, option=orjson.OPT_NON_STR_KEYS)
     assert isinstance(answer.finish_reason, str | None)
     assert isinstance(answer.error, str | None)
     assert list(answer.arrivals) == sorted(answer.arrivals)
-    return told
+    return fields
 
 
 def template(codec: Codec, data: bytes) -> None:
@@ -181,7 +181,7 @@ class Socket:
         return len(data)
 
     def acknowledged(self) -> int | None:
-        """Nobody knows."""
+        """Unknown."""
         return None
 
     segments = acknowledged
@@ -192,7 +192,7 @@ class Socket:
 
 
 class Ready:
-    """Nobody waits: what is put off is done at once."""
+    """No loop waits: what is put off is done at once."""
 
     quiet_ns = 0
 
@@ -250,26 +250,26 @@ class Told:
 def parse_http(data: bytes) -> None:
     """Any bytes are a response or a failure; a head is bounded; the split makes no difference."""
     pieces = pieces_of(data)
-    one, other = _response(pieces), _response([b"".join(pieces)])
-    if Failure.TOO_LARGE not in (one[-1], other[-1]):
-        assert one == other
+    joined, other = _response(pieces), _response([b"".join(pieces)])
+    if Failure.TOO_LARGE not in (joined[-1], other[-1]):
+        assert joined == other
 
 
 def _response(pieces: list[bytes]) -> tuple[Any, ...]:
-    sock, told = Socket(pieces), Told()
+    sock, observer = Socket(pieces), Told()
     connection = Connection(sock, None, Ready())  # type: ignore[arg-type]  # as much of them as it uses
-    connection.request(b"GET / HTTP/1.1\r\n\r\n", told)
+    connection.request(b"GET / HTTP/1.1\r\n\r\n", observer)
     size = sum(map(len, pieces))
     for _ in range(len(pieces) + size // 1000 + 2):
-        if told.end is not None or not sock.open:
+        if observer.end is not None or not sock.open:
             break
         connection._on_readable()
         if connection._head is None:
             assert sum(len(n) + len(v) for n, v in connection._headers) <= 2 * MAX_HEAD_BYTES
-    assert told.end is not None
-    status = told.head_.status if told.head_ else None
+    assert observer.end is not None
+    status = observer.head_.status if observer.head_ else None
     connection.close()
-    return status, told.body_, told.end
+    return status, observer.body_, observer.end
 
 
 # What people and programs write…
@@ -280,7 +280,7 @@ def frames_of_workers(data: bytes) -> None:
     pieces = pieces_of(data)
     frames = FrameReader()
     wire = b"".join(map(framed, pieces))
-    whole = [one for piece in pieces_of((data[:1] or b"\0") + wire) for one in frames.feed(piece)]
+    whole = [frame for piece in pieces_of((data[:1] or b"\0") + wire) for frame in frames.feed(piece)]
     assert whole == pieces
     FrameReader().feed(data)
 
@@ -328,8 +328,8 @@ def secret(data: bytes) -> None:
     key, text = (part.decode("latin-1") for part in (data[1:length], data[length:]))
     if len(key) < 6 or "*" in key:
         return
-    found = hide(text + key + text, [key])
-    assert key not in found
+    hidden = hide(text + key + text, [key])
+    assert key not in hidden
     cut = without_a_part(hide(text + key[:-1], [key]), [key])
     assert not cut.endswith(key[:6])
 
@@ -426,14 +426,16 @@ def spoil(path: Path, data: bytes) -> None:
         return
     if data[:1] == b"\xff":
         stored = bytearray(path.read_bytes())
-        for at in range(1, len(data) - 3, 4):
-            stored[int.from_bytes(data[at : at + 3], "big") % (len(stored) - 100) + 100] = data[at + 3]
+        for place in range(1, len(data) - 3, 4):
+            stored[int.from_bytes(data[place : place + 3], "big") % (len(stored) - 100) + 100] = data[
+                place + 3
+            ]
         path.write_bytes(stored)
         return
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for table, column, row, value in zip(*[iter(data[:40])] * 4, strict=False):
             name = ("events", "events", "heartbeats", "session", "sittings", "event_types")[table % 6]
-            columns = [told[1] for told in connection.execute(f"PRAGMA table_info({name})")]
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
             where = f"WHERE seq = {row}" if name == "events" and row < 200 else ""
             try:
                 _change(connection, name, columns[column % len(columns)], where, table // 6, value)
@@ -482,7 +484,7 @@ def _whole_log() -> bytes:
     }
     client = {"source": "client", "worker": 0, "loop_lag_p50_ms": 1.0, "cpu_share": 0.1, "in_flight": 1}
     finding = {"code": "c", "severity": "warning", "message": "m", "remedy": "r"}
-    told: list[tuple[EventType, str | None, dict[str, Any] | None]] = [
+    events: list[tuple[EventType, str | None, dict[str, Any] | None]] = [
         (EventType.TEST_STARTED, None, {}),
         (EventType.PHASE_STARTED, None, {"phase": "performance", "requests": 2}),
         (EventType.LOADGEN_ISSUE_CALLED, "a", {"scheduled_ns": 1, "phase": "performance", "prompt_id": 0}),
@@ -500,7 +502,9 @@ def _whole_log() -> bytes:
         (EventType.PHASE_ENDED, None, {"phase": "performance"}),
         (EventType.TEST_ENDED, None, {"reason": "completed"}),
     ]
-    store.append([schema.row(Event(kind, at, uuid, data)) for at, (kind, uuid, data) in enumerate(told, 1)])
+    store.append(
+        [schema.row(Event(kind, at_ns, uuid, data)) for at_ns, (kind, uuid, data) in enumerate(events, 1)]
+    )
     store.close()
     scoring = Store.reopen(path, Session(environment={"kind": "scoring"}))
     scorer = {"task": "gsm8k", "scorer": "official", "version": 1, "definition": "d", "judge": ""}
@@ -519,11 +523,11 @@ def _whole_log() -> bytes:
 def _folder() -> Path:
     """Where the targets write, until the process ends."""
     folder = tempfile.TemporaryDirectory(prefix="loadgen-fuzz-")
-    _kept.append(folder)
+    _folders.append(folder)
     return Path(folder.name)
 
 
-_kept: Final[list[tempfile.TemporaryDirectory[str]]] = []
+_folders: Final[list[tempfile.TemporaryDirectory[str]]] = []
 
 
 _PLACES: Final[Mapping[str, Mapping[str, Any]]] = {

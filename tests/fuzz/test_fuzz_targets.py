@@ -66,10 +66,10 @@ def mutations(seeds: list[bytes], words: list[bytes]) -> st.SearchStrategy[bytes
 
 def mutated(seed: bytes, edits: list[tuple[int, int, bytes]], cuts: bytes) -> bytes:
     """A seed with other bytes in some places, cut in another way."""
-    for at, length, piece in edits:
-        place = at % (len(seed) + 1)
+    for start, length, piece in edits:
+        place = start % (len(seed) + 1)
         seed = seed[:place] + piece + seed[place + length :]
-    # 255 says that a response is no stream, or that a log is torn: that is not a matter of cuts.
+    # 255 says that a response is not a stream, or that a log is torn: that is not a matter of cuts.
     return seed if seed[:1] == b"\xff" else cuts + seed[1:]
 
 

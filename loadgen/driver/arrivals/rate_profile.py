@@ -23,7 +23,7 @@ MOST_STEPS: Final = 10_000
 
 
 class Profile(Protocol):
-    """A rate over time, in requests a second, from 0 s on."""
+    """A rate over time, in requests/s, from 0 s on."""
 
     @property
     def end_s(self) -> float:
@@ -44,7 +44,7 @@ class Profile(Protocol):
         """Λ: how many requests are expected until a time."""
 
     def inverse(self, expected: float) -> float:
-        """Λ⁻¹: the last time until which no more than so many requests are expected.
+        """Λ⁻¹: the last time until which at most this many requests are expected.
 
         Infinite where there never are more.
         """
@@ -244,7 +244,7 @@ class Steps:
         return self.first + (self.last - self.first) * (step / (self.number - 1))
 
     def _before(self, step: int) -> float:
-        """Λ at the beginning of a step: so many steps of the average of the first and the last of them."""
+        """Λ at the beginning of a step: that many steps of the average of the first and the last of them."""
         return self._length * step * (self.first + self._level(step - 1)) / 2 if step else 0.0
 
 
@@ -351,7 +351,7 @@ def require_rate(rate: float) -> None:
 
 
 def require_seconds(seconds: float) -> None:
-    """Refuse a time that is none, or out of range.
+    """Refuse a value that is not a time, or out of range.
 
     Raises:
         ProfileError: It is.

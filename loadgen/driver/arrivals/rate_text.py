@@ -1,6 +1,6 @@
 """Rates as text: what `--rate` and a stage's `rate` take.
 
-    20                      always 20 requests a second
+    20                      always 20 requests/s
     ramp:1..50,60s          from 1 to 50 within 60 s, linearly, then 50
     ramp-exp:1..50,60s      likewise, by the same factor each second
     steps:10..50x5,60s      10, 20, 30, 40 and 50, each for 12 s, then 50
@@ -39,7 +39,7 @@ def profile(text: str) -> Profile:
     """Read a rate.
 
     Raises:
-        ProfileError: It is none; the message says what is possible.
+        ProfileError: It is not a rate; the message says what is possible.
     """
     try:
         return _read(*text.strip().partition(":"))
@@ -51,7 +51,7 @@ def seconds(text: str) -> float:
     """Read a time: `60`, `90s`, `5m`, `1.5h`, `250ms`.
 
     Raises:
-        ProfileError: It is none.
+        ProfileError: It is not a time.
     """
     try:
         return amounts.seconds(text)
@@ -104,8 +104,8 @@ def _way(parameters: str) -> tuple[tuple[float, float], float]:
 
 
 def _apart(text: str, separator: str, example: str) -> tuple[str, str]:
-    first, found, second = text.partition(separator)
-    if not found:
+    first, separated, second = text.partition(separator)
+    if not separated:
         raise ProfileError(f"{text!r} has no {separator!r}, as in {example}")
     return first, second
 

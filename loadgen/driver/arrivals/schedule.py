@@ -26,7 +26,7 @@ def at_rate(positions: Iterable[float], rate: float) -> Iterator[int]:
 
     Args:
         positions: Of an arrival process.
-        rate: Requests a second.
+        rate: Requests/s.
     """
     return (round(position * _SECOND / rate) for position in positions)
 
@@ -53,7 +53,7 @@ def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterato
 
     Args:
         offsets_ns: When its requests came, never decreasing, on any clock.
-        speed: So many times as fast.
+        speed: How many times as fast.
         first: The request that comes at the start; those ahead of it are left out.
     """
     start_ns = offsets_ns[first] if first < len(offsets_ns) else 0
@@ -61,8 +61,8 @@ def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterato
 
 
 def busiest_rate(offsets_ns: Iterable[int], speed: float) -> float:
-    """The highest rate of a trace that is replayed, in requests a second: of its busiest second."""
-    return max(Counter(int(at / speed // _SECOND) for at in offsets_ns).values(), default=0)
+    """The highest rate of a trace that is replayed, in requests/s: of its busiest second."""
+    return max(Counter(int(offset_ns / speed // _SECOND) for offset_ns in offsets_ns).values(), default=0)
 
 
 def all_at_once() -> Iterator[int]:

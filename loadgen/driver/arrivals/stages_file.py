@@ -49,13 +49,13 @@ def read_stages(path: Path) -> Stages:
     Raises:
         StagesError: What is wrong, and where.
     """
-    found = _listed(path)
-    if not found:
+    entries = _listed(path)
+    if not entries:
         raise StagesError(f"{path} has no stages: give at least one, with a duration and a rate")
-    if len(found) > MOST_STAGES:
+    if len(entries) > MOST_STAGES:
         raise StagesError(f"{path}: has more than {MOST_STAGES:,} stages")
     stages: list[Stage] = []
-    for number, members in enumerate(found, 1):
+    for number, members in enumerate(entries, 1):
         where = f"{path}: stage {number}{_called(members)}"
         try:
             stages.append(_stage(members, stages[-1].end_s if stages else 0.0))
@@ -75,7 +75,7 @@ def _listed(path: Path) -> list[Any]:
     if isinstance(content, dict):
         if unknown := sorted(str(key) for key in content if key != "stages"):
             hint = did_you_mean(unknown[0], ("stages",))
-            raise StagesError(f"{path}: there is no key {unknown[0]!r} beside a list of stages{hint}")
+            raise StagesError(f"{path}: there is no key {unknown[0]!r} next to a list of stages{hint}")
         content = content.get("stages")
     if content is None:
         return []
@@ -196,14 +196,14 @@ def _time(key: str, value: Any) -> float:
 
 def _rate(value: Any, duration_s: float) -> Profile:
     try:
-        found = profile(_text(value))
+        rates = profile(_text(value))
     except ProfileError as error:
         raise ProfileError(f"rate: {error}") from error
-    if duration_s < found.end_s < float("inf"):
+    if duration_s < rates.end_s < float("inf"):
         raise ProfileError(
-            f"rate: {found.text} takes longer than the stage, which lasts {shown(duration_s)} s"
+            f"rate: {rates.text} takes longer than the stage, which lasts {shown(duration_s)} s"
         )
-    return found
+    return rates
 
 
 def _text(value: Any) -> str:

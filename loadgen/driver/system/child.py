@@ -37,7 +37,7 @@ def command(module: str, *arguments: str) -> list[str]:
 
     Args:
         module: Its dotted name.
-        *arguments: They are no secrets: every user of the machine can read a command line.
+        *arguments: No secrets: every user of the machine can read a command line.
     """
     return [sys.executable, "-P", "-m", module, *arguments]
 

@@ -47,7 +47,7 @@ class TimerFd:
             raise OSError(ctypes.get_errno(), "timerfd_settime")
 
     def has_gone_off(self) -> bool:
-        """Whether the moment has come; told once. The timer may have been set anew since it was readable."""
+        """Whether the moment has come; true once. The timer may have been set again since it was readable."""
         with suppress(BlockingIOError):
             os.read(self.fd, 8)
             return True
