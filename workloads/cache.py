@@ -28,7 +28,7 @@ _MANIFEST: Final = ".manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedFiles:
     """A folder of files that were fetched.
 
     Attributes:
@@ -62,7 +62,7 @@ def use_cache(folder: str) -> None:
     os.environ[VARIABLE] = str(Path(folder).expanduser().absolute())
 
 
-def stored(folder: Path) -> Kept | None:
+def stored(folder: Path) -> CachedFiles | None:
     """What a folder has; None where it is not there.
 
     Raises:
@@ -70,7 +70,7 @@ def stored(folder: Path) -> Kept | None:
     """
     try:
         manifest = orjson.loads((folder / _MANIFEST).read_bytes())
-        return Kept(folder, dict(manifest["files"]), manifest["revision"])
+        return CachedFiles(folder, dict(manifest["files"]), manifest["revision"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         if not folder.exists():
             return None
@@ -79,7 +79,7 @@ def stored(folder: Path) -> Kept | None:
         ) from error
 
 
-def keep(folder: Path, fetch: Callable[[Path], str | None]) -> Kept:
+def keep(folder: Path, fetch: Callable[[Path], str | None]) -> CachedFiles:
     """Fetch files and keep them.
 
     Args:
@@ -104,7 +104,7 @@ def keep(folder: Path, fetch: Callable[[Path], str | None]) -> Kept:
             if (other := stored(folder)) is not None:  # another process was quicker
                 return other
             raise
-    return Kept(folder, files, revision)
+    return CachedFiles(folder, files, revision)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -23,7 +23,7 @@ from workloads.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from workloads.cache import Kept
+    from workloads.cache import CachedFiles
     from workloads.workload import Source
 
 ROWS: Final = "rows.parquet"
@@ -36,7 +36,7 @@ _UNREACHABLE: Final = frozenset({"ConnectError", "ConnectTimeout", "ReadTimeout"
 """The names of errors of the hub's client that do not inherit from `ConnectionError`, but mean the same."""
 
 
-def fetched(name: str, source: Source) -> Kept:
+def fetched(name: str, source: Source) -> CachedFiles:
     """The data of a source: what is kept of it, else what its publisher has.
 
     Args:

@@ -424,7 +424,7 @@ def test_a_log_is_complete_until_the_last_worker_is() -> None:
         staff = SimpleNamespace(turnstile=None, processes=[])
         crew = WorkerPool(staff, plan_of(CLOSED, 1), recorder, system_clock(), Stop())  # type: ignore[arg-type]
         first, other = (SimpleNamespace(complete_until_ns=0, ended=False, lost=False) for _ in range(2))
-        crew._members = [first, other]  # type: ignore[list-item]
+        crew._workers = [first, other]  # type: ignore[list-item]
         for member, until_ns in ((first, 5), (other, 3), (other, 7), (first, 6)):
             member.complete_until_ns = until_ns
             crew.on_completeness()

@@ -94,7 +94,7 @@ class Conversations:
     Args:
         plan: What to do.
         agenda: What to ask.
-        asker: Takes the turns.
+        runner: Takes the turns.
         clock: The time.
         progress: Where they are counted.
         stopped: Set: no further turn is asked.
@@ -110,7 +110,7 @@ class Conversations:
         self,
         plan: Plan,
         agenda: Agenda,
-        asker: TurnRunner,
+        runner: TurnRunner,
         clock: Clock,
         progress: Progress,
         stopped: asyncio.Event,
@@ -123,8 +123,8 @@ class Conversations:
         self._agenda = agenda
         self._samples = agenda.samples
         self._order = order_of(plan.order, len(agenda.samples), plan.seed, agenda.weights)
-        self._asker = asker
-        self._balance = balance_of(plan.balance, asker.endpoints) if asker.endpoints > 1 else None
+        self._runner = runner
+        self._balance = balance_of(plan.balance, runner.endpoints) if runner.endpoints > 1 else None
         self._clock = clock
         self._progress = progress
         self._stopped = stopped
@@ -138,7 +138,7 @@ class Conversations:
         if self._plan.salt:
             more = {"salt": new_salt()}
             sent = salted(sample, more["salt"])
-        return Opening(request, number, sample, sent, self._asker.prepare(sent), more)
+        return Opening(request, number, sample, sent, self._runner.prepare(sent), more)
 
     def begin(
         self, phase: Phase, opening: Opening, scheduled_ns: int, free_ns: int | None = None
@@ -182,7 +182,7 @@ class Conversations:
                     break
                 # What it takes to get the next turn ready is a part of the pause.
                 following = sent.after(self._answer_to(sent, outcome))
-                body = self._asker.prepare(following)
+                body = self._runner.prepare(following)
                 await self.thinking.until(due_ns)
                 if self._room is not None and self._room.full:
                     await self._room.wait()
@@ -243,7 +243,7 @@ class Conversations:
         progress.in_flight += 1
         progress.issued += measured
         try:
-            outcome = await self._asker.ask(sample, body, scheduled_ns, phase.name, endpoint, more)
+            outcome = await self._runner.ask(sample, body, scheduled_ns, phase.name, endpoint, more)
         except asyncio.CancelledError:
             progress.given_up += 1
             raise

@@ -44,7 +44,7 @@ class WorkerHandle:
     Args:
         number: Which one, from 0.
         process: The process that it is.
-        crew: Is notified of what it says.
+        listener: Is notified of what it says.
 
     Attributes:
         open: The requests that are under way in it, as far as it has told.
@@ -59,7 +59,7 @@ class WorkerHandle:
         lost: Whether it is gone without having said so.
     """
 
-    def __init__(self, number: int, process: WorkerProcess, crew: WorkerListener) -> None:
+    def __init__(self, number: int, process: WorkerProcess, listener: WorkerListener) -> None:
         self.number = number
         self.process = process
         self.open: set[str] = set()
@@ -71,7 +71,7 @@ class WorkerHandle:
         self.lost = False
         self.heard = 0
         self.killed_for: str | None = None
-        self._crew = crew
+        self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._line = process.line
         self._line.settimeout(0)
@@ -139,13 +139,13 @@ class WorkerHandle:
         if kind == WorkerMessage.ROWS:
             since_ns, rows = values
             self._keep_track(rows)
-            self._crew.on_rows(rows, since_ns, size)
+            self._listener.on_rows(rows, since_ns, size)
         elif kind == WorkerMessage.UNTIL:
             (self.complete_until_ns,) = values
-            self._crew.on_completeness()
+            self._listener.on_completeness()
         elif kind == WorkerMessage.PROGRESS:
             (self.progress,) = values
-            self._crew.on_progress()
+            self._listener.on_progress()
         elif kind == WorkerMessage.CRASHED:
             (self.last_words,) = values
             self._lose()
@@ -167,6 +167,6 @@ class WorkerHandle:
     def _lose(self) -> None:
         self.lost = True
         self.let_go()
-        self._crew.on_loss(self)
+        self._listener.on_loss(self)
         if not self.answer.done():
             self.answer.set_result(None)

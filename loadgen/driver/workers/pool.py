@@ -60,10 +60,10 @@ _REMEDY_SILENT: Final = (
 
 
 class WorkerPool:
-    """A crew of worker processes; see `loadgen.driver.session.WorkerGroup`.
+    """A pool of worker processes; see `loadgen.driver.session.WorkerGroup`.
 
     Args:
-        staff: The processes, before their first message.
+        launcher: The processes, before their first message.
         plan: What the session is to do.
         recorder: Takes all events. It has to be recording when the first phase is issued.
         clock: The time.
@@ -79,7 +79,7 @@ class WorkerPool:
 
     def __init__(
         self,
-        staff: WorkerLauncher,
+        launcher: WorkerLauncher,
         plan: Plan,
         recorder: EventRecorder,
         clock: Clock,
@@ -94,30 +94,30 @@ class WorkerPool:
         self._clock = clock
         self._stop = stop
         self._bounds = bounds
-        self._turnstile = staff.turnstile
+        self._turnstile = launcher.turnstile
         self._pause: asyncio.TimerHandle | None = None
         self._aborting: asyncio.TimerHandle | None = None
         self._burials: list[asyncio.Task[str]] = []
         self._watch: asyncio.Task[None] | None = None
         self._overload = overload.OverloadWatch(plan.load) if plan.stop_on_overload else None
         self._grace: asyncio.TimerHandle | None = None
-        self._members = [
-            WorkerHandle(number, process, self) for number, process in enumerate(staff.processes)
+        self._workers = [
+            WorkerHandle(number, process, self) for number, process in enumerate(launcher.processes)
         ]
 
     @property
     def in_flight(self) -> int:
         """How many requests are under way, as far as the workers have told: they do within 10 ms."""
-        return sum(len(member.open) for member in self._members)
+        return sum(len(worker.open) for worker in self._workers)
 
     # Before and after the session…
 
     def begin(self, endpoints: Sequence[Endpoint], agenda: Agenda, connect_ahead: int = 0) -> None:
         """Tell every worker what it must know; this many connections are opened ahead of the first phase."""
         targets, questions = tuple(endpoints), packed(agenda, self._plan)
-        for member in self._members:
-            share = Shard(member.number, len(self._members))
-            member.ask(
+        for worker in self._workers:
+            share = Shard(worker.number, len(self._workers))
+            worker.ask(
                 WorkerConfig(self._plan, targets, questions, share, share.of(connect_ahead), self._bounds),
             )
 
@@ -127,8 +127,8 @@ class WorkerPool:
         Raises:
             WorkerLostError: One will never be.
         """
-        for member in self._members:
-            await member.answer
+        for worker in self._workers:
+            await worker.answer
         for burial in self._burials:
             raise WorkerLostError(f"{await burial}. Please report this, unless it was killed by hand")
 
@@ -138,11 +138,11 @@ class WorkerPool:
             if patience is not None:
                 patience.cancel()
         killing = self._kill_later()
-        await asyncio.gather(*(member.ask(Command.END) for member in self._members))
+        await asyncio.gather(*(worker.ask(Command.END) for worker in self._workers))
         killing.cancel()
         await asyncio.gather(*self._burials)
-        for member in self._members:
-            member.let_go()
+        for worker in self._workers:
+            worker.let_go()
         if self._pause is not None:
             self._pause.cancel()
 
@@ -152,22 +152,22 @@ class WorkerPool:
         """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
         self._turnstile.reset()
         self._watch = self._watch or asyncio.create_task(self._watch_over())
-        for member in self._members:
-            member.issued = 0
-        answers = [member.ask(phase) for member in self._members]
+        for worker in self._workers:
+            worker.issued = 0
+        answers = [worker.ask(phase) for worker in self._workers]
         if isinstance(self._plan.load, Closed):
             # Who ends has seen the last number go, or the end come: the others may still wait for an answer.
             await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
             self._tell_all(Command.EXHAUSTED)
         scheduled = await asyncio.gather(*answers)
         return sum(
-            member.issued if number is None else number
-            for member, number in zip(self._members, scheduled, strict=True)
+            worker.issued if number is None else number
+            for worker, number in zip(self._workers, scheduled, strict=True)
         )
 
     async def settle(self) -> None:
         """Await everything that is in flight, and every event of it."""
-        await asyncio.gather(*(member.ask(Command.SETTLE) for member in self._members))
+        await asyncio.gather(*(worker.ask(Command.SETTLE) for worker in self._workers))
         await asyncio.gather(*self._burials)
 
     def stop(self) -> None:
@@ -183,39 +183,39 @@ class WorkerPool:
         self._listen_to_all()
 
     def _tell_all(self, word: Command) -> None:
-        for member in self._members:
-            member.tell(word)
+        for worker in self._workers:
+            worker.tell(word)
 
     def _kill_later(self) -> asyncio.TimerHandle:
         """Kill, after a while, the workers that have not answered by then."""
 
         def kill() -> None:
-            for member in self._members:
-                if not member.answer.done():
-                    member.kill(f"it did not end within {PATIENCE_S:g} s")
+            for worker in self._workers:
+                if not worker.answer.done():
+                    worker.kill(f"it did not end within {PATIENCE_S:g} s")
 
         return asyncio.get_running_loop().call_later(PATIENCE_S, kill)
 
     async def _watch_over(self) -> None:
         """Kill the workers that send nothing any more, although they owe an answer."""
-        silent, heard = dict.fromkeys(self._members, 0), dict.fromkeys(self._members, 0)
+        silent, heard = dict.fromkeys(self._workers, 0), dict.fromkeys(self._workers, 0)
         while True:
             await asyncio.sleep(self._bounds.silence_s / LOOKS)
-            for member in self._members:
-                excused = self._pause is not None or member.answer.done() or member.heard != heard[member]
-                silent[member] = 0 if excused else silent[member] + 1
-                heard[member] = member.heard
-                if silent[member] == LOOKS:
-                    member.kill(f"it had said nothing for {self._bounds.silence_s:g} s")
+            for worker in self._workers:
+                excused = self._pause is not None or worker.answer.done() or worker.heard != heard[worker]
+                silent[worker] = 0 if excused else silent[worker] + 1
+                heard[worker] = worker.heard
+                if silent[worker] == LOOKS:
+                    worker.kill(f"it had said nothing for {self._bounds.silence_s:g} s")
 
-    # What members say…
+    # Messages of workers…
 
     def on_rows(self, rows: list[Row], since_ns: int, size: int) -> None:
         """Record events; when too many wait to be written, let the workers wait with theirs."""
         self._recorder.put_rows(rows, since_ns, size)
         if self._pause is None and self._aborting is None and self._waits_more_than(1):
-            for member in self._members:
-                member.ignore()
+            for worker in self._workers:
+                worker.ignore()
             self._look_again()
 
     def _look_again(self) -> None:
@@ -239,19 +239,19 @@ class WorkerPool:
             return
         self._pause.cancel()
         self._pause = None
-        for member in self._members:
-            member.listen()
+        for worker in self._workers:
+            worker.listen()
 
     def on_completeness(self) -> None:
         """Say in the log until when it is complete: of a worker that is lost, until when it was."""
-        until_ns = min((worker.complete_until_ns for worker in self._members if not worker.ended), default=0)
+        until_ns = min((worker.complete_until_ns for worker in self._workers if not worker.ended), default=0)
         if until_ns > self._complete_until_ns:
             self._complete_until_ns = until_ns
             self._recorder.complete_until(until_ns)
 
     def on_progress(self) -> None:
         """Add up what all workers have told last, and end the session when too much of it failed."""
-        self.progress.add_up(member.progress for member in self._members if member.progress is not None)
+        self.progress.add_up(worker.progress for worker in self._workers if worker.progress is not None)
         if self._stop.reason is None and (spent := self._plan.budget.spent(self.progress)) is not None:
             self._recorder.put(budget.finding(spent, self.progress, self._clock.now_ns()))
             self._stop.drain(budget.REASON)
@@ -268,39 +268,39 @@ class WorkerPool:
             later = asyncio.get_running_loop().call_later
             self._grace = later(overload.GRACE_S, self.abort, overload.REASON)
 
-    def on_loss(self, member: WorkerHandle) -> None:
+    def on_loss(self, worker: WorkerHandle) -> None:
         """End the requests that were open in a worker that is gone, and then the session."""
         # Before anything is counted: what was open in it is not a spent error budget.
         self._stop.drain("worker_lost")
-        lost, now_ns = len(member.open), self._clock.now_ns()
-        message = f"worker {member.number} was lost while the request was under way"
-        for uuid in member.open:
+        lost, now_ns = len(worker.open), self._clock.now_ns()
+        message = f"worker {worker.number} was lost while the request was under way"
+        for uuid in worker.open:
             data = {"error": Failure.WORKER_LOST.value, "message": message}
             self._recorder.put(Event(EventType.ERROR, now_ns, uuid, data))
-        if member.progress is not None:
-            errors = member.progress["errors"]
+        if worker.progress is not None:
+            errors = worker.progress["errors"]
             errors[Failure.WORKER_LOST.value] = lost
-            member.progress["in_flight"] = 0
+            worker.progress["in_flight"] = 0
             self.on_progress()
-        self._burials.append(asyncio.create_task(self._bury(member, lost)))
+        self._burials.append(asyncio.create_task(self._bury(worker, lost)))
 
-    async def _bury(self, member: WorkerHandle, lost: int) -> str:
+    async def _bury(self, worker: WorkerHandle, lost: int) -> str:
         """Find out how a worker came to its end; say so in the log, and return it."""
-        status = await asyncio.to_thread(member.process.exit_status)
-        how = f"it crashed: {member.last_words}" if member.last_words else member.killed_for or status
-        what = f"worker {member.number} of {len(self._members)} was lost ({how})"
+        status = await asyncio.to_thread(worker.process.exit_status)
+        how = f"it crashed: {worker.last_words}" if worker.last_words else worker.killed_for or status
+        what = f"worker {worker.number} of {len(self._workers)} was lost ({how})"
         data: dict[str, Any] = {
             "code": "worker_lost",
             "severity": "error",
             "message": f"{what[0].upper()}{what[1:]}, and the run was ended. {lost} requests that were under "
             "way in it count as failed; what it did in its last hundredth of a second may be missing.",
-            "remedy": _remedy(member),
+            "remedy": _remedy(worker),
         }
         self._recorder.put(Event(EventType.FINDING, self._clock.now_ns(), data=data))
         return what
 
 
-def _remedy(member: WorkerHandle) -> str:
-    if member.last_words:
+def _remedy(worker: WorkerHandle) -> str:
+    if worker.last_words:
         return _REMEDY_BUG
-    return _REMEDY_SILENT if member.killed_for else _REMEDY_KILLED
+    return _REMEDY_SILENT if worker.killed_for else _REMEDY_KILLED

@@ -56,13 +56,13 @@ def main() -> None:
     make_transport = load_transport(transport)
     calm()
     payloads = _first_payloads(sock, frames)
-    briefing = commanded(payloads[0])
+    config = commanded(payloads[0])
     sock.settimeout(0)
-    worker = Worker(sock, frames, briefing, make_transport, turnstile)
+    worker = Worker(sock, frames, config, make_transport, turnstile)
     try:
         asyncio.run(worker.run(payloads[1:]))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
-        sys.exit(briefing.redact(_crash_text(crash)))
+        sys.exit(config.redact(_crash_text(crash)))
 
 
 def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[bytes]:
@@ -92,7 +92,7 @@ class Worker:
     Args:
         sock: Leads to the parent.
         frames: What of the next message has arrived.
-        briefing: What the parent said first.
+        config: The first message of the parent.
         make_transport: Makes the transport.
         turnstile: Where the users of a closed loop get their numbers, when there are other workers.
     """
@@ -101,13 +101,13 @@ class Worker:
         self,
         sock: socket.socket,
         frames: FrameReader,
-        briefing: WorkerConfig,
+        config: WorkerConfig,
         make_transport: Callable[..., Any],
         turnstile: SharedCounter | None,
     ) -> None:
         self._sock = sock
         self._frames = frames
-        self._briefing = briefing
+        self._config = config
         self._make_transport = make_transport
         self._claim = turnstile.claim if turnstile else None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -119,23 +119,23 @@ class Worker:
         Args:
             payloads: What the parent has said already.
         """
-        briefing, plan = self._briefing, self._briefing.plan
-        self._shipper = Shipper(self._sock, briefing.bounds)
-        self._transports = [self._make_transport(endpoint, plan.timeouts) for endpoint in briefing.endpoints]
+        config, plan = self._config, self._config.plan
+        self._shipper = Shipper(self._sock, config.bounds)
+        self._transports = [self._make_transport(endpoint, plan.timeouts) for endpoint in config.endpoints]
         codec = codec_of(plan.protocol, plan.protocol_options)
-        self._retries = Retries(plan.retries, plan.timeouts.total_s, f"{plan.seed}/{briefing.share.worker}")
-        self._asker = asker = RequestRunner(
+        self._retries = Retries(plan.retries, plan.timeouts.total_s, f"{plan.seed}/{config.share.worker}")
+        self._runner = runner = RequestRunner(
             *(self._transports[0], codec, plan.generation, self._shipper.put),
             further=self._transports[1:],
             retries=self._retries,
             allowance=Allowance(
-                plan.max_response_bytes, briefing.bounds.responses_bytes, lambda: self._shipper.waiting_bytes
+                plan.max_response_bytes, config.bounds.responses_bytes, lambda: self._shipper.waiting_bytes
             ),
             ship=self._shipper.ship,
         )
         self._issuer = Issuer(
-            *(plan, briefing.agenda(), asker, system_clock(), briefing.share),
-            claim=self._claim if briefing.share.workers > 1 else None,
+            *(plan, config.agenda(), runner, system_clock(), config.share),
+            claim=self._claim if config.share.workers > 1 else None,
             room=self._shipper,
         )
         asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
@@ -169,7 +169,7 @@ class Worker:
 
     async def _begin(self, payloads: list[bytes]) -> None:
         for number, transport in enumerate(self._transports):
-            if ahead := Shard(number, len(self._transports)).of(self._briefing.connect_ahead):
+            if ahead := Shard(number, len(self._transports)).of(self._config.connect_ahead):
                 await transport.open_ahead(ahead)
         self._shipper.tell(WorkerMessage.READY)
         self._heed(payloads)
@@ -206,11 +206,11 @@ class Worker:
     async def _tell_completeness(self) -> None:
         while True:
             await asyncio.sleep(COMPLETENESS_INTERVAL_S)
-            self._shipper.tell(WorkerMessage.UNTIL, await self._asker.caught_up())
+            self._shipper.tell(WorkerMessage.UNTIL, await self._runner.caught_up())
 
     def _more_health(self) -> dict[str, Any]:
         return {
-            "worker": self._briefing.share.worker,
+            "worker": self._config.share.worker,
             "in_flight": self._issuer.progress.in_flight,
             **self._shipper.reading(),
         }
@@ -225,7 +225,7 @@ class Worker:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (crash := task.exception()) is not None:
-            self._shipper.tell(WorkerMessage.CRASHED, self._briefing.redact(_crash_text(crash)))
+            self._shipper.tell(WorkerMessage.CRASHED, self._config.redact(_crash_text(crash)))
 
 
 def _crash_text(crash: BaseException) -> str:
