@@ -1,4 +1,4 @@
-# Every target sets up what it needs: a virtual environment in .venv, made anew when pyproject.toml changes.
+# Every target sets up what it needs: a virtual environment in .venv, made again when pyproject.toml changes.
 
 PYTHON ?= python3
 VENV ?= .venv

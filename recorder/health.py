@@ -38,7 +38,7 @@ class RecorderHealth:
     longest_wait_ms: float = 0.0
 
     def waited(self, events: int, size: int) -> None:
-        """How many events, and this many bytes of what came from other processes, have waited at once."""
+        """How many events, and how many bytes from other processes, have waited at once."""
         self.high_water = max(self.high_water, events)
         self.high_water_bytes = max(self.high_water_bytes, size)
 

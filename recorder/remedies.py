@@ -27,7 +27,7 @@ _OTHER: Final = (
 
 
 def broken(log: Path, error: Exception, lost: int) -> WriterError:
-    """The log cannot be written any more, for this reason, and this many events are not in it."""
+    """The log cannot be written any more, for this reason; `lost` events are not in it."""
     events = "1 event is" if lost == 1 else f"{lost} events are"
     failure = WriterError(
         f"{log}: the log cannot be written any more ({error}). {events} not in it. {_remedy(error)}"
@@ -37,7 +37,7 @@ def broken(log: Path, error: Exception, lost: int) -> WriterError:
 
 
 def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:
-    """The log has not taken anything for so long, and this many events are not in it."""
+    """The log has not taken anything for `seconds`; `events` events are not in it."""
     return WriterStalledError(
         f"{log}: the disk has not taken anything for {seconds:.0f} s; about {events} events are not in the "
         f"log. {_INTACT} Look for what holds up the disk, or for a program that has locked the log, and run "

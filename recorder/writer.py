@@ -334,7 +334,7 @@ class EventRecorder(Active):
             if time.monotonic() >= next_reading and not stopped:
                 next_reading = time.monotonic() + HEALTH_INTERVAL_S
                 self._backlog.put(self._reading())
-        # A caller was about to record when the end was asked for.
+        # A thread was about to record when the end was asked for.
         with suppress(Empty):
             while True:
                 self._write(self._backlog.take_at_once())
@@ -366,7 +366,7 @@ class EventRecorder(Active):
         self._log.append([], 0, self._complete_until_ns)
 
     def _gather(self) -> None:
-        """Let events come together, until the batch is full, its time is up, or a caller is in a hurry."""
+        """Let events come together, until the batch is full, its time is up, or an event is urgent."""
         while self.waiting < COMMIT_EVENTS:
             left = self._waiting_since + COMMIT_INTERVAL_S - time.monotonic()
             if left <= 0 or self._hurry.wait(min(left, _GATHER_S)):

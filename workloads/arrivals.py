@@ -112,5 +112,5 @@ def arrival_process(name: str) -> ArrivalProcess:
 
 
 def _summed(draw: Callable[[], float]) -> Iterator[float]:
-    # None is never drawn, so that this goes on without end, without a line of Python for each.
+    # None is never drawn, so this iterator has no end, and takes no line of Python for each.
     return accumulate(iter(draw, None))

@@ -75,7 +75,7 @@ def read_message(place: str, message: Mapping[str, Any]) -> Message:
 
 
 def read_tools(place: str, value: object) -> tuple[Mapping[str, Any], ...]:
-    """The tools that a model may call: a list of objects, or its JSON as a text; null and empty are not.
+    """The tools that a model may call: a list of objects, or its JSON as a text; None for null and empty.
 
     Raises:
         PromptError: It is something else.

@@ -327,7 +327,7 @@ def _goodput(located: Located) -> Iterator[tuple[Target, DocumentPart]]:
 
 
 def _slo(name: str, limit: Located) -> Condition:
-    """Read one latency of a goodput: what is at most this many ms is good."""
+    """Read one latency of a goodput: good is what takes at most the bound in ms."""
     metric = name.removesuffix("_ms")
     names = [f"{metric_name}_ms" for metric_name in (*METRICS, *METRIC_ALIASES)]
     if metric == name or f"{metric}_ms" not in names:

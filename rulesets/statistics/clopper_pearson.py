@@ -1,7 +1,7 @@
 """Exact limits of a share: those that always cover at least what they say.
 
 C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-binomial", Biometrika 26, 1934. The lower limit is the share at which this many or more would be seen with
+binomial", Biometrika 26, 1934. The lower limit is the share at which `count` or more would be seen with
 probability 1 - level: I_share(count, of - count + 1) = 1 - level; the upper one likewise from the other end.
 """
 

@@ -1,4 +1,4 @@
-"""An end to what might compute without end."""
+"""A time limit for what might never end."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How much a server can make this program keep, whatever it sends: everything else is `too_large`.
 
-Time has bounds of its own (`timeouts.py`): what sends little without end ends with its request's.
+Time has bounds of its own (`timeouts.py`): an endless trickle ends with its request's time.
 """
 
 from __future__ import annotations

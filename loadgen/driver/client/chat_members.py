@@ -35,7 +35,7 @@ def function_of(tool: Mapping[str, Any], protocol: str) -> Mapping[str, Any]:
     """The function that a tool is: its name, and what is known of it.
 
     Raises:
-        CannotAskError: The tool is not one.
+        CannotAskError: It is not a tool.
     """
     function = tool.get("function")
     if tool.get("type") != "function" or not isinstance(function, dict) or not function.get("name"):

@@ -299,7 +299,7 @@ class Connection:
             self.reusable, self.unasked = False, True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; a trailer is not one."""
+        """Keep a header, but no trailer."""
         if self._head is None:
             self._headers.append((name, value))
 

@@ -88,7 +88,7 @@ class HttpTransport:
         await exchange.finished
 
     async def open_ahead(self, connections: int) -> None:
-        """Open connections before they are needed: this many of the next requests find one.
+        """Open connections before they are needed, one for each of the next requests.
 
         One that cannot be opened is not missed here: the request that needs it will say why.
         """

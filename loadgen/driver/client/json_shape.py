@@ -1,4 +1,4 @@
-"""Reading JSON that a stranger has sent: a value of the wanted shape, or the reason why it is not one."""
+"""Reading JSON from an untrusted server: a value of the wanted shape, or why it is not."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def count(counts: Any, key: str) -> int | None:
 
 
 def counted(value: Any) -> int | None:
-    """A count of tokens: what is not one was not said.
+    """A count of tokens; None for what is not a count.
 
     The log has also what cannot be true, for the report to refuse; orjson reads more than 64 bits as a float.
     """

@@ -58,7 +58,7 @@ class Patience:
     A stamp is that of the last byte of a read. So whatever has arrived when this process gets round to look
     is a sign of life, though its stamp may be after the time was over: our delay is not blamed on the server.
 
-    Trailers, and whatever else is not part of the body, are not.
+    Trailers, and whatever else is not part of the body, do not count.
 
     Args:
         timeouts: How long is too long.

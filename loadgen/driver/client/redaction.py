@@ -75,7 +75,7 @@ def without_a_part(text: str, secrets: Iterable[str]) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Patterns of a secret: letter by letter, each as it is or as a caller escapes it; and in base64."""
+    """Patterns of a secret: letter by letter, each as it is or escaped; and in base64."""
     yield "".join(map(_letter, secret))
     for encode in (b64encode, urlsafe_b64encode):
         yield re.escape(encode(secret.encode()).decode().rstrip("="))

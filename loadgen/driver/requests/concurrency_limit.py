@@ -41,7 +41,7 @@ class ConcurrencyLimit:
             return await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled():
-                # It was handed over to a caller who has gone.
+                # It was handed over to a request that has gone.
                 self._free_ns.append(waiting.result())
             raise
         finally:

@@ -1,7 +1,7 @@
 """Which sample a request asks: pure and seeded, by the number of the request alone.
 
 So it is the same for any number of workers, whichever of them takes a number first, and a run that was
-interrupted finds it again. Numbers begin at 0, and the passes over the samples follow each other without end;
+interrupted finds it again. Numbers begin at 0, and the passes over the samples repeat;
 below 0 lie those that a warm-up of unknown length goes back through.
 """
 

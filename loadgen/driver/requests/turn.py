@@ -350,7 +350,7 @@ def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
 _NAMES: Final = frozenset(
     {"output", "reasoning", "tool_calls", "index", "id", "type", "function", "name", "arguments"}
 )
-"""Members of texts, and of tool calls: should a secret be a word of these, it is not one there."""
+"""Members of texts, and of tool calls: a secret that is a word of these is not replaced there."""
 
 
 def _hidden_name(name: str, hide: Callable[[str], str]) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueueBounds:
-    """How much may wait, before a caller does, and how long.
+    """How much may wait before issuing waits, and how long.
 
     Attributes:
         recorder_events: Above this many events in the recorder's queue, the parent takes no more from

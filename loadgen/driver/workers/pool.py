@@ -113,7 +113,7 @@ class WorkerPool:
     # Before and after the session…
 
     def begin(self, endpoints: Sequence[Endpoint], agenda: Agenda, connect_ahead: int = 0) -> None:
-        """Tell every worker what it must know; this many connections are opened ahead of the first phase."""
+        """Configure every worker, and open connections ahead of the first phase."""
         targets, questions = tuple(endpoints), packed(agenda, self._plan)
         for worker in self._workers:
             share = Shard(worker.number, len(self._workers))

@@ -28,7 +28,7 @@ _EARLY: Final = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 
 
 def _cut(*end: Step) -> Callable[[Dialect], ScenarioScript]:
-    """Eight tokens, and then an end that is not one."""
+    """Eight tokens, and then an invalid end."""
     return lambda dialect: ScenarioScript((*unended(said_first(dialect)), *end), counted=False)
 
 

@@ -1,4 +1,4 @@
-"""Answers that are wrong inside: errors in a stream, and frames that are not."""
+"""Answers that are wrong inside: errors in a stream, and frames that are malformed."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class EventContent(NamedTuple):
     Attributes:
         text: Its text; empty for a token that cannot be seen yet.
         kind: What it belongs to.
-        tokens: How many tokens it is; 0 for an empty text that is not one.
+        tokens: How many tokens it is; 0 for an empty text that is not a token.
         choice: Which of several answers to the same question it belongs to.
     """
 

@@ -36,7 +36,7 @@ def tree(source: str, language: Literal["java", "javascript"]) -> Node:
 
 
 def _is_broken(root: Node) -> bool:
-    """Whether an error is anywhere in a tree. What is only missing is not one, unlike `has_error`.
+    """Whether an error is anywhere in a tree. A missing node does not count, unlike in `has_error`.
 
     Officially the error is looked for in the tree as text, but writing a very deep one ends the process.
     """

@@ -31,7 +31,7 @@ def expression(text: str) -> ast.expr:
         SyntaxError, ValueError, RecursionError, MemoryError: It is not one.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a model's `"\d"` is not one of the reader's concern
+        warnings.simplefilter("ignore")  # a model's `"\d"` does not concern the reader
         return ast.parse(text, mode="eval").body
 
 
