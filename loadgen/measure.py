@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from loadgen.background import in_background
@@ -169,9 +168,10 @@ def _measured(
     settings: PerfSettings, prices: PriceTable | None, progress: Callable[[Progress], None] | None
 ) -> Run:
     from loadgen.sessions.run.session import run
+    from loadgen.sessions.settings.concerns import changed
 
     def work(observer: Observer) -> Run:
-        report, folder = run(replace(settings, quiet=True), prices, observer)
+        report, folder = run(changed(settings, quiet=True), prices, observer)
         if report.run["ended"] == "interrupted":
             raise KeyboardInterrupt
         return Run(folder)
@@ -185,8 +185,7 @@ def _split(own: type[Any], options: Mapping[str, Any]) -> tuple[Any, Mapping[str
     Raises:
         UsageError: The option does not exist, or a value cannot be one.
     """
-    from dataclasses import fields
-
+    from loadgen.sessions.settings.concerns import flat_values
     from loadgen.sessions.settings.perf import PerfSettings
 
     names = python_fields(own)
@@ -195,4 +194,4 @@ def _split(own: type[Any], options: Mapping[str, Any]) -> tuple[Any, Mapping[str
         common = settings_of(
             PerfSettings, {name: value for name, value in options.items() if name not in names}
         )
-    return settings, {field.name: getattr(common, field.name) for field in fields(common)}
+    return settings, flat_values(common)

@@ -74,14 +74,6 @@ class SessionOptions(ScoringOptions, total=False):
     """Longest pause within a response; no limit by default."""
     insecure: bool | None
     """Do not verify the TLS certificate."""
-    retry: int | None
-    """Retry transient failures up to N times; each attempt is logged."""
-    max_errors: int | None
-    """End the run, as invalid, when N measured requests have failed."""
-    max_error_rate: float | str | None
-    """End the run, as invalid, when more than this share of at least 20 requests has failed: 10% or 0.1."""
-    max_response: int | str | None
-    """Give up a response that is larger than this: 10MB, 64MiB."""
     arrival: Literal["poisson", "constant", "gamma", "uniform"] | None
     """Distribution of arrivals of --rate and --stages; poisson by default."""
     burstiness: float | None
@@ -162,6 +154,14 @@ class SessionOptions(ScoringOptions, total=False):
     """Ask for the model list before the run."""
     gpus: int | None
     """Number of GPUs of the endpoint, for tokens per second and GPU (tps_per_gpu)."""
+    retry: int | None
+    """Retry transient failures up to N times; each attempt is logged."""
+    max_errors: int | None
+    """End the run, as invalid, when N measured requests have failed."""
+    max_error_rate: float | str | None
+    """End the run, as invalid, when more than this share of at least 20 requests has failed: 10% or 0.1."""
+    max_response: int | str | None
+    """Give up a response that is larger than this: 10MB, 64MiB."""
     workers: int | None
     """Number of client processes. Default: by load and machine."""
     transport: Literal["native", "aiohttp"] | None
@@ -235,14 +235,14 @@ class RunOptions(SessionOptions, total=False):
     """The run is invalid unless a steady state is found."""
     repeats: int | None
     """Send each question N times, for pass@k and narrower intervals."""
-    out: str | Path | None
-    """Folder of the run. Default: runs/<time>-<model>."""
     require: str | Sequence[str] | None
     """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
     abort_on_fail: bool | None
     """End the run, with exit 1, as soon as it certainly misses a target."""
     percentiles: str | None
     """Percentiles to report, e.g. 50,75,99.9."""
+    out: str | Path | None
+    """Folder of the run. Default: runs/<time>-<model>."""
 
 
 class PerfOptions(RunOptions, total=False):
@@ -296,14 +296,14 @@ class SweepOptions(SessionOptions, total=False):
     """
     repeats: int | None
     """Send each question N times, for pass@k and narrower intervals."""
-    out: str | Path | None
-    """The folder of all runs; runs/<time>-sweep by default."""
     require: str | Sequence[str] | None
     """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
     abort_on_fail: bool | None
     """End the run, with exit 1, as soon as it certainly misses a target."""
     percentiles: str | None
     """Percentiles to report, e.g. 50,75,99.9."""
+    out: str | Path | None
+    """The folder of all runs; runs/<time>-sweep by default."""
     vary: str | Sequence[str] | None
     """A run for each value of any option, e.g. max-tokens=64,128; semicolons separate values that have
     commas in them. Repeatable: every combination.
@@ -325,10 +325,10 @@ class SearchOptions(SessionOptions, total=False):
     """Send the questions of a benchmark (see loadgen list tasks), or of a file with user_prompt and
     ground_truth, and score the answers afterwards; repeatable.
     """
-    out: str | Path | None
-    """The folder of all trials; runs/<time>-search by default."""
     require: str | Sequence[str] | None
     """What is to be met, e.g. 'ttft:p(99)<2s'; repeatable."""
+    out: str | Path | None
+    """The folder of all trials; runs/<time>-search by default."""
     within: float | str | None
     """How near to each other what meets the requirements and what does not have to come."""
     point_duration: float | str | None

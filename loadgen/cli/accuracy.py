@@ -30,4 +30,4 @@ def accuracy(settings: AccuracySettings) -> None:
     from loadgen.sessions.settings.prices import load
 
     prices = load(settings.prices)
-    tell(*run(with_load(settings), prices, Terminal(quiet=settings.quiet)), settings)
+    tell(*run(with_load(settings), prices, Terminal(quiet=settings.output.quiet)), settings)

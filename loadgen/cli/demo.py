@@ -36,13 +36,13 @@ def demo(
     from loadgen.mock_endpoint.process import start_mock
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome, run
-    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.perf import perf_settings
 
     typer.echo(f"A mock endpoint with TTFT {_TTFT}, ITL {_ITL}, {_TOKENS} tokens a reply;")
     typer.echo(f"{_RATE:g} requests/s for {_SECONDS:g} s, arriving at random (Poisson):\n")
     with start_mock(models=("demo",), ttft=_TTFT, itl=_ITL, tokens=_TOKENS, seed=1) as mock:
         report, folder = run(
-            PerfSettings(
+            perf_settings(
                 url=[mock.url],
                 model="demo",
                 rate=str(_RATE),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar, get_type_hints
 
 import typer
 
 from loadgen.cli.help import MANY, HelpAll
+from loadgen.sessions.settings.concerns import flat_options, from_flat
 from loadgen.sessions.settings.option import Argument, OptionValueError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callab
 
     def entry(**given: Any) -> None:
         given.pop(_HELP_ALL, None)
-        run(settings(**_plain(given)))
+        run(from_flat(settings, _plain(given)))
 
     return _declared(entry, run.__doc__, _parameters(settings))
 
@@ -79,7 +80,7 @@ def command_over(
         options.pop(_HELP_ALL, None)
         given = _plain(options)
         run(
-            settings(**{name: value for name, value in given.items() if name in names}),
+            from_flat(settings, {name: value for name, value in given.items() if name in names}),
             {name: value for name, value in given.items() if name not in names},
         )
 
@@ -105,8 +106,7 @@ def _declared(
 
 
 def _parameters(settings: type[Any]) -> list[inspect.Parameter]:
-    hints = get_type_hints(settings, include_extras=True)
-    return [_parameter(field.name, _default(field), hints[field.name]) for field in fields(settings)]
+    return [_parameter(name, _default(one.field), one.hint) for name, one in flat_options(settings).items()]
 
 
 def _parameter(name: str, default: Any, hint: Any) -> inspect.Parameter:

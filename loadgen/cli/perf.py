@@ -34,7 +34,7 @@ def perf(settings: PerfSettings) -> None:
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.run.session import run
 
-    tell(*run(settings, observer=Terminal(quiet=settings.quiet)), settings)
+    tell(*run(settings, observer=Terminal(quiet=settings.output.quiet)), settings)
 
 
 def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
@@ -43,14 +43,19 @@ def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome
 
-    form = JSON if settings.json else TEXT
-    show(report, form=form, summary_only=settings.summary, verbose=settings.verbose)
+    output = settings.output
+    show(
+        report,
+        form=JSON if output.json else TEXT,
+        summary_only=output.summary,
+        verbose=output.verbose,
+    )
     if report.verdict is not None:
         from loadgen.cli.terminal.verdicts import tell as tell_verdict
         from reporter.render.judged import NamedVerdict
 
         tell_verdict([NamedVerdict.of(report)], folder)
-    if not settings.quiet:
+    if not settings.output.quiet:
         shown = errors.printable(str(folder))
         print(f"\nResults saved to {shown}. View again: {program()} report {shown}", file=sys.stderr)
-    raise typer.Exit(outcome(report, settings.inconclusive))
+    raise typer.Exit(outcome(report, settings.verdict.inconclusive))

@@ -57,9 +57,9 @@ def _resume_run(settings: ResumeSettings) -> None:
     if prepared.left:
         if not settings.quiet:
             sys.stderr.write(_announcement(prepared))
-        if prepared.given.abort_on_fail:
+        if prepared.given.verdict.abort_on_fail:
             sys.stderr.write("note: --abort-on-fail follows no run that is resumed; it goes on to its end\n")
-        with WorkerLauncher(prepared.given.transport) as staff:
+        with WorkerLauncher(prepared.given.client.transport) as staff:
             broken = conduct(prepared, staff, folder, terminal)
     else:
         end_log(prepared, folder)

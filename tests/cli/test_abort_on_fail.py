@@ -16,7 +16,7 @@ from loadgen.sessions.run.follower import Follower, metrics_of, watches
 from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.run.session import outcome, run
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.growing_log import GrowingLog
 from reporter.log.query import query
 from rulesets.ruleset import of_expressions
@@ -41,7 +41,7 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
     rules = tmp_path / "strict.yaml"
     rules.write_text(RULES)
     report, folder = run(
-        PerfSettings(
+        perf_settings(
             url=[mock.url],
             model="small-model",
             api_key="sk-right-key",
@@ -151,7 +151,7 @@ def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
 )
 def test_nothing_to_abort_for_is_refused(require: list[str], said: str) -> None:
     """Before anything is sent."""
-    given = PerfSettings(url=["http://127.0.0.1:1"], model="m", require=require, abort_on_fail=True)
+    given = perf_settings(url=["http://127.0.0.1:1"], model="m", require=require, abort_on_fail=True)
     prepared: Any = SimpleNamespace(given=given, rules=of_expressions(require) if require else None)
     with pytest.raises(UsageError) as refused:
         require_watchable(prepared)

@@ -11,7 +11,7 @@ from loadgen.cli.terminal.observer import Terminal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.foreseen import warn_of
 from loadgen.sessions.run.preparation import prepare
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.run import RunSettings
 from rulesets.errors import RulesetError
 
@@ -30,7 +30,7 @@ def plan(tmp_path: Path, rules: str, **options: Any) -> Any:
     path = tmp_path / "rules.yaml"
     path.write_text(RULES % rules)
     given = {"url": ["http://127.0.0.1:9"], "model": "m", "ruleset": str(path)}
-    return prepare(PerfSettings(**{**given, **options}))
+    return prepare(perf_settings(**{**given, **options}))
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_seeds_and_lengths_are_looked_at(tmp_path: Path, capsys: pytest.CaptureF
         "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
     )
     given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 1}
-    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=7, max_tokens=128)), Terminal())
+    warn_of(prepare(perf_settings(**given, ruleset=str(path), seed=7, max_tokens=128)), Terminal())
     assert capsys.readouterr().err == ""
-    warn_of(prepare(PerfSettings(**given, ruleset=str(path), seed=8, max_tokens=64)), Terminal())
+    warn_of(prepare(perf_settings(**given, ruleset=str(path), seed=8, max_tokens=64)), Terminal())
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
@@ -101,12 +101,12 @@ def test_what_is_left_out_is_not_foreseen(tmp_path: Path, capsys: pytest.Capture
     rules = "validity: {min_samples: 100}"
     for skip in ("validity.min_samples", "validity"):
         warn_of(plan(tmp_path, rules, requests=9, skip=[skip]), Terminal())
-    warn_of(prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9)), Terminal())
+    warn_of(prepare(perf_settings(url=["http://127.0.0.1:9"], model="m", requests=9)), Terminal())
     assert capsys.readouterr().err == ""
     with pytest.raises(RulesetError, match="there is no rule 'min_samples'"):
         plan(tmp_path, rules, requests=9, skip=["min_samples"])
     with pytest.raises(UsageError, match="there are no rules"):
-        prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9, skip=["a"]))
+        prepare(perf_settings(url=["http://127.0.0.1:9"], model="m", requests=9, skip=["a"]))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_baseline_and_power_of_the_rules(tmp_path: Path, capsys: pytest.Captur
         "power: {required: true, source: wall}\ntargets: ['ttft:p(50)<10s']\n"
     )
     warn_of(
-        prepare(PerfSettings(url=["http://127.0.0.1:9"], model="m", requests=9, ruleset=str(path))),
+        prepare(perf_settings(url=["http://127.0.0.1:9"], model="m", requests=9, ruleset=str(path))),
         Terminal(),
     )
     power, baseline = sorted(capsys.readouterr().err.splitlines(), key=len, reverse=True)
@@ -160,12 +160,12 @@ def test_settings_of_the_body_are_one_option(tmp_path: Path, capsys: pytest.Capt
         "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
     )
     given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 9, "ruleset": str(path)}
-    warn_of(prepare(PerfSettings(**given)), Terminal())
+    warn_of(prepare(perf_settings(**given)), Terminal())
     told = capsys.readouterr().err
     assert len(told.splitlines()) == 3
     body = '{"top_p": 1.0, "top_k": 5, "seed": 7}'
     assert told.count("--extra-body") == told.count(f"ask: --extra-body '{body}'") == 1
-    warn_of(prepare(PerfSettings(**given, extra_body=body)), Terminal())
+    warn_of(prepare(perf_settings(**given, extra_body=body)), Terminal())
     assert capsys.readouterr().err == ""
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from loadgen.sessions.errors import UsageError, told
 from loadgen.sessions.run.report import make_report, started_with, write_report
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.settings import settings
 from rulesets.definitions import Definitions
 from rulesets.demands import AuditDemand
@@ -137,7 +137,7 @@ def test_how_many_gpus_there_are_is_one_or_more() -> None:
     """There is no share of none, and no log keeps a number without end."""
     for wrong in (0, 10**23):
         with pytest.raises(UsageError, match=f"--gpus {wrong}: must be from 1 to 1,000,000"):
-            PerfSettings(url=["http://h"], model="m", gpus=wrong)
+            perf_settings(url=["http://h"], model="m", gpus=wrong)
 
 
 def test_what_a_killed_one_left_behind_is_in_nobodys_way(

@@ -14,7 +14,7 @@ from loadgen.sessions.run_list import listed
 from loadgen.sessions.series.outcome import PointOutcome
 from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.series import SeriesPoint
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.stored import given_again, kept
 from reporter.log.settings import settings
 from reporter.render import annotations, junit, markdown
@@ -137,7 +137,7 @@ def test_a_run_keeps_the_choice_in_its_log(loadgen: Loadgen, mock: MockProcess, 
     assert done.returncode == 0, done.stderr
     options = settings(tmp_path / "kept")["options"]
     assert options["on_invalid"] == "warn"
-    assert given_again(options).on_invalid == "warn"
-    without = dict(kept(PerfSettings(url=[mock.url], model="m")))
+    assert given_again(options).verdict.on_invalid == "warn"
+    without = dict(kept(perf_settings(url=[mock.url], model="m")))
     without.pop("on_invalid")
-    assert given_again(without, url=[mock.url]).on_invalid == "fail"
+    assert given_again(without, url=[mock.url]).verdict.on_invalid == "fail"

@@ -16,7 +16,7 @@ from loadgen.driver.load import ProcessArrivals
 from loadgen.driver.requests.order import order_of
 from loadgen.sessions.run.session import run
 from loadgen.sessions.settings.export import ExportSettings
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from reporter import MetricsReporter
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_both_seeds_are_used_and_kept_to_the_last_digit(mock: MockProcess, tmp_p
     """Arrivals by the one, samples by the other; report, verdict and export have both."""
     (tmp_path / "rules.yaml").write_text(RULES)
     (tmp_path / "q.jsonl").write_text("".join(f'{{"prompt": "question {number}"}}\n' for number in range(9)))
-    given = PerfSettings(
+    given = perf_settings(
         url=[mock.url],
         model="small-model",
         api_key="sk-right-key",

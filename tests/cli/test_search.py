@@ -21,7 +21,7 @@ from loadgen.sessions.series.search.requirements import fewest_samples, required
 from loadgen.sessions.series.search.result import SearchOutcome
 from loadgen.sessions.series.search.strategy import SearchRange, StopReason, Trial, TrialResult, TrialVerdict
 from loadgen.sessions.series.search.trials import Trials
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from loadgen.sessions.settings.search import REPLACED, SearchSettings
 from reporter.report import Finding, Validity
@@ -37,7 +37,7 @@ KEY = "sk-right-key"
 
 def options(url: str) -> dict[str, Any]:
     """The options of perf as the command line hands them over."""
-    given = PerfSettings(url=[url], model="small-model", api_key=KEY)
+    given = perf_settings(url=[url], model="small-model", api_key=KEY)
     own = {field.name for field in fields(SearchSettings)}
     return {
         field.name: getattr(given, field.name) for field in fields(given) if field.name not in own | REPLACED

@@ -17,7 +17,7 @@ import pytest
 from loadgen.cli import app as command_line
 from loadgen.sessions import secrets
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 
 if TYPE_CHECKING:
     import subprocess
@@ -289,5 +289,5 @@ def test_no_secret_is_in_a_traceback(
 
 def test_settings_do_not_show_their_secrets() -> None:
     """Not where somebody prints them."""
-    settings = PerfSettings(url="h", model="m", api_key=KEY, header=[f"X-Token: {KEY}"])
+    settings = perf_settings(url="h", model="m", api_key=KEY, header=[f"X-Token: {KEY}"])
     assert KEY not in repr(settings)

@@ -34,7 +34,7 @@ from loadgen.sessions.series.series import (
     require_run,
     write,
 )
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder.lock import Hold
 from tests.conftest import ROOT, clean_environment
@@ -49,7 +49,7 @@ GIVE_UP_S = 30.0
 
 def settings(url: str, **more: Any) -> PerfSettings:
     """Of a run against the mock endpoint."""
-    return PerfSettings(**{"url": [url], "model": "small-model", "api_key": KEY, "requests": 8, **more})
+    return perf_settings(**{"url": [url], "model": "small-model", "api_key": KEY, "requests": 8, **more})
 
 
 def start_sweep(preloaded: Preloaded, mock: MockProcess, folder: Path, *options: str) -> Process:
@@ -127,8 +127,13 @@ def test_a_point_keeps_everything_but_secrets(tmp_path: Path) -> None:
     assert (series.kind, series.cooldown_s) == (SeriesKind.SWEEP, 1.5)
     assert KEY not in (tmp_path / SERIES).read_text()
     again = settings_of(series.points[0], Secrets(KEY), out=tmp_path / "run", quiet=False)
-    assert (again.rate, again.duration, again.require, again.api_key) == ("5", 2.0, ["ttft:p(99)<1s"], KEY)
-    assert again.out == tmp_path / "run"
+    assert (again.rate, again.duration, again.verdict.require, again.api_key) == (
+        "5",
+        2.0,
+        ["ttft:p(99)<1s"],
+        KEY,
+    )
+    assert again.output.out == tmp_path / "run"
     with pytest.raises(UsageError, match="one does not send the header x-more"):
         settings_of(series.points[0], Secrets(KEY, ("X-More: 1",)))
 

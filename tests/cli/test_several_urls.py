@@ -15,7 +15,7 @@ from loadgen.driver.client.codec import Generation
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.askable import require_askable
 from loadgen.sessions.run.preparation import prepare
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.stored import given_again
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample
@@ -28,7 +28,7 @@ A, B = "http://a:1/v1", "http://b:2/v1"
 
 def settings(**given: Any) -> PerfSettings:
     """Settings of a session."""
-    return PerfSettings(**({"url": [A], "model": "m"} | given))
+    return perf_settings(**({"url": [A], "model": "m"} | given))
 
 
 @pytest.fixture

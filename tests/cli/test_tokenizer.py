@@ -15,7 +15,7 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.made_to_length import made_to_length
 from loadgen.sessions.run.preparation import prepare
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.tokenizer import counter
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_only_the_text_is_counted(words: Path) -> None:
 
 def test_prompts_have_exactly_the_tokens_asked_for(words: Path) -> None:
     """From the options to the prompts."""
-    settings = PerfSettings(
+    settings = perf_settings(
         url=["http://127.0.0.1:9"],
         model="m",
         input_tokens="uniform:20..90",
@@ -105,7 +105,7 @@ def test_a_tokenizer_is_tried_before_anything_is_sent(tmp_path: Path) -> None:
     """Also where it is only to count."""
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "one two three"}\n')
-    settings = PerfSettings(
+    settings = perf_settings(
         url=["http://127.0.0.1:9"], model="m", prompts=str(prompts), tokenizer="./nowhere", requests=1
     )
     with pytest.raises(UsageError, match=r"--tokenizer \./nowhere: cannot be loaded"):

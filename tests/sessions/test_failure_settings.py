@@ -46,6 +46,6 @@ def test_what_is_no_share(text: str) -> None:
 
 def test_defaults_stay_what_they_are() -> None:
     """Nothing is retried, nothing ends a run, and a response has the bound that the client has anyway."""
-    settings = FailureSettings(url="http://a", model="m")
+    settings = FailureSettings()
     assert (settings.retry, settings.max_errors, settings.max_error_rate) == (0, None, None)
     assert size(settings.max_response) == settings.max_response == MAX_BODY_BYTES

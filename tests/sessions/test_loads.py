@@ -14,7 +14,7 @@ from loadgen.driver.load_record import load_record
 from loadgen.driver.testing import open_loop
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import counts_of, duration_of, load_of, warmup_of, with_its_dataset
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def given(**options: Any) -> PerfSettings:
     """Settings with those options."""
-    return PerfSettings(url="h", model="m", **options)
+    return perf_settings(url="h", model="m", **options)
 
 
 def dataset(rows: int = 7, *, talks: bool = False, synthetic: bool = False) -> Dataset:

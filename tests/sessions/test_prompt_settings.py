@@ -9,7 +9,7 @@ import pytest
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.stored import given_again, kept
 from workloads.errors import ColumnError, WorkloadError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def settings(**said: Any) -> PerfSettings:
     """Settings for some endpoint."""
-    return PerfSettings(url=["http://host.invalid"], model="m", **said)
+    return perf_settings(url=["http://host.invalid"], model="m", **said)
 
 
 def prepared(tmp_path: Path, *rows: Any, **said: Any) -> Prepared:

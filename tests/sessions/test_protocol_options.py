@@ -19,7 +19,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare, targets_of
 from loadgen.sessions.run.protocol_options import headers_of, options_of
 from loadgen.sessions.settings.endpoint import EndpointSettings
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.query import query
 from workloads.sample import Sample
 
@@ -36,7 +36,7 @@ def settings(**said: Any) -> EndpointSettings:
 
 def test_a_described_protocol_asks_as_it_was_described() -> None:
     """Path from the root of the host, body filled in, what has no value left out; the log can repeat it."""
-    given = PerfSettings(
+    given = perf_settings(
         url="http://h:8000",
         model="m",
         protocol="sse",
@@ -75,7 +75,7 @@ def test_what_is_not_said_has_a_default() -> None:
 
 def test_json_is_no_stream() -> None:
     """Whatever `--stream` says; and the report is not told to expect one."""
-    ready = prepare(PerfSettings(url="h", model="m", protocol="json", requests=1))
+    ready = prepare(perf_settings(url="h", model="m", protocol="json", requests=1))
     assert ready.plan.generation.stream is False
 
 
@@ -114,7 +114,7 @@ def test_descriptions_that_cannot_be_used(said: dict[str, Any], why: str) -> Non
 def test_a_stream_that_is_none() -> None:
     """Two options that contradict each other."""
     with pytest.raises(UsageError, match="--no-stream"):
-        PerfSettings(url="h", model="m", protocol="sse", stream=False)
+        perf_settings(url="h", model="m", protocol="sse", stream=False)
 
 
 @pytest.mark.parametrize("url", ["http://h", "http://h/", "h"])
@@ -150,7 +150,7 @@ def test_the_version_of_a_protocol_is_no_secret() -> None:
 def test_sglang_is_a_preset() -> None:
     """Its name stands for a stream of events that repeat the text so far; the log has what that is."""
     ready = prepare(
-        PerfSettings(url="http://h:30000", model="m", protocol="sglang", max_tokens=7, requests=1)
+        perf_settings(url="http://h:30000", model="m", protocol="sglang", max_tokens=7, requests=1)
     )
     kept = orjson.loads(orjson.dumps(ready.settings()))
     assert kept["protocol"] == "sse"

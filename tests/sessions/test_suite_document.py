@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from loadgen.sessions.series.suite import schema
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.option import elsewhere, options
 from loadgen.sessions.series.suite.source import SuiteSource, read
+from loadgen.sessions.settings.concerns import flat_options
 from loadgen.sessions.settings.perf import PerfSettings
 
 ROOT = Path(__file__).parents[2]
@@ -37,8 +37,8 @@ def valid(tables: Any) -> bool:
 
 def test_every_option_of_perf_has_its_place() -> None:
     """A key of every table, or a word on what to do instead."""
-    for field in fields(PerfSettings):
-        assert (field.name in options()) != (elsewhere(field.name) is not None)
+    for name in flat_options(PerfSettings):
+        assert (name in options()) != (elsewhere(name) is not None)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from loadgen.sessions.series.suite.matrix import Choice, MatrixRun, matrix
 from loadgen.sessions.series.suite.merging import SuiteLayer, merged
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.source import SuiteSource
+from loadgen.sessions.settings.concerns import flat_values
 
 NAMES = st.sampled_from(["max_tokens", "requests", "timeout", "seed", "temperature"])
 SAID = st.dictionaries(NAMES, st.integers(1, 99))
@@ -52,7 +53,7 @@ def test_each_place_of_a_file_has_its_rank(said: dict[str, dict[str, int]]) -> N
     (entry,) = entries(tables, *flags)
     for name in {name for values in said.values() for name in values}:
         expected = next(said[place][name] for place in reversed(PLACES) if name in said[place])
-        assert getattr(entry.settings, name) == expected
+        assert flat_values(entry.settings)[name] == expected
 
 
 def test_a_flag_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,9 +131,9 @@ def test_requirements_of_the_gate_hold_for_every_run(table: str) -> None:
         "models": [{"name": "a"}, {"name": "b", "require": ["qps>2"], "ruleset": "b.yaml"}],
     }
     a, b = entries(tables)
-    assert a.settings.require == ["error<1%", "qps>1"]
-    assert b.settings.require == ["error<1%", "qps>2"]
-    assert [a.settings.ruleset, b.settings.ruleset] == [
+    assert a.settings.verdict.require == ["error<1%", "qps>1"]
+    assert b.settings.verdict.require == ["error<1%", "qps>2"]
+    assert [a.settings.verdict.ruleset, b.settings.verdict.ruleset] == [
         str(Path.cwd() / name) for name in ("all.yaml", "b.yaml")
     ]
 
@@ -157,7 +158,7 @@ def test_the_judge_is_for_runs_that_ask_a_benchmark(monkeypatch: pytest.MonkeyPa
     assert (plain.settings.judge_url, plain.judge_key_env) == (None, "")
     assert (asks.settings.judge_url, asks.settings.judge_model) == ("http://judge", "own")
     assert (asks.settings.judge_temperature, asks.settings.judge_max_tokens) == (0.5, 99)
-    assert plain.settings.require == ["error<1%", "qps>1"]
+    assert plain.settings.verdict.require == ["error<1%", "qps>1"]
     secrets = secrets_of(named([plain, asks]), None)
     assert unset(named([plain, asks])) == ["JUDGE_KEY"]
     with pytest.raises(UsageError, match="JUDGE_KEY, which the suite names, is not set"):

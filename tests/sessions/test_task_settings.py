@@ -18,7 +18,7 @@ from loadgen.sessions.series.options import Secrets, point_of, settings_of
 from loadgen.sessions.series.suite.option import options
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.option import OptionValueError
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.stored import given_again, kept
 from loadgen.sessions.settings.tasks import system_prompt_of
 from recorder.event import EventType
@@ -37,7 +37,7 @@ MAPPED = ["user_prompt=question", "ground_truth=answer"]
 
 def settings(**said: Any) -> PerfSettings:
     """Settings with an endpoint that nobody asks."""
-    return PerfSettings(url=["http://host.invalid"], model="m", **said)
+    return perf_settings(url=["http://host.invalid"], model="m", **said)
 
 
 @pytest.fixture
@@ -240,9 +240,8 @@ def test_a_request_seed_goes_where_the_protocol_has_one() -> None:
     prepared = prepare(settings(request_seed=42, requests=1))
     assert prepared.plan.generation.seed == 42
     assert prepared.settings()["request_seed"] == 42
-    assert (
-        settings(request_seed=1, protocol="sse", body='{"q": "{prompt}", "seed": "{seed}"}').request_seed == 1
-    )
+    described = settings(request_seed=1, protocol="sse", body='{"q": "{prompt}", "seed": "{seed}"}')
+    assert described.generation.request_seed == 1
     for protocol, why in (
         ("responses", "--protocol responses has no such member; chat and completions have it"),
         ("messages", "--protocol messages has no such member"),

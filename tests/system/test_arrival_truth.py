@@ -17,7 +17,7 @@ from loadgen.driver.load import Open, ProcessArrivals
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.loads import load_of
 from loadgen.sessions.run.session import run
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from reporter.log.query import query
 from workloads.arrivals import ARRIVAL_PROCESSES
 
@@ -111,7 +111,7 @@ def settings(mock: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     def make(**options: Any) -> PerfSettings:
         common = {"model": "mock", "seed": SEED, "probe": False, "quiet": True, "out": tmp_path / "run"}
-        return PerfSettings(url=[mock.url], **{**common, **options})
+        return perf_settings(url=[mock.url], **{**common, **options})
 
     return make
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.session import outcome, run
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.query import query
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def test_an_endpoint_that_falls_behind_ends_the_run(tmp_path: Path) -> None:
     """Of 60 seconds a few pass; what is in flight is given up; the report says why, and is invalid."""
     with start_mock(models=("m",), ttft="20ms", itl="1ms", tokens="2", slots=4, fast=True) as mock:
         report, folder = run(
-            PerfSettings(
+            perf_settings(
                 url=[mock.url],
                 model="m",
                 rate="600",

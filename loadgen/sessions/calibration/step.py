@@ -44,12 +44,12 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
     from loadgen.sessions.calibration.work import Step
     from loadgen.sessions.run.session import run
     from loadgen.sessions.scratch_folder import scratch_folder
-    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.perf import perf_settings
 
     with scratch_folder("loadgen-calibrate-") as folder:
         with start_mock(**_pace(work)) as mock:
             report, path = run(
-                PerfSettings(
+                perf_settings(
                     url=[mock.url],
                     model=_MODEL,
                     rate=str(work.rate(load)),

@@ -57,7 +57,7 @@ def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
         observer: Hears it.
         name: What it is called, where it is one of several.
     """
-    rules, skip = prepared.rules, set(prepared.given.skip)
+    rules, skip = prepared.rules, set(prepared.given.verdict.skip)
     before = f"warning: {name}: " if name else "warning: "
     if warning := cut_backlog(prepared.plan, rules):
         observer.note(f"{before}{warning}")

@@ -37,11 +37,11 @@ def require_watchable(prepared: Prepared) -> None:
         UsageError: There are no rules, or none that can be lost before the end.
     """
     given, rules = prepared.given, prepared.rules
-    if not given.abort_on_fail:
+    if not given.verdict.abort_on_fail:
         return
     if rules is None:
         raise UsageError("--abort-on-fail: there is nothing that could fail: give --require or --ruleset")
-    if not watches(rules, given.skip):
+    if not watches(rules, given.verdict.skip):
         raise UsageError(
             "--abort-on-fail: none of the targets can be lost before the end of a run (docs/gate.md): "
             "leave it out, or require a latency, an error rate, a count or a share of good requests"

@@ -73,7 +73,7 @@ async def measure(
     observer.stoppable(_from_any_thread(stop))
     with closing(clock), closing(recorder), stop.on_signals():
         crew = WorkerPool(staff, plan, recorder, clock, stop)
-        crew.begin(prepared.targets, prepared.agenda(), given.connect_ahead)
+        crew.begin(prepared.targets, prepared.agenda(), given.client.connect_ahead)
         calm()
         await stop.unless_asked(_require_all_ready(prepared, crew))
         async with recording(recorder, stop, observer):
@@ -88,7 +88,7 @@ async def measure(
                 asyncio.create_task(own_health.watch_parent(recorder.put)),
                 asyncio.create_task(_tell_of_stopping(stop, crew, observer)),
             ]
-            if given.abort_on_fail and prepared.left is None:
+            if given.verdict.abort_on_fail and prepared.left is None:
                 following = watch_gate(folder / LOG_NAME, crew, recorder, clock, stop, observer)
                 beside.append(asyncio.create_task(following))
             with observer.session(crew.progress, plan):
@@ -110,7 +110,7 @@ async def _require_all_ready(prepared: Prepared, crew: WorkerPool) -> None:
 async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
     """Ask an endpoint about itself; one that takes its time gets the benefit of the doubt."""
     plan = prepared.plan
-    make_transport = load_transport(prepared.given.transport)
+    make_transport = load_transport(prepared.given.client.transport)
     transport = make_transport(target, plan.timeouts.within(PROBE_TIMEOUT_S))
     try:
         codec = codec_of(plan.protocol, plan.protocol_options)
@@ -177,7 +177,7 @@ def _require_descriptors(prepared: Prepared) -> None:
     streams, bound = in_flight(plan.load, plan.count), limit_of(plan.load)
     if bound is not None:
         streams = min(streams or bound, bound)
-    connections = max((streams or 0) * len(prepared.targets), prepared.given.connect_ahead)
+    connections = max((streams or 0) * len(prepared.targets), prepared.given.client.connect_ahead)
     wanted = Shard(0, workers).of(connections) + SPARE_FILES
     if wanted > limit:
         more = "give more --workers, " if limit > SPARE_FILES else ""

@@ -96,8 +96,8 @@ class Prepared:
             "probe": self.given.probe,
             "gpus": self.given.gpus,
             "workers": self.workers,
-            "transport": self.given.transport,
-            "connect_ahead": self.given.connect_ahead,
+            "transport": self.given.client.transport,
+            "connect_ahead": self.given.client.connect_ahead,
             "options": kept(self.given),
             "dataset": {
                 "name": _said(self.dataset.name),
@@ -111,7 +111,7 @@ class Prepared:
                 "facts": dict(self.dataset.facts),
             },
             "ruleset": None if self.rules is None else self.rules.to_dict(),
-            "skip": list(self.given.skip),
+            "skip": list(self.given.verdict.skip),
             **({} if self.accuracy is None else {"accuracy": self.accuracy}),
         }
 
@@ -142,21 +142,21 @@ def prepare(settings: PerfSettings) -> Prepared:
         steady=settings.steady,
         generation=Generation(
             model=settings.model,
-            max_tokens=settings.max_tokens,
-            temperature=temperature_of(settings.temperature, dataset),
-            stream=settings.stream and protocol_entry(settings.protocol).stream != "never",
-            extra_body=_extra_body(settings.extra_body),
+            max_tokens=settings.generation.max_tokens,
+            temperature=temperature_of(settings.generation.temperature, dataset),
+            stream=settings.generation.stream and protocol_entry(settings.protocol).stream != "never",
+            extra_body=_extra_body(settings.generation.extra_body),
             ignore_eos=settings.ignore_eos,
-            seed=settings.request_seed,
+            seed=settings.generation.request_seed,
         ),
         protocol=protocol_of(settings),
         seed=settings.seed,
         schedule_seed=settings.schedule_seed,
         timeouts=timeouts_of(settings),
         protocol_options=options_of(settings),
-        retries=settings.retry,
-        budget=ErrorBudget(settings.max_errors, settings.max_error_rate),
-        max_response_bytes=settings.max_response,
+        retries=settings.failures.retry,
+        budget=ErrorBudget(settings.failures.max_errors, settings.failures.max_error_rate),
+        max_response_bytes=settings.failures.max_response,
         order=settings.order,
         history=settings.history,
         salt=settings.salt,
@@ -164,17 +164,17 @@ def prepare(settings: PerfSettings) -> Prepared:
     )
     require_askable(dataset, settings, codec_of(plan.protocol, plan.protocol_options), plan.generation)
     rules = read_rules(
-        settings.require,
-        settings.ruleset,
-        scenario=settings.scenario,
+        settings.verdict.require,
+        settings.verdict.ruleset,
+        scenario=settings.verdict.scenario,
         model=settings.model,
         load=kind_of(plan.load),
         concurrency=plan.load.concurrency if isinstance(plan.load, Closed) else None,
     )
-    rules = with_definitions(rules, chosen_in(settings))
+    rules = with_definitions(rules, chosen_in(settings.definitions))
     if settings.prompts is not None:
         load_tokenizer(settings.tokenizer)
-    require_known(rules, settings.skip)
+    require_known(rules, settings.verdict.skip)
     workers, accuracy = workers_of(settings, plan.load, plan.count), accuracy_settings(settings, dataset)
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
 
@@ -187,7 +187,7 @@ def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:
         load: How it is put on.
         requests: How many there are to be, as far as that is known; see `Plan.count`.
     """
-    workers, most = settings.workers, limit_of(load)
+    workers, most = settings.client.workers, limit_of(load)
     if workers is None:
         workers = workers_for(load, requests, usable_cpus())
         return workers if most is None else max(1, min(workers, most))

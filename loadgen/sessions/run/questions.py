@@ -33,7 +33,7 @@ def dataset_of(settings: PerfSettings, count: int) -> Dataset:
         UsageError, WorkloadError, LogError: What is wrong, and where.
     """
     if settings.task:
-        return benchmark_questions(settings, settings.max_tokens, settings.temperature)
+        return benchmark_questions(settings, settings.generation.max_tokens, settings.generation.temperature)
     if settings.trace is not None:
         return replayed(settings, Path(settings.trace))
     dataset = _made_up(settings, count) if settings.prompts is None else _read(settings, settings.prompts)

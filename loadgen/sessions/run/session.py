@@ -31,7 +31,7 @@ def run(
     """
     from loadgen.driver.workers.launcher import WorkerLauncher
 
-    with WorkerLauncher(settings.transport) as staff:
+    with WorkerLauncher(settings.client.transport) as staff:
         # Workers get ready while this process loads and prepares what they are to do.
         _hire(staff, 1)
         from loadgen.sessions.run.loads import load_of
@@ -46,7 +46,7 @@ def run(
         prepared = prepare(settings)
         require_watchable(prepared)
         warn_of(prepared, observer)
-        folder = new_run_folder(settings.out, settings.model)
+        folder = new_run_folder(settings.output.out, settings.model)
         warn_of_no_judge(settings, observer)
         broken = conduct(prepared, staff, folder, observer)
     score_if_over(prepared, folder, broken, observer)
@@ -119,7 +119,7 @@ def reported(
         from loadgen.sessions.settings.definitions import percentiles_of
         from loadgen.sessions.settings.tokenizer import load
 
-        options = {} if given is None else percentiles_of(given.percentiles)
+        options = {} if given is None else percentiles_of(given.definitions.percentiles)
         tokenizer = load(None if given is None else given.tokenizer)
         report = write_report(folder, None, observer=observer, prices=prices, tokenizer=tokenizer, **options)
         require_none()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.gating.reference import placed
 from loadgen.sessions.run.benchmark_questions import placed_task
 from loadgen.sessions.series.series import SeriesPoint
+from loadgen.sessions.settings.concerns import flat_values
+from loadgen.sessions.settings.field import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.stored import given_again, kept
 
@@ -40,20 +42,18 @@ def point_of(name: str, axes: Mapping[str, Any], given: PerfSettings) -> SeriesP
     The names of files are made absolute: a series can be gone on with from anywhere.
     """
     files: dict[str, Any] = {
-        one.name: str(value.absolute())
-        for one in fields(given)
-        if isinstance(value := getattr(given, one.name), Path)
+        name: str(value.absolute()) for name, value in flat_values(given).items() if isinstance(value, Path)
     }
     if given.task:
         files["task"] = [placed_task(one, Path.cwd()) for one in given.task]
     if given.prompts is not None and Path(given.prompts).exists():
         files["prompts"] = str(Path(given.prompts).absolute())
-    ruleset = None if given.ruleset is None else placed(given.ruleset, Path.cwd())
+    ruleset = None if given.verdict.ruleset is None else placed(given.verdict.ruleset, Path.cwd())
     rules = {
-        "require": list(given.require),
+        "require": list(given.verdict.require),
         "ruleset": ruleset,
-        "scenario": given.scenario,
-        "skip": list(given.skip),
+        "scenario": given.verdict.scenario,
+        "skip": list(given.verdict.skip),
     }
     options = {**kept(given), "url": given.url, **rules, **files}
     options.pop("out", None)
@@ -140,8 +140,8 @@ def _headers(given: PerfSettings) -> tuple[str, ...]:
 
 def _with_paths(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with the names of files as paths, which JSON does not have."""
-    hints = get_type_hints(PerfSettings)
+    paths = {name for name, one in fields_of(PerfSettings).items() if one.kind is Path and not one.is_list}
     return {
-        name: Path(value) if isinstance(value, str) and hints.get(name) in (Path, Path | None) else value
+        name: Path(value) if isinstance(value, str) and name in paths else value
         for name, value in options.items()
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final
 
+from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.option import Argument
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.prices import Prices
@@ -37,4 +38,4 @@ def with_load(settings: AccuracySettings) -> AccuracySettings:
         chosen is not None for chosen in (settings.concurrency, settings.rate, settings.stages)
     ):
         return settings
-    return replace(settings, concurrency=CONCURRENCY)
+    return changed(settings, concurrency=CONCURRENCY)

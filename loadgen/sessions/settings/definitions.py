@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
@@ -54,6 +54,21 @@ Verbose = Annotated[
 ]
 Summary = Annotated[bool, Option("--summary", help="Report only the head and the totals.", panel=REPORT)]
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DefinitionSettings:
+    """Options of what the figures of a report mean."""
+
+    percentiles: Percentiles = None
+    percentile_method: PercentileMethod = None
+    latency_origin: LatencyOrigin = None
+    tpot_denominator: TpotDenominator = None
+    tpot_end: TpotEnd = None
+
+    def __post_init__(self) -> None:
+        percentiles_of(self.percentiles)
+
+
 OPTIONS: Final = ("percentile_method", "latency_origin", "tpot_denominator", "tpot_end")
 """The options that are definitions, by the names of both."""
 OF_ONE_REPORT: Final = frozenset({"percentiles", "summary", "verbose"})
@@ -67,7 +82,7 @@ def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in OPTIONS if options.get(name) is not None}
 
 
-def chosen_in(settings: object) -> dict[str, Any]:
+def chosen_in(settings: DefinitionSettings) -> dict[str, Any]:
     """The definitions that settings choose."""
     return chosen({name: getattr(settings, name) for name in OPTIONS})
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from loadgen.sessions.settings.endpoint import EndpointSettings
 from loadgen.sessions.settings.option import Option, OptionValueError
 
 FAILURES: Final = "Failures"
@@ -46,8 +45,8 @@ def share(value: str | float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FailureSettings(EndpointSettings):
-    """What can be said about failures; field by field an option."""
+class FailureSettings:
+    """Options of failures."""
 
     retry: Annotated[
         int,

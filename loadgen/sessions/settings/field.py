@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
 
+from loadgen.sessions.settings.concerns import flat_options
 from loadgen.sessions.settings.option import Argument, Option, OptionValueError
 
 if TYPE_CHECKING:
@@ -107,8 +108,7 @@ class SettingField:
 @cache
 def fields_of(settings: type[Any]) -> Mapping[str, SettingField]:
     """The fields of a settings class, by their names."""
-    hints = get_type_hints(settings, include_extras=True)
-    return {field.name: _setting_field(field, hints[field.name]) for field in fields(settings)}
+    return {name: _setting_field(one.field, one.hint) for name, one in flat_options(settings).items()}
 
 
 def _setting_field(field: Field[Any], hint: Any) -> SettingField:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.field import fields_of
 from workloads.errors import did_you_mean
 
@@ -45,7 +46,7 @@ def settings_of(settings: type[Settings], values: Mapping[str, Any]) -> Settings
     for name, field in known.items():
         if field.is_required and name not in given:
             raise UsageError(f"{name} is missing")
-    return settings(**given)
+    return from_flat(settings, given)
 
 
 def _value(field: SettingField, value: Any) -> Any:

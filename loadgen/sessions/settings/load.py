@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.endpoint import seconds
-from loadgen.sessions.settings.failures import FailureSettings
+from loadgen.sessions.settings.endpoint import EndpointSettings, seconds
 from loadgen.sessions.settings.option import Option
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
 
@@ -23,7 +22,7 @@ else:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LoadSettings(FailureSettings):
+class LoadSettings(EndpointSettings):
     """What can be said about the load; field by field an option."""
 
     concurrency: Annotated[

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+RESULT: Final = "Result"
+"""The heading of the options of a result."""
 
 
 class OptionValueError(ValueError):

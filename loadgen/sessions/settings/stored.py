@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.concerns import flat_options, flat_values
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +35,7 @@ _NOT_KEPT: Final = frozenset(
 
 def kept(given: PerfSettings) -> dict[str, Any]:
     """The options that were given, and the defaults of the others, as JSON."""
-    options = {field.name: getattr(given, field.name) for field in fields(given)}
-    return {name: _plain(value) for name, value in options.items() if name not in _NOT_KEPT}
+    return {name: _plain(value) for name, value in flat_values(given).items() if name not in _NOT_KEPT}
 
 
 def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
@@ -49,8 +48,7 @@ def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
     Raises:
         UsageError: Another version of this program kept them.
     """
-    known = {field.name for field in fields(PerfSettings)}
-    if unknown := sorted(options.keys() - known):
+    if unknown := sorted(options.keys() - flat_options(PerfSettings).keys()):
         raise UsageError(
             f"the run was started with options that this version does not have ({', '.join(unknown)}): "
             "resume it with the version that started it"
@@ -58,7 +56,7 @@ def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
     if options.get("samples") is not None and "sample_order" not in options:
         # What was kept before there was this option took the first questions of a file.
         options = {**options, "sample_order": "file"}
-    return PerfSettings(**{**options, **more})
+    return perf_settings(**{**options, **more})
 
 
 def _plain(value: object) -> object:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.audit.output_caching import ONE_AT_A_TIME, REFERENCE, REPEATED, THRESHOLD
 from loadgen.sessions.series.options import point_of
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ def phases(given: AuditSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, 
         UsageError: The prompts are not as many as the audit needs, or an option says nothing that it can do.
     """
     reference = _reference(given, perf)
-    again = PerfSettings(
+    again = perf_settings(
         **{**perf, "requests": given.audit_requests or reference.requests, "only_prompt": given.sample}
     )
     return (
@@ -47,7 +47,7 @@ def _reference(given: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
     """Distinct samples: none is asked twice, in the warm-up or after it."""
     from loadgen.sessions.run.preparation import prepare
 
-    settings = PerfSettings(**{**perf, "requests": given.requests})
+    settings = perf_settings(**{**perf, "requests": given.requests})
     prepared = prepare(settings)
     if prepared.plan.warmup_s is not None:
         raise UsageError("--warmup: how many prompts so long a warm-up asks is not known: give a number")
@@ -64,4 +64,4 @@ def _reference(given: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
         )
     if given.sample >= prompts:
         raise UsageError(f"--sample {given.sample}: {name} has {prompts} prompts, the first being 0")
-    return PerfSettings(**{**perf, "requests": requests})
+    return perf_settings(**{**perf, "requests": requests})

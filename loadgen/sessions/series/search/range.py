@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def common_point(settings: SearchSettings, perf: Mapping[str, Any], low: float) -> SeriesPoint:
     """What all trials have in common, as a point of the lowest load."""
     from loadgen.sessions.series.options import point_of
-    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.perf import perf_settings
 
     load = int(low) if settings.axis == "concurrency" else f"{low:g}"
     options = {**perf, "require": settings.require, settings.axis: load, "duration": settings.point_duration}
-    return point_of("every trial", {}, PerfSettings(**options))
+    return point_of("every trial", {}, perf_settings(**options))
 
 
 def span_of(settings: SearchSettings) -> tuple[float, float]:

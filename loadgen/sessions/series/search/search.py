@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.series.options import prepared, settings_of, settings_to_read
@@ -15,9 +14,10 @@ from loadgen.sessions.series.search.result import SearchOutcome
 from loadgen.sessions.series.search.strategy import SearchRange, StopReason, next_step
 from loadgen.sessions.series.search.trials import Trials
 from loadgen.sessions.series.series import SeriesPoint
+from loadgen.sessions.settings.concerns import flat_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
@@ -93,11 +93,9 @@ def _trials(series: Series, given: PerfSettings) -> tuple[str, SearchRange, Tria
     asked = series.definition
     axis = asked["axis"]
     bounds = SearchRange(asked["low"], asked["high"], asked["within"], whole=axis == "concurrency")
-    required = required_of(given.require, given.ruleset, given.scenario, given.model, given.skip)
-    options = {name: value for name, value in _options(given).items() if name not in {"rate", "concurrency"}}
+    verdict = given.verdict
+    required = required_of(verdict.require, verdict.ruleset, verdict.scenario, given.model, verdict.skip)
+    options = {
+        name: value for name, value in flat_values(given).items() if name not in {"rate", "concurrency"}
+    }
     return axis, bounds, Trials(axis, required, options, asked["point_s"])
-
-
-def _options(given: PerfSettings) -> Mapping[str, Any]:
-    """Settings by field."""
-    return {field.name: getattr(given, field.name) for field in fields(given)}

@@ -12,7 +12,7 @@ from loadgen.sessions.series.search.fairness import fair_seed
 from loadgen.sessions.series.search.meeting import judge
 from loadgen.sessions.series.search.requirements import fewest_samples
 from loadgen.sessions.series.search.strategy import Trial, TrialResult, TrialVerdict
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 from reporter.findings.rate_held import kept_up
 from reporter.sweep import OVERLOADED
 
@@ -106,13 +106,13 @@ class Trials:
         options = {**self._perf, self._axis: load, "duration": round(seconds, 3)}
         if self._axis == "rate":
             options["stop_on_overload"] = True
-            given = PerfSettings(**options)
+            given = perf_settings(**options)
             if given.schedule_seed is None:
                 first = (given.seed + 1000 * number) % 2**63
                 options["seed"] = fair_seed(load_of(given), seconds, first)
         kind = "full" if trial.thorough else "scout"
         axes = {self._axis: trial.load, "trial": kind + f"-x{2**trial.extensions}" * bool(trial.extensions)}
-        return point_of(f"{self._axis}-{load}-{axes['trial']}", axes, PerfSettings(**options))
+        return point_of(f"{self._axis}-{load}-{axes['trial']}", axes, perf_settings(**options))
 
     def _judge(self, outcome: PointOutcome) -> EvaluatedTrial:
         trial = self._trial(outcome.point)

@@ -10,7 +10,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.document import JUDGE_KEYS, VERDICT_KEYS
 from loadgen.sessions.series.suite.merging import Merged, merged
 from loadgen.sessions.series.suite.rows import benchmarks_of, filtered, layer_of, loads_of, models_of
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -157,6 +157,6 @@ def _settings(
         )
     said = {name: value for name, value in whole.values.items() if name not in _SECRETS}
     try:
-        return PerfSettings(**{**said, "require": [*require, *said.get("require", ())]})
+        return perf_settings(**{**said, "require": [*require, *said.get("require", ())]})
     except UsageError as error:
         raise UsageError(f"{source.path}: {_name(axes)}: {error}{whole.blamed(str(error))}") from None

@@ -27,7 +27,7 @@ def as_rows(entries: Sequence[MatrixRun]) -> list[dict[str, Any]]:
 
 def shown(entry: MatrixRun) -> dict[str, Any]:
     """What was said of a run, the requirements of `[gate]` among it; the model has an axis of its own."""
-    require = {"require": entry.settings.require} if entry.settings.require else {}
+    require = {"require": entry.settings.verdict.require} if entry.settings.verdict.require else {}
     said = {**entry.merged.values, **require}
     return {name: _plain(said[name]) for name in sorted(said) if name != "model" or _differs(entry)}
 
@@ -36,9 +36,9 @@ def _said_by(entry: MatrixRun, name: str) -> list[str]:
     """The places that say an option: the last has the last word, but `[gate]` always adds."""
     places = entry.merged.origins.get(name, ())
     gate = (
-        entry.settings.require
+        entry.settings.verdict.require
         and name == "require"
-        and len(entry.settings.require) > len(entry.merged.values.get(name, ()))
+        and len(entry.settings.verdict.require) > len(entry.merged.values.get(name, ()))
     )
     return ["[gate]", *places] if gate else list(places)
 

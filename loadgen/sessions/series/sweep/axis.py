@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.option import options
+from loadgen.sessions.settings.field import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 from workloads.errors import did_you_mean
 
@@ -112,7 +113,7 @@ def _value(option: str, text: str) -> Any:
 
 
 def _why_not(name: str, known: Collection[str]) -> str:
-    if name in {field.name for field in fields(PerfSettings)}:
+    if name in fields_of(PerfSettings):
         return "this option is the same in all runs of a sweep"
     guess = did_you_mean(name.replace("_", "-"), [one.replace("_", "-") for one in known])
     return f"no option of a run that can be varied{guess}"

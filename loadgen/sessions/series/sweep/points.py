@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.series.options import point_of
 from loadgen.sessions.series.sweep.axis import grid, numbers, varied
-from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.perf import perf_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ def _point(values: Mapping[str, tuple[str, Any]], perf: Mapping[str, Any]) -> Se
     name = "-".join(f"{option}-{text}" for option, (text, _) in values.items())
     options = {option.replace("-", "_"): value for option, (_, value) in values.items()}
     axes = {option: _number(text) for option, (text, _) in values.items()}
-    return point_of(name, axes, PerfSettings(**{**perf, **options}))
+    return point_of(name, axes, perf_settings(**{**perf, **options}))
 
 
 def _number(text: str) -> float | str:

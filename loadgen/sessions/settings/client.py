@@ -1,0 +1,51 @@
+"""The options of the client: its processes and its connections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.option import Option
+
+CLIENT: Final = "Client"
+
+MOST_WORKERS: Final = 256
+MOST_CONNECTIONS: Final = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClientSettings:
+    """Options of the client."""
+
+    workers: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Number of client processes. Default: by load and machine.",
+            panel=CLIENT,
+        ),
+    ] = None
+    transport: Annotated[
+        Literal["native", "aiohttp"],
+        Option(
+            help="The HTTP client: native, which measures best, or aiohttp, which supports proxies.",
+            panel=CLIENT,
+        ),
+    ] = "native"
+    connect_ahead: Annotated[
+        int,
+        Option(
+            metavar="N",
+            help="Open N connections before the first request; native only.",
+            panel=CLIENT,
+        ),
+    ] = 0
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
+            raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")
+        if not 0 <= self.connect_ahead <= MOST_CONNECTIONS:
+            raise UsageError(f"--connect-ahead {self.connect_ahead}: must be from 0 to {MOST_CONNECTIONS}")
+        if self.connect_ahead and self.transport != "native":
+            raise UsageError(f"--connect-ahead: the transport {self.transport} cannot; leave --transport out")

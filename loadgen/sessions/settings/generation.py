@@ -1,0 +1,80 @@
+"""The options of generation: what each request asks of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from loadgen.driver.client.protocols import names_where
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.endpoint import EndpointSettings
+from loadgen.sessions.settings.option import Option
+
+GENERATION: Final = "Generation"
+
+MOST_SEED: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GenerationSettings:
+    """Options of generation."""
+
+    max_tokens: Annotated[
+        int | None,
+        Option(help="Maximum of output tokens of each request.", panel=GENERATION),
+    ] = None
+    temperature: Annotated[
+        float | None,
+        Option(help="Sampling temperature.", panel=GENERATION),
+    ] = None
+    request_seed: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Send this seed with every request, for sampling that repeats where the server can; "
+            "--seed stays with the client.",
+            show_default=False,
+            panel=GENERATION,
+        ),
+    ] = None
+    stream: Annotated[
+        bool,
+        Option(help="Request a stream. TTFT needs one.", panel=GENERATION),
+    ] = True
+    extra_body: Annotated[
+        str | None,
+        Option(
+            metavar="JSON",
+            help="""Additional members of the request body, e.g. '{"top_k": 20}'.""",
+            panel=GENERATION,
+        ),
+    ] = None
+
+    def check(self, endpoint: EndpointSettings) -> None:
+        """Refuse what the protocol of an endpoint cannot ask for.
+
+        Args:
+            endpoint: The endpoint.
+
+        Raises:
+            UsageError: It cannot.
+        """
+        name, protocol = endpoint.protocol, endpoint.protocol_entry
+        if not self.stream and protocol.stream == "always":
+            raise UsageError(f"--no-stream: --protocol {name} is a stream; use json for one JSON text")
+        seed = self.request_seed
+        if seed is None:
+            return
+        if not -MOST_SEED - 1 <= seed <= MOST_SEED:
+            raise UsageError(f"--request-seed {seed}: must be a 64-bit integer")
+        if protocol.described and "{seed}" not in (endpoint.body or ""):
+            raise UsageError(
+                f"--request-seed {seed}: --protocol {name} sends what --body says: put "
+                'a member such as "seed": "{seed}" into it'
+            )
+        if not (protocol.seed or protocol.described):
+            raise UsageError(
+                f"--request-seed {seed}: --protocol {name} has no such member; "
+                f"{names_where(lambda each: each.seed)} have it; elsewhere, --extra-body adds what the "
+                "server knows"
+            )
