@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 REFUSED = "loadgen perf --base-url http://127.0.0.1:8000 --model NAME --request-rate 5 --num-prompts 100"
 """What docs/coming-from.md shows to be refused."""
-COMMANDS = [command for command in shown() if command.page != "architecture.md" and command.line != REFUSED]
+RECIPES = {"adding-a-protocol.md", "adding-a-report-format.md", "adding-an-arrival-process.md"}
+"""Pages whose commands have names that the page adds; tests of their own apply the pages and run them."""
+COMMANDS = [
+    command
+    for command in shown()
+    if command.page not in {"architecture.md", *RECIPES} and command.line != REFUSED
+]
 
 NEEDS = {
     r"^loadgen (selftest|calibrate)": "takes too long; tests of their own run them",
