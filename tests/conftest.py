@@ -43,6 +43,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Let the interpreter free everything at its end: libraries complain of what stays."""
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def _broken_pipes() -> Iterator[None]:
     """A command that prints lets its process end by SIGPIPE; called by a test it must not end the others."""
