@@ -90,6 +90,7 @@ def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:
     from loadgen.sessions.scoring.scoring_pass import score_run
     from loadgen.sessions.settings.prices import load
     from loadgen.sessions.settings.score import ScoreSettings, options_of
+    from reporter.report_options import ReportOptions
 
     scored = run if isinstance(run, Run) else Run(run)
     with one_tree():
@@ -99,8 +100,8 @@ def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:
     def work(observer: Observer) -> None:
         if settings.pass_number is None:
             score_run(settings.run, options_of(settings), observer)
-        prices = load(settings.prices)
-        write_report(settings.run, None, observer=observer, scoring_pass=settings.pass_number, prices=prices)
+        report_options = ReportOptions(scoring_pass=settings.pass_number, prices=load(settings.prices))
+        write_report(settings.run, None, options=report_options, observer=observer)
 
     in_background(work)
     return Run(scored.folder)

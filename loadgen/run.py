@@ -87,14 +87,17 @@ class Run:
         from loadgen.sessions.settings.definitions import percentiles_of
         from loadgen.sessions.settings.prices import load as load_prices
         from loadgen.sessions.settings.tokenizer import load as load_tokenizer
+        from reporter.report_options import ReportOptions
 
         with one_tree():
             return write_report(
                 self.folder,
                 None,
-                prices=load_prices(None if prices is None else Path(prices)),
-                tokenizer=load_tokenizer(tokenizer),
-                **percentiles_of(percentiles),
+                options=ReportOptions(
+                    prices=load_prices(None if prices is None else Path(prices)),
+                    tokenizer=load_tokenizer(tokenizer),
+                    percentiles=percentiles_of(percentiles),
+                ),
             )
 
     def sql(self, query: str) -> DuckDBPyRelation:

@@ -1,7 +1,7 @@
 """Telling: read the log of a run, compute its figures, and render them."""
 
-from reporter.metrics import TPOTReportingMode
 from reporter.report import Report
+from reporter.report_options import TPOTReportingMode
 from reporter.reporter import MetricsReporter
 
 __all__ = ["MetricsReporter", "Report", "TPOTReportingMode"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from reporter.accuracy.scores import asks_again
@@ -22,6 +21,7 @@ from reporter.log.database import all_figures, figures, timelines
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.quantile import PERCENTILES
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
+from reporter.report_options import TPOTReportingMode
 from reporter.undefined import undefined
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from reporter.findings.acceptance import OnInvalid
     from reporter.findings.client_overhead import OwnDelay
     from reporter.log.database import OpenLog
+    from reporter.report_options import ReportOptions
     from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
 
@@ -42,33 +42,15 @@ COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per
 """The metrics that are a column of `samples`, summarised over the measured requests that completed."""
 
 
-class TPOTReportingMode(StrEnum):
-    """What the distribution of TPOT is a distribution over."""
-
-    REQUEST_WEIGHTED = "request_weighted"
-    """Over requests: each has one TPOT."""
-    TOKEN_WEIGHTED = "token_weighted"  # noqa: S105 (not a password)
-    """Over tokens: each request's TPOT counts once for every token after its first."""
-
-
 def compute(
-    log: OpenLog,
-    *,
-    tpot_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
-    tokenizer: str | None = None,
-    percentiles: Mapping[str, Fraction] = PERCENTILES,
-    asked: tuple[AffectedFigure, ...] | None = None,
-    on_invalid: OnInvalid | None = None,
+    log: OpenLog, options: ReportOptions, asked: tuple[AffectedFigure, ...] | None = None
 ) -> tuple[DisplayedReport, OpenLog]:
     """Compute the report of a log by its definitions.
 
     Args:
         log: With the run's own window.
-        tpot_mode: What the distribution of TPOT is a distribution over.
-        tokenizer: The name of what has counted tokens; None where nothing has.
-        percentiles: Those that each summary has.
+        options: The reader's choices.
         asked: The figures that decide whether the client was too late.
-        on_invalid: The user's choice for this report; None for that which the run was started with.
 
     Returns:
         The report, and the log over the window of the report's rates.
@@ -78,10 +60,11 @@ def compute(
         NoRoomError: There is no room for what is computed.
     """
     definitions, method = log.definitions, log.definitions.percentile_method
-    run, counts = run_facts(log, on_invalid), _counts(log)
-    summaries = _summaries(log, tpot_mode, method, percentiles)
+    percentiles = PERCENTILES if options.percentiles is None else options.percentiles
+    run, counts = run_facts(log, options.on_invalid), _counts(log)
+    summaries = _summaries(log, options.tpot_reporting_mode, method, percentiles)
     recorder, client = recorder_health(log), client_health(log)
-    by_token = tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED
+    by_token = options.tpot_reporting_mode is TPOTReportingMode.TOKEN_WEIGHTED
     in_doubt = bounds(log, method, summaries, percentiles, weighted=by_token)
     own = _own(log, summaries, method, (run["timestamp_source"], client), doubt=bool(in_doubt))
     moments, tokens = over_time(log, method), _tokens(totals := figures(log, "tokens"))
@@ -110,7 +93,7 @@ def compute(
             segments=len(run["sittings"]),
             asked_for_stream=run["stream"],
             definitions=definitions,
-            tokenizer=tokenizer,
+            tokenizer=getattr(options.tokenizer, "name_or_path", None),
             window_s=log.window.duration_s,
             qps=throughput.qps,
             cold=cold_start(log, run["load"].get("kind"), counts.warmup, method),
@@ -120,7 +103,7 @@ def compute(
         ),
     )
     report = DisplayedReport(
-        run={**run, "tpot_mode": tpot_mode.value, **_computed_by(definitions, percentiles, asked)},
+        run={**run, **_computed_by(definitions, options, asked)},
         validity=accepted(validity(found), found, run["on_invalid"]),
         counts=counts,
         window=replace(log.window, issuing_s=issuing_s(timelines(log))),
@@ -140,15 +123,16 @@ def compute(
 
 
 def _computed_by(
-    definitions: Definitions, percentiles: Mapping[str, Fraction], asked: tuple[AffectedFigure, ...] | None
+    definitions: Definitions, options: ReportOptions, asked: tuple[AffectedFigure, ...] | None
 ) -> dict[str, Any]:
     """What `run` says of how figures were computed; `percentiles` only where they were chosen."""
     summary = {
+        "tpot_mode": options.tpot_reporting_mode.value,
         "percentile_method": definitions.percentile_method,
         "definitions": definitions.to_dict(),
         "own_delay_decides": None if asked is None else list(map(str, asked)),
     }
-    return summary if percentiles is PERCENTILES else {**summary, "percentiles": list(percentiles)}
+    return summary if options.percentiles is None else {**summary, "percentiles": list(options.percentiles)}
 
 
 _RESPONSES: Final = ("issuing", "shapes", "refused")

@@ -16,8 +16,8 @@ from reporter.findings.findings import in_order
 from reporter.kinds import document
 from reporter.log.database import open_log
 from reporter.log.tables import rows
-from reporter.metrics import TPOTReportingMode
 from reporter.quantile import PERCENTILES, method_named
+from reporter.report_options import ReportOptions, TPOTReportingMode
 from reporter.tokens import with_counted_tokens
 from reporter.validation import decided_report, rules_of, with_verdict
 from rulesets.definitions import Definitions
@@ -103,66 +103,64 @@ class MetricsReporter:
             HeadlineError: A scorer names a figure that is no aggregate.
             RulesetError, TargetError: The ruleset, or a metric, makes no sense.
         """
-        return self.create_report_and_log(
-            tokenizer,
-            tpot_reporting_mode,
+        options = ReportOptions(
+            tokenizer=tokenizer,
+            tpot_reporting_mode=tpot_reporting_mode,
             percentile_method=percentile_method,
-            percentiles=percentiles,
-            definitions=definitions,
+            percentiles=None if percentiles is PERCENTILES else percentiles,
             recount=recount,
             scoring_pass=scoring_pass,
             prices=prices,
-            ruleset=ruleset,
-            judged_by=judged_by,
             on_invalid=on_invalid,
-        )[0]
+        )
+        return self.create_report_and_log(definitions, options, ruleset=ruleset, judged_by=judged_by)[0]
 
     def create_report_and_log(
         self,
-        tokenizer: Tokenizer | None = None,
-        tpot_reporting_mode: TPOTReportingMode = TPOTReportingMode.REQUEST_WEIGHTED,
-        *,
-        percentile_method: str | None = None,
-        percentiles: Mapping[str, Fraction] = PERCENTILES,
         definitions: Definitions = DEFAULT,
-        recount: bool = False,
-        scoring_pass: int | None = None,
-        prices: PriceTable | None = None,
+        options: ReportOptions = ReportOptions(),  # noqa: B008 (immutable)
+        *,
         ruleset: Rules | None = None,
         judged_by: Ruleset | None = None,
-        on_invalid: OnInvalid | None = None,
     ) -> tuple[Report, OpenLog]:
         """Compute the report, and return it with the log as it was computed from.
 
-        The arguments and errors are those of `create_report`. The log answers as long as this reporter is
-        open, by the definitions and over the window of the report.
+        The errors are those of `create_report`.
+
+        Args:
+            definitions: What the figures mean.
+            options: The reader's other choices.
+            ruleset: As for `create_report`.
+            judged_by: Likewise.
+
+        Returns:
+            The report, and the log, which answers as long as this reporter is open, by the definitions and
+            over the window of the report.
         """
         rules = None if ruleset is None else rules_of(self._run, ruleset)
+        recount = options.recount
         if rules is not None:
             definitions = rules[0].definitions if definitions is DEFAULT else definitions
             recount = recount or any(audit.name == "token_count" for audit in rules[0].audits)
-        if percentile_method is not None:
-            definitions = replace(definitions, percentile_method=method_named(percentile_method))
+        if options.percentile_method is not None:
+            definitions = replace(definitions, percentile_method=method_named(options.percentile_method))
         with blaming(self._run):
-            log = with_counted_tokens(self.log.with_definitions(definitions), tokenizer, recount=recount)
+            log = with_counted_tokens(
+                self.log.with_definitions(definitions), options.tokenizer, recount=recount
+            )
             benchmarks = asks_benchmarks(log)
             log.load(TABLES if benchmarks else ())
             report: Report
-            report, log = decided_report(
-                log.with_samples_table(),
-                judged_by or (rules and rules[0]),
-                tpot_mode=tpot_reporting_mode,
-                tokenizer=getattr(tokenizer, "name_or_path", None),
-                percentiles=percentiles,
-                on_invalid=on_invalid,
-            )
-            if benchmarks or scoring_pass is not None:
-                scores = accuracy(log, scoring_pass)
+            report, log = decided_report(log.with_samples_table(), judged_by or (rules and rules[0]), options)
+            if benchmarks or options.scoring_pass is not None:
+                scores = accuracy(log, options.scoring_pass)
                 findings = [*report.findings, *undetermined.findings(scores)]
                 report = replace(report, accuracy=scores, findings=in_order(findings))
             if rules is not None:
                 report = with_verdict(log, report, rules)
-            return report if prices is None else _with_cost(log, report, prices, benchmarks=benchmarks), log
+            if options.prices is not None:
+                report = _with_cost(log, report, options.prices, benchmarks=benchmarks)
+            return report, log
 
     def dump_results(
         self,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from reporter.log.database import OpenLog
     from reporter.report import Report
+    from reporter.report_options import ReportOptions
     from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
 
@@ -55,13 +56,13 @@ def rules_of(run: Path, rules: Rules) -> tuple[Ruleset, Sequence[str]]:
     return Ruleset.of_dict(stored), texts(logged.get("skip"))
 
 
-def decided_report(log: OpenLog, rules: Ruleset | None, **options: Any) -> tuple[Report, OpenLog]:
+def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) -> tuple[Report, OpenLog]:
     """Compute the report of a log whose validity the figures decide that rules depend on.
 
     Args:
         log: The log, by the definitions of the report.
         rules: What the report is evaluated by, if anything.
-        options: The other arguments of `reporter.metrics.compute`.
+        options: The reader's choices.
 
     Returns:
         As `reporter.metrics.compute`.
@@ -69,7 +70,7 @@ def decided_report(log: OpenLog, rules: Ruleset | None, **options: Any) -> tuple
     from reporter.measured.evidence import LogEvidence
 
     asked = asked_figures(rules)
-    report, computed = compute(log, asked=asked, **options)
+    report, computed = compute(log, options, asked)
     if rules is None or not any(finding.code in OVERHEAD for finding in report.findings):
         return report, computed
     # How far the figures are from their bounds is known only now.
@@ -78,7 +79,7 @@ def decided_report(log: OpenLog, rules: Ruleset | None, **options: Any) -> tuple
         computed.with_definitions(replace(log.definitions, percentile_method=method)), report
     )
     deciding = deciding_figures(rules, evidence)
-    return (report, computed) if deciding == asked else compute(log, asked=deciding, **options)
+    return (report, computed) if deciding == asked else compute(log, options, deciding)
 
 
 def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[str]]) -> Report:

@@ -101,7 +101,7 @@ def report(
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.prices import load as load_prices
     from loadgen.sessions.settings.tokenizer import load
-    from reporter.metrics import TPOTReportingMode
+    from reporter.report_options import ReportOptions, TPOTReportingMode
 
     end_with_the_reader()
     if is_series(run):
@@ -122,10 +122,16 @@ def report(
     made = write_report(
         run,
         None,
+        options=ReportOptions(
+            tokenizer=load(tokenizer),
+            tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
+            percentile_method=percentile_method,
+            percentiles=percentiles_of(percentiles),
+            scoring_pass=scoring_pass,
+            prices=load_prices(prices),
+            on_invalid=on_invalid,
+        ),
         observer=Terminal(),
-        tokenizer=load(tokenizer),
-        tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
-        percentile_method=percentile_method,
         choice=chosen(
             {
                 "latency_origin": latency_origin,
@@ -133,10 +139,6 @@ def report(
                 "tpot_end": tpot_end,
             }
         ),
-        **percentiles_of(percentiles),
-        scoring_pass=scoring_pass,
-        prices=load_prices(prices),
-        on_invalid=on_invalid,
     )
     require_breakdowns(made, by or ())
     told_apart = [*(by or ()), *(score_groups(made) if stats else ())]

@@ -41,6 +41,7 @@ def score(settings: ScoreSettings) -> None:
     from loadgen.sessions.run.session import outcome
     from loadgen.sessions.series.series import require_run
     from loadgen.sessions.settings.prices import load
+    from reporter.report_options import ReportOptions
 
     settings.check()
     terminal = Terminal(quiet=settings.quiet)
@@ -60,10 +61,10 @@ def score(settings: ScoreSettings) -> None:
     report = write_report(
         settings.run,
         None,
+        options=ReportOptions(
+            scoring_pass=settings.pass_number, prices=prices, on_invalid=settings.on_invalid
+        ),
         observer=terminal,
-        scoring_pass=settings.pass_number,
-        prices=prices,
-        on_invalid=settings.on_invalid,
     )
     show(report, form=JSON if settings.json else TEXT)
     raise typer.Exit(outcome(report))

@@ -61,6 +61,7 @@ def evidence(
         LogError: It is not a log that can be read.
     """
     from reporter.measured import measured
+    from reporter.report_options import ReportOptions
     from rulesets.definitions import Definitions
     from rulesets.of_report import OfReport
 
@@ -68,7 +69,7 @@ def evidence(
     if report is not None:
         yield OfReport(report)
         return
-    with measured(run, definitions or Definitions(), tokenizer) as (_, found):
+    with measured(run, definitions or Definitions(), ReportOptions(tokenizer=tokenizer)) as (_, found):
         yield found
 
 

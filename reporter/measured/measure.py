@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recorder.store import log_path
 from reporter.border import blaming
 from reporter.measured.evidence import LogEvidence
+from reporter.report_options import ReportOptions
 from reporter.reporter import MetricsReporter
 
 if TYPE_CHECKING:
@@ -15,23 +16,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reporter.report import Report
-    from reporter.tokens import Tokenizer
     from rulesets.definitions import Definitions
+    from rulesets.ruleset import Ruleset
 
 
 @contextmanager
 def measured(
-    run: Path, definitions: Definitions, tokenizer: Tokenizer | None = None, **options: Any
+    run: Path,
+    definitions: Definitions,
+    options: ReportOptions = ReportOptions(),  # noqa: B008 (immutable)
+    *,
+    judged_by: Ruleset | None = None,
 ) -> Iterator[tuple[Report, LogEvidence]]:
     """Compute a report by the definitions, and hold the log open for a verdict.
 
     Args:
         run: The run's folder, or the log itself.
         definitions: What the figures mean.
-        tokenizer: What counts tokens where the definitions want them counted.
-        options: Of the report alone, for `MetricsReporter.create_report`: `tpot_reporting_mode`, `recount`,
-            and a `percentile_method` that takes the place of the definitions'. The evidence is by the
-            definitions.
+        options: Of the report alone: its percentile method takes the place of the definitions', by which the
+            evidence is.
+        judged_by: The ruleset that the caller holds the report against; see `MetricsReporter.create_report`.
 
     Yields:
         The report, and the evidence, which answers as long as the context lasts.
@@ -41,6 +45,6 @@ def measured(
         NoRoomError: There is no room for what is computed.
     """
     with MetricsReporter(run) as reporter:
-        report, log = reporter.create_report_and_log(tokenizer, definitions=definitions, **options)
+        report, log = reporter.create_report_and_log(definitions, options, judged_by=judged_by)
         with blaming(log_path(run)):
             yield report, LogEvidence(log.with_definitions(definitions), report)

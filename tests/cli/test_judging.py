@@ -13,9 +13,11 @@ import orjson
 import pytest
 
 from loadgen.sessions.errors import UsageError, told
+from loadgen.sessions.gating.inputs import GateInputs
 from loadgen.sessions.run.report import make_report, started_with, write_report
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.settings import settings
+from reporter.report_options import ReportOptions
 from rulesets.definitions import Definitions
 from rulesets.demands import AuditDemand
 from rulesets.evidence import Accuracy
@@ -64,8 +66,10 @@ def test_an_audit_of_token_counts_has_them_counted_again(a_run: Path) -> None:
     """Where there is a tokenizer; no other rule makes a report wait for that."""
     wanted = rules("qps>0")
     audited = replace(wanted, audits=(AuditDemand("token_count"),))
-    assert make_report(a_run, wanted, tokenizer=Letters()).tokens.recounted_output is None
-    report = make_report(a_run, audited, tokenizer=Letters())
+    assert (
+        make_report(a_run, wanted, options=ReportOptions(tokenizer=Letters())).tokens.recounted_output is None
+    )
+    report = make_report(a_run, audited, options=ReportOptions(tokenizer=Letters()))
     assert report.tokens.recounted_output is not None
     assert report.verdict is not None
     (row,) = [row for row in report.verdict["rows"] if row["id"] == "audit.token_count"]
@@ -104,7 +108,7 @@ def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
     assert report.run["definitions"] == own.definitions.to_dict()
     assert report.verdict is not None
     assert [row["status"] for row in report.verdict["rows"]] == ["PASS", "SKIP"]
-    again = make_report(a_run, None, {"skip": ()}).verdict
+    again = make_report(a_run, None, GateInputs(skip=())).verdict
     assert again is not None
     assert again["status"] == "FAIL"
 
@@ -112,7 +116,7 @@ def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
 def test_a_score_can_be_told(a_run: Path) -> None:
     """An accuracy is of another run: whoever has it says so."""
     wanted = rules("accuracy.exact_match>=80")
-    told_of = make_report(a_run, wanted, {"scores": {"exact_match": Accuracy(83.1, 100)}}).verdict
+    told_of = make_report(a_run, wanted, GateInputs(scores={"exact_match": Accuracy(83.1, 100)})).verdict
     assert told_of is not None
     assert told_of["status"] == "PASS"
     missing = make_report(a_run, wanted).verdict

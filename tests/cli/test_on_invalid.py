@@ -19,6 +19,7 @@ from loadgen.sessions.settings.stored import given_again, kept
 from reporter.log.settings import settings
 from reporter.render import annotations, junit, markdown
 from reporter.render.judged import NamedVerdict
+from reporter.report_options import ReportOptions
 from tests.reporter.conftest import Run
 from tests.reporter.test_overhead_effect import hiccups
 
@@ -91,7 +92,7 @@ def test_the_exit_code_of_a_run_is_that_of_its_report(tmp_path: Path) -> None:
     """As `perf`, `accuracy`, `score` and every point of a series end."""
     run = disturbed(tmp_path / "run-1")
     assert outcome(make_report(run, None)) == 4
-    assert outcome(make_report(run, None, on_invalid="warn")) == 0
+    assert outcome(make_report(run, None, options=ReportOptions(on_invalid="warn"))) == 0
 
 
 def test_every_form_of_a_verdict_says_that_the_run_was_accepted(loadgen: Loadgen, tmp_path: Path) -> None:

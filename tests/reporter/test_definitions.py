@@ -157,7 +157,7 @@ def test_an_answer_of_one_token(a_run: NewRun, by_definition: Any, count: int) -
 
 def test_by_tokens_each_request_weighs_what_tpot_divides_by(a_run: NewRun) -> None:
     """So the mean is the time of all, divided by all of these tokens."""
-    from reporter.metrics import TPOTReportingMode
+    from reporter import TPOTReportingMode
 
     run = a_run().answers(50, 60, 70, complete=90, usage=(1, 3)).answers(50, 60, complete=80, usage=(1, 2))
     report = run.ends().report(

@@ -98,11 +98,14 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
     from reporter.border import blaming
     from reporter.log.settings import settings
     from reporter.measured.evidence import LogEvidence
+    from reporter.report_options import ReportOptions
     from reporter.reporter import MetricsReporter
 
     told = settings(run)
     with MetricsReporter(run) as reporter:
-        report, log = reporter.create_report_and_log(basis.tokenizer, definitions=basis.definitions)
+        report, log = reporter.create_report_and_log(
+            basis.definitions, ReportOptions(tokenizer=basis.tokenizer)
+        )
         if report.run["ended"] == "running":
             raise still_running(run)
         with blaming(log_path(run)):

@@ -42,27 +42,29 @@ def judged(
         LogError, NotARunError, RulesetError: Something cannot be read.
     """
     from loadgen.sessions.gating.audits import audits_in
+    from loadgen.sessions.gating.inputs import GateInputs
     from loadgen.sessions.gating.power import power_of
     from loadgen.sessions.gating.scores import scores_of
     from loadgen.sessions.run.report import write_report
     from loadgen.sessions.run.run_folder import require_distinct
     from reporter.compare.references import evidences, runs_of
+    from reporter.report_options import ReportOptions
 
     rules, left_out = rules_of(run, given) if ruleset is None else (ruleset, ())
     require_known(rules, skip)
     references = [Path(each) for each in given.baseline] or _of_rules(rules, skip, given.ruleset)
     require_distinct([run, *(one for each in (*given.also, *references) for one in runs_of(each))])
-    with ExitStack() as kept:
-        beside = {
-            "others": kept.enter_context(evidences(given.also, rules.definitions, tokenizer)),
-            "baseline": kept.enter_context(evidences(references, rules.definitions, tokenizer)),
-            "audits": audits_in(given.audit),
-            "scores": scores_of(given.accuracy),
-            "told": power_of(given.power),
-            "skip": list(dict.fromkeys([*left_out, *skip])),
-        }
-        made = write_report(run, rules, beside, tokenizer=tokenizer, on_invalid=given.on_invalid)
-        return made, rules
+    with ExitStack() as opened:
+        inputs = GateInputs(
+            others=opened.enter_context(evidences(given.also, rules.definitions, tokenizer)),
+            baseline=opened.enter_context(evidences(references, rules.definitions, tokenizer)),
+            audits=audits_in(given.audit),
+            scores=scores_of(given.accuracy),
+            power=power_of(given.power),
+            skip=list(dict.fromkeys([*left_out, *skip])),
+        )
+        options = ReportOptions(tokenizer=tokenizer, on_invalid=given.on_invalid)
+        return write_report(run, rules, inputs, options), rules
 
 
 def _of_rules(rules: Ruleset, skip: Sequence[str], ruleset: str | None) -> list[Path]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.sessions.gating.inputs import GateInputs
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.run_folder import REPORT, folder_of
 from loadgen.sessions.whole_file import write_whole
@@ -16,23 +17,30 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.observer import Observer
     from reporter.report import Report
+    from reporter.report_options import ReportOptions
     from rulesets.ruleset import Ruleset
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+NO_INPUTS: Final = GateInputs()
 
 
 def make_report(
-    log: Path, rules: Ruleset | None, beside: Mapping[str, Any] = NOTHING, **options: Any
+    log: Path,
+    rules: Ruleset | None,
+    inputs: GateInputs = NO_INPUTS,
+    options: ReportOptions | None = None,
+    *,
+    choice: Mapping[str, Any] = NOTHING,
 ) -> Report:
-    """Compute a report from a log, by the definitions of the rules, and judge the run where there are rules.
+    """Compute a report from a log, by the definitions of the rules, and evaluate the rules if there are any.
 
     Args:
         log: The log, or the folder that it is in.
         rules: What to hold it against; None for the rules that the run was started with, if any.
-        beside: What else `rulesets.judge` is to know: `others`, `baseline`, `skip`, `audits`; `scores`,
-            accuracies by their names; and `told`, what the report's `run` is to say beside the log.
-        options: Passed on to `MetricsReporter.create_report`, but for `choice`: definitions in place of those
-            that the run was started with, from `loadgen.sessions.settings.definitions.chosen`.
+        inputs: What else the rules are evaluated with.
+        options: The reader's choices for the report.
+        choice: Definitions in place of those that the run was started with, from
+            `loadgen.sessions.settings.definitions.chosen`.
 
     Raises:
         LogError: It is not a log that can be read.
@@ -43,25 +51,34 @@ def make_report(
     from reporter.kinds import members
     from reporter.log.settings import settings
     from reporter.measured import measured
+    from reporter.report_options import ReportOptions
 
-    choice = options.pop("choice", NOTHING)
-    known = dict(beside)
+    skip = inputs.skip
     if rules is None:
         rules, left_out = started_with(log)
-        known.setdefault("skip", left_out)
+        skip = left_out if skip is None else skip
     rules = with_definitions(rules, choice)
     started = NOTHING if rules else chosen(members(settings(log).get("options")))
     definitions = definitions_of(rules, {**started, **choice})
+    options = options or ReportOptions()
     if rules and any(audit.name == "token_count" for audit in rules.audits):
-        options["recount"] = True
-    with measured(log, definitions, judged_by=rules, **options) as (report, evidence):
+        options = replace(options, recount=True)
+    with measured(log, definitions, options, judged_by=rules) as (report, evidence):
         if rules is None:
             return report
         from rulesets.evaluation import judge
 
-        evidence.scores, evidence.told = known.pop("scores", {}), known.pop("told", {})
-        verdict = judge(rules, evidence, **known).to_dict()
-        return replace(report, run={**report.run, **evidence.told}, verdict=verdict)
+        evidence.scores = inputs.scores
+        evidence.told = {} if inputs.power is None else {"power": asdict(inputs.power)}
+        verdict = judge(
+            rules,
+            evidence,
+            others=inputs.others,
+            baseline=inputs.baseline,
+            skip=skip or (),
+            audits=inputs.audits,
+        )
+        return replace(report, run={**report.run, **evidence.told}, verdict=verdict.to_dict())
 
 
 def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
@@ -86,17 +103,18 @@ def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
 def write_report(
     log: Path,
     rules: Ruleset | None,
-    beside: Mapping[str, Any] = NOTHING,
+    inputs: GateInputs = NO_INPUTS,
+    options: ReportOptions | None = None,
     *,
+    choice: Mapping[str, Any] = NOTHING,
     observer: Observer = SILENT,
-    **options: Any,
 ) -> Report:
     """Compute a report as `make_report` does, and write it next to the log as `report.json`.
 
-    That of a scoring pass of one's choice is only shown: the file stands for what the run came to last.
+    The report of a scoring pass that the reader chose is only returned: the file is that of the last one.
     """
-    report = make_report(log, rules, beside, **options)
-    if options.get("scoring_pass") is None:
+    report = make_report(log, rules, inputs, options, choice=choice)
+    if options is None or options.scoring_pass is None:
         lay(log, report, observer)
     return report
 

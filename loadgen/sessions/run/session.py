@@ -118,10 +118,14 @@ def reported(
         from loadgen.sessions.run.report import write_report
         from loadgen.sessions.settings.definitions import percentiles_of
         from loadgen.sessions.settings.tokenizer import load
+        from reporter.report_options import ReportOptions
 
-        options = {} if given is None else percentiles_of(given.definitions.percentiles)
-        tokenizer = load(None if given is None else given.tokenizer)
-        report = write_report(folder, None, observer=observer, prices=prices, tokenizer=tokenizer, **options)
+        options = ReportOptions(
+            prices=prices,
+            tokenizer=load(None if given is None else given.tokenizer),
+            percentiles=None if given is None else percentiles_of(given.definitions.percentiles),
+        )
+        report = write_report(folder, None, options=options, observer=observer)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):

@@ -115,19 +115,18 @@ def definitions_of(rules: Ruleset | None, choice: Mapping[str, Any]) -> Definiti
     return rules.definitions if rules else Definitions(**choice)
 
 
-def percentiles_of(text: str | None) -> dict[str, Any]:
-    """The option of `MetricsReporter.create_report` for `--percentiles`; nothing where it was not given.
+def percentiles_of(text: str | None) -> Mapping[str, Fraction] | None:
+    """The percentiles that `--percentiles` names; None without the option.
 
     Raises:
         UsageError: It is no list of percentiles.
     """
     if text is None:
-        return {}
+        return None
     from reporter.errors import OptionError
     from reporter.quantile import percentiles_named
 
     try:
-        named: dict[str, Fraction] = percentiles_named(text)
+        return percentiles_named(text)
     except OptionError as error:
         raise UsageError(f"--percentiles {text}: {error}") from error
-    return {"percentiles": named}

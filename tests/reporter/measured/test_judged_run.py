@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reporter.measured import measured
+from reporter.report_options import ReportOptions
 from rulesets.definitions import Definitions
 from rulesets.demands import (
     AuditDemand,
@@ -124,7 +125,7 @@ def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
     """The server says 3 a response, and the tokenizer counts 2."""
     definitions = replace(Definitions(), token_source="client_tokenizer")  # noqa: S106 (not a password)
     ruleset = Ruleset("r", "1", (), definitions=definitions, audits=(AuditDemand("token_count"),))
-    with measured(folder, definitions, Words()) as (report, evidence):
+    with measured(folder, definitions, ReportOptions(tokenizer=Words())) as (report, evidence):
         (row,) = judge(ruleset, evidence).rows
     assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
     assert (row.status, row.observed) == ("FAIL", 0.5)
@@ -133,11 +134,11 @@ def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
 
 def test_a_recount_leaves_the_figures_alone(folder: Path) -> None:
     """By the server's counts all is as it was; beside them stands what the tokenizer says."""
-    with measured(folder, Definitions(), Words(), recount=True) as (report, _):
+    with measured(folder, Definitions(), ReportOptions(tokenizer=Words(), recount=True)) as (report, _):
         assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
         assert report.tokens.output == 1983
         assert report.tokens.source == "server_usage"
-    with measured(folder, Definitions(), Words()) as (report, _):
+    with measured(folder, Definitions(), ReportOptions(tokenizer=Words())) as (report, _):
         assert report.tokens.recounted_output is None
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from reporter.measured import measured
 from reporter.measured.timeline import SegmentLine
+from reporter.report_options import ReportOptions
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
 from rulesets.evidence import Accuracy, Good, Rate
@@ -362,7 +363,7 @@ def test_a_log_has_no_scores_until_somebody_tells(judged: Any) -> None:
 def test_evidence_is_by_the_definitions(folder: Path) -> None:
     """Whatever a reader wants of the report: its figures move, those of the verdict do not."""
     by = Definitions(percentile_method="lower", latency_origin="issued")
-    with measured(folder, by, percentile_method="nearest_rank") as (report, evidence):
+    with measured(folder, by, ReportOptions(percentile_method="nearest_rank")) as (report, evidence):
         assert report.run["percentile_method"] == "nearest_rank"
         assert evidence.definitions == by
         sample = evidence.sample("ttft", EVERY)
