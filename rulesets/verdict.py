@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators.row import Status, VerdictRow
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["EXIT_CODES", "Status", "Verdict", "VerdictRow", "exit_code", "whole"]
 
-EXIT_CODES: Final[Mapping[Status, int]] = {"INVALID": 4, "FAIL": 1, "INCONCLUSIVE": 5, "PASS": 0}
+EXIT_CODES: Final[Mapping[Status, ExitCode]] = {
+    "INVALID": ExitCode.INVALID,
+    "FAIL": ExitCode.FAIL,
+    "INCONCLUSIVE": ExitCode.INCONCLUSIVE,
+    "PASS": ExitCode.PASS,
+}
 """The exit code of each status of a run, the gravest first: an invalid run has neither passed nor failed."""
 
 
@@ -84,7 +90,7 @@ class Verdict:
         }
 
 
-def exit_code(verdict: Verdict) -> int:
+def exit_code(verdict: Verdict) -> ExitCode:
     """Give the exit code of a verdict: 0 passed, 1 failed, 4 the run is invalid, 5 nobody can tell."""
     return EXIT_CODES[verdict.status]
 

@@ -21,6 +21,7 @@ from loadgen.sessions import errors
 from loadgen.sessions.other_tools import require_own_options
 from loadgen.sessions.run.claimed_folders import give_back
 from loadgen.sessions.secrets import redacted
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -224,9 +225,9 @@ def main() -> int:
         # What is left in the buffer goes nowhere, or the interpreter would complain of it once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            return code or errors.BROKEN_PIPE
+            return code or ExitCode.BROKEN_PIPE
         sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
-        code = code or errors.SETUP
+        code = code or ExitCode.SETUP
     return code
 
 
@@ -253,13 +254,13 @@ def _run() -> int:
     except SystemExit as end:
         # A terminal library ends the program so when its output is read no more.
         if isinstance(end.__context__, BrokenPipeError):
-            return errors.BROKEN_PIPE
-        return end.code if isinstance(end.code, int) else errors.PASS
+            return ExitCode.BROKEN_PIPE
+        return end.code if isinstance(end.code, int) else ExitCode.PASS
     except BrokenPipeError:
-        return errors.BROKEN_PIPE
+        return ExitCode.BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 (whatever it is, it must not end like a gate that failed)
-        return errors.INTERRUPTED if errors.is_interrupt(error) else _explained(error)
-    return code if isinstance(code, int) else errors.PASS
+        return ExitCode.INTERRUPTED if errors.is_interrupt(error) else _explained(error)
+    return code if isinstance(code, int) else ExitCode.PASS
 
 
 def _explained(error: Exception) -> int:
@@ -269,11 +270,11 @@ def _explained(error: Exception) -> int:
         if text:  # without arguments the help has been printed, and says it all
             _write_error(text)
             sys.stderr.write(f"see `{command or _command()} --help`\n")
-        return errors.USAGE
+        return ExitCode.USAGE
     code = errors.exit_code(error)
     if code is None:
         sys.stderr.write(errors.printable(redacted(traceback.format_exc()), longest=None))
-        return errors.BUG
+        return ExitCode.BUG
     _write_error(errors.told(error))
     return code
 

@@ -59,10 +59,10 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     import sys
 
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.errors import INVALID, PASS, printable
-    from loadgen.sessions.gating.outcome import FAILED
+    from loadgen.sessions.errors import printable
     from loadgen.sessions.series.audit.result import RECORD, conclude, withdraw
     from loadgen.sessions.series.runner import run_series
+    from rulesets.exit_codes import ExitCode
 
     withdraw(folder)
     terminal = Terminal(quiet=quiet)
@@ -74,7 +74,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
         sys.stdout.write((folder / RECORD).read_text() if json else _shown(audit))
     if not quiet:
         print(f"\nThe audit is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(INVALID if audit is None else PASS if audit.passed else FAILED)
+    raise typer.Exit(ExitCode.INVALID if audit is None else ExitCode.PASS if audit.passed else ExitCode.FAIL)
 
 
 def _shown(found: AuditResult) -> str:

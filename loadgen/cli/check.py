@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from loadgen.sessions.settings.check import CheckSettings
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,6 @@ def check(settings: CheckSettings) -> None:
     import asyncio
 
     from loadgen.driver.stop import unless_interrupted
-    from loadgen.sessions import errors
     from loadgen.sessions.run.check import ask_endpoint
     from loadgen.sessions.run.default_url import default_url_named
 
@@ -37,7 +37,7 @@ def check(settings: CheckSettings) -> None:
     if settings.json:
         print_json(lines)
     if any(line.status == "failed" for line in lines):
-        raise typer.Exit(errors.INVALID)
+        raise typer.Exit(ExitCode.INVALID)
 
 
 def print_json(lines: list[CheckLine]) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from loadgen.sessions.errors import INVALID, UsageError
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.export import ExportSettings
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from loadgen.sessions.exporting.bundle import Bundle
@@ -68,7 +69,7 @@ def _export_mlperf(settings: ExportSettings, folder: Path, *, of_series: bool) -
     lay(folder, bundle, force=settings.force)
     _tell(folder, bundle, as_json=settings.json)
     if bundle.invalid:
-        raise typer.Exit(INVALID)
+        raise typer.Exit(ExitCode.INVALID)
 
 
 def _tell(folder: Path, bundle: Bundle, *, as_json: bool) -> None:

@@ -146,9 +146,9 @@ def report(
     from reporter.accuracy.undetermined import undetermined
 
     if not made.validity.stands or undetermined(made.accuracy):
-        from loadgen.sessions.errors import INVALID
+        from rulesets.exit_codes import ExitCode
 
-        raise typer.Exit(INVALID)
+        raise typer.Exit(ExitCode.INVALID)
 
 
 def _report_series(run: Path, of_a_run: Mapping[str, object], form: str) -> int:

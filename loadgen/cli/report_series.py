@@ -6,13 +6,14 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.errors import INVALID, PASS, UsageError, printable
+from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.series import series as files
 from loadgen.sessions.series.outcome import SeriesResult, gravest
 from loadgen.sessions.series.series import SeriesKind
 from loadgen.sessions.series.so_far import outcome_of
 from recorder.errors import BeingWrittenError
 from recorder.lock import is_held
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +50,7 @@ def show_series(folder: Path, *, json: bool) -> int:
     if missing:
         _say_what_is_missing(folder, series, len(outcomes))
     code = gravest(outcomes)
-    return INVALID if missing and code == PASS and not is_held(folder) else code
+    return ExitCode.INVALID if missing and code == ExitCode.PASS and not is_held(folder) else code
 
 
 def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:

@@ -69,9 +69,9 @@ def check(
     loadgen rules check rules/*.yaml
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.sessions.errors import USAGE
     from loadgen.sessions.rules import checked
     from rulesets.errors import RulesetError
+    from rulesets.exit_codes import ExitCode
     from rulesets.loading import read
 
     end_with_the_reader()
@@ -83,7 +83,7 @@ def check(
             wrong = True
             _print([f"error: {error}"], to_error=True)
     if wrong:
-        raise typer.Exit(USAGE)
+        raise typer.Exit(ExitCode.USAGE)
 
 
 def _print(lines: Iterable[str], *, to_error: bool = False) -> None:

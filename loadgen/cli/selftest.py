@@ -13,6 +13,7 @@ import typer
 from loadgen.sessions import errors
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from loadgen.cli.terminal.status_line import StatusLine
     from loadgen.sessions.conformance.evaluation import RowResult
     from loadgen.sessions.conformance.row import ConformanceRow
-
-_FAILED = 1
 
 
 def selftest(
@@ -61,7 +60,7 @@ def selftest(
     judged = _try(rows(only or (), protocol, transports), keep)
     _print(judged, json=json)
     if not all(one.passed for one in judged):
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAIL)
 
 
 def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:

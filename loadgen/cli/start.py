@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from loadgen.sessions.interrupt import interrupt, require_none
 from loadgen.sessions.secrets import conceal
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_INTERRUPTED: Final = 130
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -34,7 +34,7 @@ def main() -> NoReturn:
     from loadgen.cli.app import main as run
 
     sys.unraisablehook = _unless_interrupted(sys.unraisablehook)
-    code = _INTERRUPTED
+    code: int = ExitCode.INTERRUPTED
     with suppress(KeyboardInterrupt):
         _hear(heard, interrupt)
         code = _outcome(run)
@@ -56,7 +56,7 @@ def _hear(numbers: list[signal.Signals], handler: Any) -> None:
 
 
 def _end(*_: object) -> NoReturn:
-    os._exit(_INTERRUPTED)
+    os._exit(ExitCode.INTERRUPTED)
 
 
 def _unless_interrupted(report: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -10,13 +10,14 @@ import typer
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.cli.terminal.suite_table import as_text
 from loadgen.cli.terminal.verdicts import told_of
-from loadgen.sessions.errors import PASS, printable
+from loadgen.sessions.errors import printable
 from loadgen.sessions.gating.outcome import gravest
 from loadgen.sessions.program import program
 from loadgen.sessions.series.runner import run_series
 from loadgen.sessions.series.suite.keys import secrets_of
 from loadgen.sessions.series.suite.resumption import require_resumable
 from loadgen.sessions.series.suite.summary import summed_up
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ def conduct_suite(folder: Path, series: Series, key: str | None, *, json: bool, 
 
 
 def _failed(outcome: PointOutcome) -> bool:
-    return outcome.exit_code != PASS
+    return outcome.exit_code != ExitCode.PASS
 
 
 def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool) -> None:

@@ -24,17 +24,10 @@ import errno
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from rulesets.exit_codes import ExitCode
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-PASS: Final = 0
-USAGE: Final = 2
-SETUP: Final = 3
-INVALID: Final = 4
-BUG: Final = 70
-INTERRUPTED: Final = 130
-BROKEN_PIPE: Final = 141
-"""As a shell reports a program that SIGPIPE ended: no process reads its output (`| head`)."""
 
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
@@ -48,28 +41,28 @@ class LoadgenError(Exception):
         exit_code: What the command line ends with.
     """
 
-    exit_code: int = BUG
+    exit_code: ExitCode = ExitCode.BUG
 
 
 class UsageError(LoadgenError):
     """What was asked for cannot be done; the message says what and what to do."""
 
-    exit_code = USAGE
+    exit_code = ExitCode.USAGE
 
 
 class SetupError(LoadgenError):
     """This machine, or the endpoint, cannot do what was asked for; the message says what and what to do."""
 
-    exit_code = SETUP
+    exit_code = ExitCode.SETUP
 
 
 class RunError(LoadgenError):
     """A run could not be recorded to its end; its log has what was recorded."""
 
-    exit_code = INVALID
+    exit_code = ExitCode.INVALID
 
 
-def exit_code(error: BaseException) -> int | None:
+def exit_code(error: BaseException) -> ExitCode | None:
     """The exit code of an error that is explained by its message; None for a bug."""
     from loadgen.driver.errors import RejectedError, SettingsError, UnreachableError, WorkerLostError
     from loadgen.mock_endpoint.errors import MockOptionsError, MockSetupError
@@ -86,29 +79,29 @@ def exit_code(error: BaseException) -> int | None:
     from workloads.errors import WorkloadError
     from workloads.sandbox.job import SandboxError
 
-    codes: dict[type[BaseException], int] = {
-        WriterError: INVALID,
-        LogNotMadeError: SETUP,
-        SettingsError: USAGE,
-        RejectedError: USAGE,
-        UnreachableError: SETUP,
-        WorkerLostError: SETUP,
-        MockOptionsError: USAGE,
-        SandboxError: SETUP,
-        WorkloadError: USAGE,
-        NoRoomError: SETUP,
-        ReporterError: USAGE,
-        RulesetError: USAGE,
-        LogError: USAGE,
-        LogExistsError: USAGE,
-        BeingWrittenError: USAGE,
-        OldLogError: USAGE,
-        MockSetupError: SETUP,
+    codes: dict[type[BaseException], ExitCode] = {
+        WriterError: ExitCode.INVALID,
+        LogNotMadeError: ExitCode.SETUP,
+        SettingsError: ExitCode.USAGE,
+        RejectedError: ExitCode.USAGE,
+        UnreachableError: ExitCode.SETUP,
+        WorkerLostError: ExitCode.SETUP,
+        MockOptionsError: ExitCode.USAGE,
+        SandboxError: ExitCode.SETUP,
+        WorkloadError: ExitCode.USAGE,
+        NoRoomError: ExitCode.SETUP,
+        ReporterError: ExitCode.USAGE,
+        RulesetError: ExitCode.USAGE,
+        LogError: ExitCode.USAGE,
+        LogExistsError: ExitCode.USAGE,
+        BeingWrittenError: ExitCode.USAGE,
+        OldLogError: ExitCode.USAGE,
+        MockSetupError: ExitCode.SETUP,
     }
     if isinstance(error, LoadgenError):
         return error.exit_code
     if isinstance(error, OSError) and (error.filename is not None or error.errno in _NO_ROOM):
-        return SETUP
+        return ExitCode.SETUP
     return next((code for kind, code in codes.items() if isinstance(error, kind)), None)
 
 
@@ -130,7 +123,7 @@ def one_tree() -> Iterator[None]:
         raise KeyboardInterrupt from error
     except Exception as error:
         kinds = {kind.exit_code: kind for kind in (UsageError, SetupError, RunError)}
-        kind = kinds.get(exit_code(error) or BUG)
+        kind = kinds.get(exit_code(error) or ExitCode.BUG)
         if kind is None:
             raise
         raise kind(told(error)) from error

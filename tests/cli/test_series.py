@@ -16,7 +16,7 @@ import typer
 from loadgen.cli.resume import resume
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.driver.errors import UnreachableError
-from loadgen.sessions.errors import INTERRUPTED, SetupError, UsageError
+from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.options import Secrets, check, point_of, settings_of
 from loadgen.sessions.series.outcome import PointOutcome, SeriesResult, gravest
@@ -37,6 +37,7 @@ from loadgen.sessions.series.series import (
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder.lock import Hold
+from rulesets.exit_codes import ExitCode
 from tests.conftest import ROOT, clean_environment
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def test_an_interrupted_sweep_ends_in_order_and_says_how_to_go_on(
     wait_for(folder / "summary.json")
     sweep.send_signal(signal.SIGTERM)
     _, err = sweep.communicate(timeout=GIVE_UP_S)
-    assert sweep.returncode == INTERRUPTED
+    assert sweep.returncode == ExitCode.INTERRUPTED
     assert "not complete; go on with: " in err
     assert f"resume {folder}" in err
     assert "Traceback" not in err
@@ -244,7 +245,7 @@ def test_the_gravest_code_is_that_of_the_series() -> None:
     assert gravest(outcomes(0, 1, 4, 0)) == 4
     assert gravest(outcomes(0, 1)) == 1
     assert gravest(()) == 0
-    assert SeriesResult(outcomes(4), interrupted=True).exit_code == INTERRUPTED
+    assert SeriesResult(outcomes(4), interrupted=True).exit_code == ExitCode.INTERRUPTED
     assert SeriesResult(outcomes(4), interrupted=False).exit_code == 4
 
 

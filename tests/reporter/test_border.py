@@ -17,6 +17,7 @@ from reporter.border import blaming
 from reporter.errors import NoRoomError
 from reporter.kinds import document
 from reporter.log.database import open_log
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ def test_trouble_of_the_machine_is_no_fault_of_the_log() -> None:
     """What the system says of a file is passed on."""
     with pytest.raises(OSError, match="No space left") as raised, blaming(LOG):
         raise OSError(errno.ENOSPC, "No space left on device")
-    assert errors.exit_code(raised.value) == errors.SETUP
+    assert errors.exit_code(raised.value) == ExitCode.SETUP
 
 
 def test_no_room_for_tables_that_do_not_fit_into_memory(
@@ -61,7 +62,7 @@ def test_no_room_for_tables_that_do_not_fit_into_memory(
         run.issues(uuid=f"{number:032}" + "x" * 300)
     with pytest.raises(NoRoomError, match=r"no room to report .* set TMPDIR to another") as raised:
         open_log(run.write())
-    assert errors.exit_code(raised.value) == errors.SETUP
+    assert errors.exit_code(raised.value) == ExitCode.SETUP
 
 
 @pytest.mark.parametrize(

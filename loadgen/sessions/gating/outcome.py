@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from loadgen.sessions.errors import INTERRUPTED, INVALID, PASS, SETUP, USAGE
+from rulesets.exit_codes import PRECEDENCE, ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-FAILED: Final = 1
-INCONCLUSIVE: Final = 5
-
 Inconclusive = Literal["pass", "fail", "0", "1", "5"]
 """What an inconclusive verdict ends with: 0 as one that passed, 1 as one that failed, or its own code."""
 
-_PRECEDENCE: Final = (INTERRUPTED, USAGE, SETUP, INVALID, FAILED, INCONCLUSIVE, PASS)
-_INCONCLUSIVE: Final[Mapping[str, int]] = {
-    **dict.fromkeys(("pass", "0"), PASS),
-    **dict.fromkeys(("fail", "1"), FAILED),
-    "5": INCONCLUSIVE,
+_INCONCLUSIVE: Final[Mapping[str, ExitCode]] = {
+    **dict.fromkeys(("pass", "0"), ExitCode.PASS),
+    **dict.fromkeys(("fail", "1"), ExitCode.FAIL),
+    "5": ExitCode.INCONCLUSIVE,
 }
 
 
@@ -39,4 +35,4 @@ def exit_code(status: str, inconclusive: str = "5") -> int:
 def gravest(codes: Iterable[int]) -> int:
     """The exit code of several together; that of none is 0."""
     known = set(codes)
-    return next((code for code in _PRECEDENCE if code in known), max(known, default=PASS))
+    return next((code for code in PRECEDENCE if code in known), max(known, default=ExitCode.PASS))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.sessions import errors
 from loadgen.sessions.observer import SILENT
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,15 +158,15 @@ def _hire(staff: WorkerLauncher, workers: int) -> None:
 def outcome(report: Report, inconclusive: str = "5") -> int:
     """The exit code that a report amounts to, with what an inconclusive verdict is to end with."""
     if report.run["ended"] == "interrupted":
-        return errors.INTERRUPTED
+        return ExitCode.INTERRUPTED
     if not report.validity.stands:
-        return errors.INVALID
-    code = errors.PASS
+        return ExitCode.INVALID
+    code: int = ExitCode.PASS
     if report.verdict is not None:
         from loadgen.sessions.gating.outcome import exit_code
 
         code = exit_code(report.verdict["status"], inconclusive)
-    return errors.INVALID if code == errors.PASS and _has_open_scores(report) else code
+    return ExitCode.INVALID if code == ExitCode.PASS and _has_open_scores(report) else code
 
 
 def _has_open_scores(report: Report) -> bool:

@@ -8,7 +8,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.errors import INVALID, PASS, USAGE, SetupError, UsageError
+from loadgen.sessions.errors import SetupError, UsageError
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ _PROVIDERS: Final = {
 }
 """Where providers serve their models."""
 
-_REPORTED: Final = frozenset({PASS, INVALID})
+_REPORTED: Final = frozenset({ExitCode.PASS, ExitCode.INVALID})
 """The exit codes of a session that has a report."""
 
 _MOST_OF_A_MESSAGE: Final = 2000
@@ -140,7 +141,7 @@ async def _run(arguments: list[str], environment: Mapping[str, str]) -> Mapping[
         await process.wait()
         raise
     if process.returncode not in _REPORTED:
-        kind = UsageError if process.returncode == USAGE else SetupError
+        kind = UsageError if process.returncode == ExitCode.USAGE else SetupError
         raise kind(errors.decode(errors="replace").strip()[-_MOST_OF_A_MESSAGE:])
     report: Mapping[str, Any] = orjson.loads(output)
     return report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.errors import INTERRUPTED
 from loadgen.sessions.gating.outcome import gravest as gravest_code
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class SeriesResult:
     def exit_code(self) -> int:
         """130 when it was interrupted; else that of the gravest point."""
         if self.interrupted:
-            return INTERRUPTED
+            return ExitCode.INTERRUPTED
         return gravest(self.outcomes)
 
 

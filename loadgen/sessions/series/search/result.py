@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.errors import INTERRUPTED, INVALID, PASS
 from loadgen.sessions.series.search.strategy import HIGHEST, StopReason, TrialVerdict, known
 from reporter.sweep import OVERLOADED
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.search.trials import EvaluatedTrial
 
 SCHEMA_VERSION: Final = 1
-_NOT_FOUND: Final = 1
-_INCONCLUSIVE: Final = 5
 _CODES: Final[Mapping[StopReason, int]] = {
-    StopReason.PRECISION: PASS,
-    StopReason.LOW_MISSES: _NOT_FOUND,
-    StopReason.HIGH_MEETS: PASS,
-    StopReason.INVALID: INVALID,
-    StopReason.INCONCLUSIVE: _INCONCLUSIVE,
-    StopReason.BUDGET: _INCONCLUSIVE,
-    StopReason.INTERRUPTED: INTERRUPTED,
+    StopReason.PRECISION: ExitCode.PASS,
+    StopReason.LOW_MISSES: ExitCode.FAIL,
+    StopReason.HIGH_MEETS: ExitCode.PASS,
+    StopReason.INVALID: ExitCode.INVALID,
+    StopReason.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    StopReason.BUDGET: ExitCode.INCONCLUSIVE,
+    StopReason.INTERRUPTED: ExitCode.INTERRUPTED,
 }
 _HIGHER: Final = 4
 """Times the top of a range whose limit is above it: where to search next."""

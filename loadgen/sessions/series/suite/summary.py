@@ -11,6 +11,7 @@ from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.runner import SUMMARY
 from loadgen.sessions.series.series import lay
 from loadgen.sessions.series.spreadsheet import lay_csv
+from rulesets.verdict import EXIT_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.series import Series
 
 CSV: Final = "summary.csv"
-_VERDICTS: Final = {0: "PASS", 1: "FAIL", 4: "INVALID", 5: "INCONCLUSIVE"}
+_VERDICTS: Final[dict[int, str]] = {code: status for status, code in EXIT_CODES.items()}
 """Of all runs together, by the gravest exit code."""
 
 
