@@ -21,7 +21,6 @@ from reporter.log.database import all_figures, figures, timelines
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.quantile import PERCENTILES
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
-from reporter.report_options import TPOTReportingMode
 from reporter.undefined import undefined
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
@@ -62,10 +61,9 @@ def compute(
     definitions, method = log.definitions, log.definitions.percentile_method
     percentiles = PERCENTILES if options.percentiles is None else options.percentiles
     run, counts = run_facts(log, options.on_invalid), _counts(log)
-    summaries = _summaries(log, options.tpot_reporting_mode, method, percentiles)
+    summaries = _summaries(log, method, percentiles, weighted=options.is_token_weighted)
     recorder, client = recorder_health(log), client_health(log)
-    by_token = options.tpot_reporting_mode is TPOTReportingMode.TOKEN_WEIGHTED
-    in_doubt = bounds(log, method, summaries, percentiles, weighted=by_token)
+    in_doubt = bounds(log, method, summaries, percentiles, weighted=options.is_token_weighted)
     own = _own(log, summaries, method, (run["timestamp_source"], client), doubt=bool(in_doubt))
     moments, tokens = over_time(log, method), _tokens(totals := figures(log, "tokens"))
     steady = steadiness(run["ended"], len(run["sittings"]), log.window, moments)
@@ -149,15 +147,12 @@ def _counts(log: OpenLog) -> RequestCounts:
 
 
 def _summaries(
-    log: OpenLog,
-    tpot_mode: TPOTReportingMode,
-    method: PercentileMethod,
-    chosen: Mapping[str, Fraction],
+    log: OpenLog, method: PercentileMethod, chosen: Mapping[str, Fraction], *, weighted: bool
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
     columns = (*COLUMNS, *DELAYS)
     found: dict[str, Any] = summaries(log, _with_own(DELAYS), columns, method, chosen)
-    if tpot_mode is TPOTReportingMode.TOKEN_WEIGHTED:
+    if weighted:
         by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
         found["tpot_ms"] = weighted_summary(log, by_token, method, chosen)
     return {**found, "itl_ms": weighted_summary(log, "FROM gap_counts", method, chosen)}

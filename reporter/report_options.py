@@ -52,3 +52,8 @@ class ReportOptions:
     scoring_pass: int | None = None
     prices: PriceTable | None = None
     on_invalid: OnInvalid | None = None
+
+    @property
+    def is_token_weighted(self) -> bool:
+        """Whether TPOT is distributed over tokens."""
+        return self.tpot_reporting_mode is TPOTReportingMode.TOKEN_WEIGHTED
