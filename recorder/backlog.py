@@ -104,7 +104,7 @@ class Backlog:
         """How many bytes of batches wait."""
         return self._brought.size - self._taken.size
 
-    def bring(self, batch: Batch) -> None:
+    def put_batch(self, batch: Batch) -> None:
         """Queue a batch. Never blocks."""
         self._brought.count(batch)
         self._queue.put(batch)

@@ -121,7 +121,7 @@ class EventRecorder(Active):
             since_ns: Since when the first of them has waited, in ns of CLOCK_MONOTONIC.
             size: How many bytes they took on their way here.
         """
-        self._backlog.bring(Batch(rows, since_ns / 1e9, size))
+        self._backlog.put_batch(Batch(rows, since_ns / 1e9, size))
 
     def expect_completeness(self) -> None:
         """Learn that `complete_until` says how far the events have come; else each is put when it happens."""
@@ -132,7 +132,7 @@ class EventRecorder(Active):
 
         The log says so once that is committed (`recorder.heartbeat`). For the thread that brings rows.
         """
-        self._backlog.bring(Batch((), math.inf, 0, at_ns))
+        self._backlog.put_batch(Batch((), math.inf, 0, at_ns))
 
     @property
     def failure(self) -> WriterError | None:

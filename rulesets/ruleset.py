@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets import bounds
-from rulesets.again import made_again
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
 from rulesets.demands import (
@@ -21,6 +20,7 @@ from rulesets.demands import (
 )
 from rulesets.errors import ExpressionError, RulesetError, TargetError
 from rulesets.expression import parse
+from rulesets.from_plain import from_plain
 from rulesets.target import Target
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Ruleset:
     def _of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
         if unknown := plain.keys() - cls.__dataclass_fields__.keys():
             raise TypeError(f"there is no {unknown.pop()!r} in a ruleset")
-        kept = {name: made_again(kind, plain[name]) for name, kind in _KINDS.items() if name in plain}
+        kept = {name: from_plain(kind, plain[name]) for name, kind in _KINDS.items() if name in plain}
         _check(kept.get("validity", ValidityDemand()))
         return cls(
             **kept,
@@ -130,7 +130,7 @@ class Ruleset:
 
 
 def _kept_target(plain: Mapping[str, Any]) -> Target:
-    given = made_again(Target, plain)
+    given = from_plain(Target, plain)
     told = {name: getattr(given, name) for name in Target.__dataclass_fields__ if name != "id"}
     told["confidence"] = None if given.confidence is None else asdict(given.confidence)
     told["conditions"] = [

@@ -80,7 +80,7 @@ NOT_YET_PLAIN = (
     "tests/reporter/measured/*.py",
     "tests/rulesets/*.py",
     "tests/rulesets/builtin/*.py",
-    "tests/rulesets/judging/*.py",
+    "tests/rulesets/evaluators/*.py",
     "tests/sessions/**/*.py",
     "tests/system/*.py",
 )

@@ -59,8 +59,8 @@ def _resume_run(settings: ResumeSettings) -> None:
             sys.stderr.write(_announcement(prepared))
         if prepared.given.verdict.abort_on_fail:
             sys.stderr.write("note: --abort-on-fail follows no run that is resumed; it goes on to its end\n")
-        with WorkerLauncher(prepared.given.client.transport) as staff:
-            broken = conduct(prepared, staff, folder, terminal)
+        with WorkerLauncher(prepared.given.client.transport) as launcher:
+            broken = conduct(prepared, launcher, folder, terminal)
     else:
         end_log(prepared, folder)
     score_if_over(prepared, folder, broken, terminal)

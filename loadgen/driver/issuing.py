@@ -1,7 +1,7 @@
 """Issuing: one worker's share of each phase, in an open or a closed loop, until a limit or a stop.
 
 An open loop is one seeded schedule, of which each worker issues every N-th request. In a closed loop each
-worker has its part of the users, and every user claims the number of its next request from a turnstile that
+worker has its part of the users, and every user claims the number of its next request from a counter that
 all workers pass. Either way request k asks the same sample, however many workers there are.
 
 Where samples are conversations, what is scheduled, claimed and counted here are conversations
@@ -41,12 +41,12 @@ not lie unread until the last one has left."""
 
 
 class Issuer:
-    """Issues one share of a plan. Alone it is a whole crew: see `loadgen.driver.session.WorkerGroup`.
+    """Issues one share of a plan. Alone it serves the whole plan: see `loadgen.driver.session.WorkerGroup`.
 
     Args:
         plan: What to do.
         agenda: What to ask.
-        asker: Takes the turns.
+        runner: Takes the turns.
         clock: The time.
         share: The part of the load that is issued here.
         claim: Gives the number of the next request of a closed loop, where several share the numbers.
@@ -63,7 +63,7 @@ class Issuer:
         self,
         plan: Plan,
         agenda: Agenda,
-        asker: TurnRunner,
+        runner: TurnRunner,
         clock: Clock,
         share: Shard = Shard(),  # noqa: B008 (a frozen value)
         claim: Callable[[], int] | None = None,
@@ -72,7 +72,7 @@ class Issuer:
         self.progress = Progress()
         self._plan = plan
         self._agenda = agenda
-        self._asker = asker
+        self._runner = runner
         self._clock = clock
         self._share = share
         self._claim = claim
@@ -80,7 +80,7 @@ class Issuer:
         self._exhausted = asyncio.Event()
         self._stopped = asyncio.Event()
         self._conversations = Conversations(
-            *(plan, agenda, asker, clock, self.progress), stopped=self._stopped, room=room
+            *(plan, agenda, runner, clock, self.progress), stopped=self._stopped, room=room
         )
         limit = limit_of(plan.load)
         self._places = None if limit is None else ConcurrencyLimit(share.of(limit), clock)
@@ -122,7 +122,7 @@ class Issuer:
     def abort(self, reason: str | None = None) -> None:
         """Give up what is in flight; the log keeps the reason."""
         if reason is not None:
-            self._asker.give_up_for(reason)
+            self._runner.give_up_for(reason)
         for task in self._running:
             task.cancel()
 

@@ -210,7 +210,7 @@ class JudgeClient:
             if self._is_over(stop):
                 return
 
-    async def _call(self, asker: RequestRunner, call: JudgeCall) -> str | None:
+    async def _call(self, runner: RequestRunner, call: JudgeCall) -> str | None:
         """Make a call; return how it failed, None where it did not."""
         inquiry = call.inquiry
         sample = Sample(-next(self._numbers), chat=tuple(inquiry.messages))
@@ -226,7 +226,7 @@ class JudgeClient:
             "max_tokens": generation.max_tokens or generation.extra_body.get(_REASONING_LIMIT),
         }
         body = orjson.dumps(chat_completions.request(sample, generation))
-        return (await asker.ask(sample, body, time.monotonic_ns(), PHASE, more=told)).failure
+        return (await runner.run(sample, body, time.monotonic_ns(), PHASE, more=told)).failure
 
     def _count(self, failure: str | None) -> None:
         if failure is None:

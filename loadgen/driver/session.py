@@ -1,4 +1,4 @@
-"""A whole session: its phases, one after the other. A crew issues; the session says when and what."""
+"""A whole session: its phases, one after the other. Workers issue; the session decides when and what."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ class Session:
 
     Args:
         plan: What to do.
-        crew: Issues the requests.
+        pool: Issues the requests.
         emit: Where session events go.
         clock: The time.
         stop: Says when to end early.
     """
 
-    def __init__(self, plan: Plan, crew: WorkerGroup, emit: Emit, clock: Clock, stop: Stop) -> None:
+    def __init__(self, plan: Plan, pool: WorkerGroup, emit: Emit, clock: Clock, stop: Stop) -> None:
         self._plan = plan
-        self._crew = crew
+        self._pool = pool
         self._emit = emit
         self._clock = clock
         self._stop = stop
@@ -85,17 +85,17 @@ class Session:
     async def _warm_up(self) -> None:
         duration_s = self._plan.warmup_s
         requests = self._plan.warmup if duration_s is None else None
-        start_ns = self._start_phase("warmup", self._crew.lead_ns, duration_s=duration_s, requests=requests)
+        start_ns = self._start_phase("warmup", self._pool.lead_ns, duration_s=duration_s, requests=requests)
         first = 0 if self._plan.first else -1
         await self._issue(Phase("warmup", start_ns, requests, _later(start_ns, duration_s), first))
-        await self._crew.settle()
+        await self._pool.settle()
         self._tell(EventType.PHASE_ENDED, phase="warmup")
 
     async def _measure(self) -> None:
         duration_s, requests = self._plan.duration_s, self._plan.count
         start_ns = self._start_phase(
             "performance",
-            self._crew.lead_ns,
+            self._pool.lead_ns,
             duration_s=duration_s,
             requests=self._plan.requests,
             sessions=self._plan.sessions,
@@ -108,9 +108,9 @@ class Session:
     async def _drain(self) -> None:
         """Await what is in flight, as long as it may take; tell what was left out or given up."""
         start_ns = self._start_phase("drain")
-        progress = self._crew.progress
+        progress = self._pool.progress
         bounding = asyncio.create_task(self._bound_drain(start_ns))
-        await self._crew.settle()
+        await self._pool.settle()
         bounding.cancel()
         await asyncio.gather(bounding, return_exceptions=True)
         if self._drain_over and progress.given_up:
@@ -123,18 +123,18 @@ class Session:
         if (drain_s := self._plan.drain_s) is not None:
             await self._clock.sleep_until(start_ns + round(drain_s * _SECOND))
             self._drain_over = True
-            self._crew.abort(ending.DRAIN_OVER)
+            self._pool.abort(ending.DRAIN_OVER)
 
     def _start_phase(self, phase: str, lead_ns: int = 0, **data: Any) -> int:
         start_ns = self._clock.now_ns() + lead_ns
         self._emit(Event(EventType.PHASE_STARTED, start_ns, data={"phase": phase, **data}))
-        self._crew.progress.phase = phase
-        self._crew.progress.phase_started_ns = start_ns
+        self._pool.progress.phase = phase
+        self._pool.progress.phase_started_ns = start_ns
         return start_ns
 
     async def _issue(self, phase: Phase) -> int:
         """Have a phase issued, unless everything is to end; return how many requests were scheduled."""
-        scheduled = 0 if self._stop.draining.is_set() else await self._crew.issue(phase)
+        scheduled = 0 if self._stop.draining.is_set() else await self._pool.issue(phase)
         # A phase that was announced ahead does not end before it starts.
         await self._clock.sleep_until(phase.start_ns)
         return scheduled
@@ -144,9 +144,9 @@ class Session:
 
     async def _heed_stops(self) -> None:
         await self._stop.draining.wait()
-        self._crew.stop()
+        self._pool.stop()
         await self._stop.aborting.wait()
-        self._crew.abort()
+        self._pool.abort()
 
     def _find(self, finding: Mapping[str, Any]) -> None:
         self._emit(Event(EventType.FINDING, self._clock.now_ns(), data=finding))

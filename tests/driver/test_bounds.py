@@ -39,12 +39,12 @@ def ends(run: Any, serve: Any, connect: Any) -> Callable[..., list[Event]]:
 
         async def scenario() -> list[Event]:
             async with serve(*scripts) as server, connect(server.url, timeout_s=timeout_s) as transport:
-                asker = RequestRunner(
+                runner = RequestRunner(
                     transport, chat_completions, Generation("m"), events.append, allowance=allowance
                 )
-                body = asker.prepare(SAMPLE)
+                body = runner.prepare(SAMPLE)
                 await asyncio.gather(
-                    *(asker.ask(SAMPLE, body, time.monotonic_ns(), "performance") for _ in scripts)
+                    *(runner.run(SAMPLE, body, time.monotonic_ns(), "performance") for _ in scripts)
                 )
                 # It has been told to go away.
                 await server.hung_up.wait()
@@ -164,12 +164,12 @@ def test_a_response_counts_until_its_end_is_on_its_way(run: Any, serve: Any, con
     async def scenario() -> None:
         script = [wire.head(transfer_encoding="chunked"), body]
         async with serve(script) as server, connect(server.url, timeout_s=10) as transport:
-            asker = RequestRunner(
+            runner = RequestRunner(
                 *(transport, chat_completions, Generation("m"), events.append),
                 allowance=allowance,
                 ship=lambda: shipped.append((allowance.held > 100 * KB, events[-1].type.name)),
             )
-            await asker.ask(SAMPLE, asker.prepare(SAMPLE), time.monotonic_ns(), "performance")
+            await runner.run(SAMPLE, runner.prepare(SAMPLE), time.monotonic_ns(), "performance")
 
     run(scenario())
     assert shipped == [(True, "COMPLETE")]

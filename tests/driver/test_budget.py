@@ -78,14 +78,14 @@ def report_of(url: str, folder: Path, **changes: Any) -> Report:
     async def scenario() -> None:
         stop, clock = Stop(), system_clock()
         recorder = EventRecorder(path=folder / "events.db")
-        with closing(clock), WorkerLauncher() as staff:
-            staff.hire(2)
-            crew = WorkerPool(staff, plan, recorder, clock, stop)
-            crew.begin([endpoint(url, {})], Agenda([Sample(0, "a")]))
-            await crew.ready()
+        with closing(clock), WorkerLauncher() as launcher:
+            launcher.spawn(2)
+            pool = WorkerPool(launcher, plan, recorder, clock, stop)
+            pool.begin([endpoint(url, {})], Agenda([Sample(0, "a")]))
+            await pool.ready()
             with recorder:
-                await Session(plan, crew, recorder.put, clock, stop).run()
-                await crew.end()
+                await Session(plan, pool, recorder.put, clock, stop).run()
+                await pool.end()
 
     asyncio.run(scenario())
     with MetricsReporter(folder) as reporter:

@@ -105,8 +105,8 @@ def in_pieces(timetable: Timetable) -> Timetable:
 def turn(timetable: Timetable, *, cut: bool = False) -> tuple[Event, Any]:
     """The last event of a turn that was answered so, and its outcome."""
     events: list[Event] = []
-    asker = RequestRunner(Replay(timetable, cut), chat_completions, Generation("m"), events.append)
-    outcome = asyncio.run(asker.ask(Sample(0, "why?"), b"{}", SENT_NS, "performance"))
+    runner = RequestRunner(Replay(timetable, cut), chat_completions, Generation("m"), events.append)
+    outcome = asyncio.run(runner.run(Sample(0, "why?"), b"{}", SENT_NS, "performance"))
     assert violations(events) == []
     return events[-1], outcome
 

@@ -58,10 +58,10 @@ def test_an_answer_that_lacks_its_end_spoils_the_connection(
         events: list[Event] = []
         scripts = [[wire.sized(getattr(wire, body), content_type="text/event-stream")]] * 2
         async with serve(*scripts) as server, connect(server.url) as transport:
-            asker = RequestRunner(transport, chat_completions, Generation("m"), events.append)
+            runner = RequestRunner(transport, chat_completions, Generation("m"), events.append)
             for _ in scripts:
                 sample = Sample(0, "why?")
-                await asker.ask(sample, asker.prepare(sample), time.monotonic_ns(), "performance")
+                await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
         ends = [event.data.get("error", "") for event in events if event.type in TERMINAL]
         return server.connections, ends
 

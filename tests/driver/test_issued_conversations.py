@@ -83,7 +83,7 @@ class Asker:
         """The messages."""
         return orjson.dumps(sample.messages())
 
-    async def ask(
+    async def run(
         self,
         sample: Sample,
         body: bytes,
@@ -147,15 +147,15 @@ class Talk:
         self.agenda = Agenda(samples, conversations=True, **(agenda or {}))
         self.events: list[Event] = []
         self.clock = ManualClock(0)
-        self.asker = Asker(self.clock, fails, endpoints)
-        self.asker.phases = phases
+        self.runner = Asker(self.clock, fails, endpoints)
+        self.runner.phases = phases
         asyncio.run(self._run(stop_at_ms))
         assert violations(self.events) == []
         assert all(a.at_ns <= b.at_ns for a, b in pairwise(self.events))
 
     async def _run(self, stop_at_ms: Iterable[float]) -> None:
         stop = Stop()
-        self.issuer = Issuer(self.plan, self.agenda, self.asker, self.clock)
+        self.issuer = Issuer(self.plan, self.agenda, self.runner, self.clock)
 
         async def ask_to_stop(at_ms: float) -> None:
             await self.clock.sleep_until(round(at_ms * MS))
@@ -170,7 +170,7 @@ class Talk:
     @property
     def taken(self) -> list[Taken]:
         """What was asked, in order."""
-        return self.asker.taken
+        return self.runner.taken
 
     def of(self, index: int) -> list[Taken]:
         """The turns of a conversation."""
@@ -232,7 +232,7 @@ def test_issuing_is_over_when_the_last_turn_has_left() -> None:
 def test_each_user_has_one_conversation_at_a_time() -> None:
     """Two users, of whom each begins a conversation when its last one is over, after a pause."""
     talk = Talk(users(2, "5ms"), [conversation(index, 3) for index in range(6)], sessions=6)
-    assert talk.asker.most_in_flight == 2
+    assert talk.runner.most_in_flight == 2
     assert [item.due_ms for item in talk.taken if not item.turn] == [0, 0, 75, 75, 150, 150]
 
 
@@ -312,10 +312,10 @@ def paced(load: Load, workers: int, sessions: int) -> list[tuple[float, int, int
 
     async def run() -> Asker:
         clock, claim = ManualClock(0), count().__next__
-        asker = Asker(clock, lambda _: False, 1)
+        runner = Asker(clock, lambda _: False, 1)
         agenda, phase = Agenda(TALKS, conversations=True), Phase("performance", 0, sessions)
         issuers = [
-            Issuer(plan, agenda, asker, clock, Shard(worker, workers), claim) for worker in range(workers)
+            Issuer(plan, agenda, runner, clock, Shard(worker, workers), claim) for worker in range(workers)
         ]
 
         async def work() -> None:
@@ -326,10 +326,10 @@ def paced(load: Load, workers: int, sessions: int) -> list[tuple[float, int, int
                     issuer.exhausted()
             scheduled = await asyncio.gather(*issuing)
             await asyncio.gather(*(issuer.settle() for issuer in issuers))
-            assert sum(scheduled) == sum(issuer.progress.issued for issuer in issuers) == len(asker.taken)
+            assert sum(scheduled) == sum(issuer.progress.issued for issuer in issuers) == len(runner.taken)
 
         await see_through(clock, work())
-        return asker
+        return runner
 
     taken = asyncio.run(run()).taken
     return sorted((item.due_ms, item.prompt_id, item.turn, str(item.messages)) for item in taken)
@@ -360,7 +360,7 @@ def test_a_drain_has_a_bound_where_one_is_given() -> None:
     talk = Talk(users(3), plain, duration_s=0.025, drain_s=0.005)
     assert talk.event(EventType.TEST_ENDED).at_ns / MS == 30
     assert talk.event(EventType.TEST_ENDED).data == {"reason": "completed"}
-    assert talk.asker.reasons == ["drain_over"]
+    assert talk.runner.reasons == ["drain_over"]
     result = talk.event(EventType.FINDING).data
     assert result is not None
     assert result["message"].startswith("3 requests were still under way 0.005 s after")

@@ -52,7 +52,7 @@ class Asker:
         """The prompt itself."""
         return sample.prompt.encode()
 
-    async def ask(
+    async def run(
         self,
         sample: Sample,
         body: bytes,
@@ -102,9 +102,9 @@ class Crew:
 
     async def _run(self, plan: Plan, workers: int) -> None:
         clock, claim = ManualClock(0), count().__next__
-        self.asker = Asker(clock)
+        self.runner = Asker(clock)
         issuers = [
-            Issuer(plan, Agenda(SAMPLES), self.asker, clock, Shard(worker, workers), claim)
+            Issuer(plan, Agenda(SAMPLES), self.runner, clock, Shard(worker, workers), claim)
             for worker in range(workers)
         ]
         end_ns = None if plan.duration_s is None else START_NS + round(plan.duration_s * 1e9)
@@ -125,7 +125,7 @@ class Crew:
     @property
     def asked(self) -> list[tuple[int, int]]:
         """When each request was due and what it asked, in order."""
-        return sorted(self.asker.asked)
+        return sorted(self.runner.asked)
 
 
 @pytest.mark.parametrize("load", OPEN)
@@ -140,37 +140,37 @@ def test_an_open_loop_is_the_same_whatever_the_number_of_workers(
     alone, together = Crew(load, 1, requests), Crew(load, workers, requests)
     assert together.asked == alone.asked
     assert sum(together.scheduled) == together.issued == requests
-    assert [index for _, index in alone.asker.asked] == [(2 + k) % len(SAMPLES) for k in range(requests)]
+    assert [index for _, index in alone.runner.asked] == [(2 + k) % len(SAMPLES) for k in range(requests)]
 
 
 @settings(max_examples=30)
 @given(workers=st.integers(1, 9), duration_ms=st.integers(1, 200))
 def test_an_open_loop_ends_with_its_duration(workers: int, duration_ms: int) -> None:
     """Together the workers schedule what is due before the end, and nothing else."""
-    crew = Crew(open_loop("constant", 200), workers, duration_s=duration_ms / 1000)
-    assert [index - START_NS for index, _ in crew.asked] == [k * 5 * MS for k in range(-(-duration_ms // 5))]
-    assert sum(crew.scheduled) == len(crew.asked)
+    pool = Crew(open_loop("constant", 200), workers, duration_s=duration_ms / 1000)
+    assert [index - START_NS for index, _ in pool.asked] == [k * 5 * MS for k in range(-(-duration_ms // 5))]
+    assert sum(pool.scheduled) == len(pool.asked)
 
 
 @settings(max_examples=30)
 @given(workers=st.integers(1, 9), users=st.integers(1, 12), requests=st.integers(1, 60))
 def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users: int, requests: int) -> None:
     """By as many users as there are to be, each number once, and none before the start."""
-    crew = Crew(Closed(users), workers, requests)
-    assert sum(crew.scheduled) == crew.issued == requests
-    assert crew.asker.most_in_flight == min(users, requests)
+    pool = Crew(Closed(users), workers, requests)
+    assert sum(pool.scheduled) == pool.issued == requests
+    assert pool.runner.most_in_flight == min(users, requests)
     expected = [(2 + k) % len(SAMPLES) for k in range(requests)]
-    assert sorted(index for _, index in crew.asked) == sorted(expected)
-    assert min(moment for moment, _ in crew.asked) == START_NS
+    assert sorted(index for _, index in pool.asked) == sorted(expected)
+    assert min(moment for moment, _ in pool.asked) == START_NS
     # All users stay busy to the end: no worker has a part of the requests of its own.
     rounds = -(-requests // users)
-    assert max(moment for moment, _ in crew.asked) == START_NS + (rounds - 1) * 20 * MS
+    assert max(moment for moment, _ in pool.asked) == START_NS + (rounds - 1) * 20 * MS
 
 
 def test_a_closed_loop_ends_with_its_duration() -> None:
     """Five rounds of 20 ms begin within 90 ms, of three users in two workers."""
-    crew = Crew(Closed(3), 2, duration_s=0.09)
-    assert sum(crew.scheduled) == len(crew.asked) == 15
+    pool = Crew(Closed(3), 2, duration_s=0.09)
+    assert sum(pool.scheduled) == len(pool.asked) == 15
 
 
 class Full:
@@ -191,20 +191,20 @@ def test_nothing_is_issued_without_room(load: Load) -> None:
 
     async def scenario() -> None:
         clock, full = ManualClock(0), Full()
-        asker = Asker(clock)
-        issuer = Issuer(plan_of(load, 10, None), Agenda(SAMPLES), asker, clock, room=full)
+        runner = Asker(clock)
+        issuer = Issuer(plan_of(load, 10, None), Agenda(SAMPLES), runner, clock, room=full)
 
         async def work() -> None:
             issuing = asyncio.create_task(issuer.issue(Phase("performance", START_NS, 10)))
             await clock.sleep_until(30 * MS)
-            assert asker.asked == []
+            assert runner.asked == []
             full.full = False
             full.room.set()
             assert await issuing == 10
             await issuer.settle()
 
         await see_through(clock, work())
-        due = [index for index, _ in sorted(asker.asked)]
+        due = [index for index, _ in sorted(runner.asked)]
         assert len(due) == 10
         if load == OPEN[0]:
             assert due == [START_NS + k * 5 * MS for k in range(10)]
@@ -250,9 +250,9 @@ def test_no_more_are_under_way_than_there_are_places(
     """The schedule is the same, who is due when all places are taken waits, and none is left out."""
     bounded = Crew(replace(load, limit=places), workers, requests)
     assert bounded.asked == Crew(load, 1, requests).asked
-    assert bounded.asker.most_in_flight <= places
+    assert bounded.runner.most_in_flight <= places
     if workers == 1 and isinstance(load, Offline):
-        assert bounded.asker.most_in_flight == min(places, requests)
+        assert bounded.runner.most_in_flight == min(places, requests)
     assert sum(bounded.scheduled) == bounded.issued == requests
 
 
@@ -261,11 +261,11 @@ def test_who_has_no_place_before_the_end_never_leaves() -> None:
     bounded = Crew(open_loop("constant", 200, limit=2), 1, duration_s=1.0)
     assert bounded.scheduled == [200]
     assert bounded.issued == 100
-    assert bounded.asker.most_in_flight == 2
+    assert bounded.runner.most_in_flight == 2
 
 
 def test_the_log_says_since_when_there_was_a_place() -> None:
     """Only of those that had to wait: when the answer ahead came."""
-    crew = Crew(Offline(limit=2), 1, requests=5)
+    pool = Crew(Offline(limit=2), 1, requests=5)
     first, then, last = START_NS, START_NS + 20 * MS, START_NS + 40 * MS
-    assert [more.get("free_ns", first) for more in crew.asker.more] == [first, first, then, then, last]
+    assert [more.get("free_ns", first) for more in pool.runner.more] == [first, first, then, then, last]

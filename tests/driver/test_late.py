@@ -106,8 +106,8 @@ def asked(make: Any, writes: Sequence[bytes]) -> tuple[Server, int, dict[str, An
                 assert server.done.wait(30)
 
         transport = make(endpoint(url, {}), Timeouts(30))
-        asker, sample = RequestRunner(transport, chat_completions, Generation("m"), emit), Sample(0, "hi")
-        await asker.ask(sample, asker.prepare(sample), time.monotonic_ns(), "performance")
+        runner, sample = RequestRunner(transport, chat_completions, Generation("m"), emit), Sample(0, "hi")
+        await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
         await transport.close()
 
     with serving(writes) as (server, url):

@@ -77,9 +77,9 @@ def test_streams(
             serve([wire.chunked(body)], [wire.chunked(cut or body)]) as server,
             connect(server.url) as link,
         ):
-            asker = RequestRunner(link, codec, Generation("m"), events.append)
+            runner = RequestRunner(link, codec, Generation("m"), events.append)
             for _ in range(2):
-                await asker.ask(SAMPLE, asker.prepare(SAMPLE), time.monotonic_ns(), "performance")
+                await runner.run(SAMPLE, runner.prepare(SAMPLE), time.monotonic_ns(), "performance")
             requests: list[bytes] = server.requests
             return requests
 
@@ -102,11 +102,11 @@ def test_one_json_text(run: Any, serve: Any, connect: Any, wire: Any) -> None:
 
     async def scenario() -> None:
         async with serve(*([wire.json(answer)] for answer in answers)) as server, connect(server.url) as link:
-            asker = RequestRunner(
+            runner = RequestRunner(
                 link, codec_of("json", {"finish_at": "why"}), Generation("m"), events.append
             )
             for _ in answers:
-                await asker.ask(SAMPLE, asker.prepare(SAMPLE), time.monotonic_ns(), "performance")
+                await runner.run(SAMPLE, runner.prepare(SAMPLE), time.monotonic_ns(), "performance")
 
     run(scenario())
     ends = [event.data for event in events if event.type in {EventType.COMPLETE, EventType.ERROR}]

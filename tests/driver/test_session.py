@@ -47,7 +47,7 @@ class FakeAsker:
         self.clock.spend(self.prepare_ns)
         return sample.prompt.encode()
 
-    async def ask(
+    async def run(
         self, sample: Sample, body: bytes, scheduled_ns: int, phase: str, *_: object
     ) -> TurnOutcome:
         """Succeed after the service time."""
@@ -79,7 +79,7 @@ class Run:
     ) -> None:
         self.events: list[Event] = []
         self.clock = ManualClock(0)
-        self.asker = FakeAsker(self.clock, round(service_ms * MS), round(prepare_ms * MS))
+        self.runner = FakeAsker(self.clock, round(service_ms * MS), round(prepare_ms * MS))
         settings = {"requests": None, "duration_s": None, "warmup": 0}
         self.plan = Plan(
             load=load,
@@ -93,7 +93,7 @@ class Run:
 
     async def _run(self, stop_at_ms: list[float]) -> None:
         stop = Stop()
-        self.issuer = Issuer(self.plan, Agenda(SAMPLES), self.asker, self.clock)
+        self.issuer = Issuer(self.plan, Agenda(SAMPLES), self.runner, self.clock)
         session = Session(self.plan, self.issuer, self.events.append, self.clock, stop)
         running = asyncio.create_task(session.run())
         stops = [asyncio.create_task(self._stop(stop, index)) for index in stop_at_ms]
@@ -112,7 +112,7 @@ class Run:
 
     def of(self, phase: str) -> list[tuple[int, int]]:
         """When the requests of a phase were due, and when they were issued, in ms."""
-        return [(due / MS, index / MS) for due, index, in_phase, _ in self.asker.asked if in_phase == phase]
+        return [(due / MS, index / MS) for due, index, in_phase, _ in self.runner.asked if in_phase == phase]
 
     def event(self, kind: EventType) -> Event:
         """The only event of a kind."""
@@ -128,7 +128,7 @@ def closed(concurrency: int) -> Load:
 def test_a_closed_loop_keeps_its_number_in_flight() -> None:
     """Two users share ten requests; each asks again as soon as it is answered."""
     run = Run(closed(2), requests=10)
-    assert run.asker.most_in_flight == 2
+    assert run.runner.most_in_flight == 2
     assert [index for _, index in run.of("performance")] == [0, 0, 10, 10, 20, 20, 30, 30, 40, 40]
     assert run.issuer.progress.completed == 10
     assert run.issuer.progress.in_flight == 0
@@ -136,15 +136,15 @@ def test_a_closed_loop_keeps_its_number_in_flight() -> None:
 
 def test_a_closed_loop_never_issues_more_than_it_was_asked_for() -> None:
     """More users than requests, and a number that does not divide by the users."""
-    assert len(Run(closed(8), requests=3).asker.asked) == 3
-    assert len(Run(closed(4), requests=10).asker.asked) == 10
+    assert len(Run(closed(8), requests=3).runner.asked) == 3
+    assert len(Run(closed(4), requests=10).runner.asked) == 10
 
 
 def test_an_open_loop_issues_at_its_times_whatever_the_server_does() -> None:
     """With answers that take 25 intervals, requests still leave on time."""
     run = Run(open_loop("constant", 100), service_ms=245, requests=50)
     assert run.of("performance") == [(10 * k, 10 * k) for k in range(50)]
-    assert run.asker.most_in_flight == 25
+    assert run.runner.most_in_flight == 25
 
 
 def test_a_duration_is_the_time_it_says() -> None:
@@ -169,7 +169,7 @@ def test_the_first_of_two_limits_ends_the_run() -> None:
 def test_a_client_that_is_too_slow_still_stops_on_time() -> None:
     """What was due before the end and not issued by then is scheduled, and never issued."""
     run = Run(open_loop("constant", 1000), prepare_ms=2, duration_s=0.1)
-    assert 0 < len(run.asker.asked) < 60
+    assert 0 < len(run.runner.asked) < 60
     assert max(index for _, index in run.of("performance")) <= 102
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data == {"reason": "duration", "scheduled": 100}
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).at_ns / MS <= 102
@@ -178,7 +178,7 @@ def test_a_client_that_is_too_slow_still_stops_on_time() -> None:
 def test_late_requests_leave_together() -> None:
     """A late open loop does not wait for a turn of the event loop for each request."""
     run = Run(open_loop("constant", 1_000_000), requests=100, service_ms=1)
-    assert run.asker.most_in_flight == 100
+    assert run.runner.most_in_flight == 100
     assert [due for due, _ in run.of("performance")] == [pytest.approx(k / 1000) for k in range(100)]
 
 
@@ -199,20 +199,20 @@ def test_failures_that_come_at_once_let_others_run() -> None:
     """A user whose requests fail without waiting for anything does not hold up the event loop."""
 
     class Refused(FakeAsker):
-        async def ask(self, *_: object) -> TurnOutcome:
+        async def run(self, *_: object) -> TurnOutcome:
             self.asked.append((0, 0, "performance", 0))
             return TurnOutcome("reset", None, 0)
 
     async def run() -> int:
         clock, stop = ManualClock(), Stop()
-        asker = Refused(clock, 1)
+        runner = Refused(clock, 1)
         plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, Timeouts(60))
-        issuer = Issuer(plan, Agenda(SAMPLES), asker, clock)
+        issuer = Issuer(plan, Agenda(SAMPLES), runner, clock)
         running = asyncio.create_task(Session(plan, issuer, lambda _: None, clock, stop).run())
         await asyncio.sleep(0.01)
         stop.ask()
         await running
-        return len(asker.asked)
+        return len(runner.asked)
 
     assert 0 < asyncio.run(run()) < 1_000_000
 
@@ -234,15 +234,15 @@ def test_the_warm_up_is_over_before_the_measurement_begins() -> None:
 def test_samples_are_asked_in_order_again_and_again() -> None:
     """When they run out, they start from the first."""
     run = Run(closed(1), requests=7)
-    assert [index for _, _, _, index in run.asker.asked] == [0, 1, 2, 0, 1, 2, 0]
+    assert [index for _, _, _, index in run.runner.asked] == [0, 1, 2, 0, 1, 2, 0]
 
 
 @pytest.mark.parametrize("load", [closed(3), open_loop("poisson", 300)])
 def test_asking_to_stop_once_drains(load: Load) -> None:
     """Nothing new is issued, what is in flight is awaited, and the log says interrupted."""
     run = Run(load, duration_s=100, stop_at_ms=[55])
-    assert run.asker.cancelled == 0
-    assert run.issuer.progress.completed == len(run.asker.asked) > 0
+    assert run.runner.cancelled == 0
+    assert run.issuer.progress.completed == len(run.runner.asked) > 0
     assert max(index for _, index in run.of("performance")) <= 55
     assert run.event(EventType.STOP_PERFORMANCE_TRACKING).data["reason"] == "interrupted"
     assert run.event(EventType.TEST_ENDED).data == {"reason": "interrupted"}
@@ -251,7 +251,7 @@ def test_asking_to_stop_once_drains(load: Load) -> None:
 def test_asking_twice_gives_up_what_is_in_flight() -> None:
     """The session ends at once, and still in order."""
     run = Run(closed(3), service_ms=60_000, duration_s=100, stop_at_ms=[55, 70])
-    assert run.asker.cancelled == 3
+    assert run.runner.cancelled == 3
     assert run.event(EventType.TEST_ENDED).at_ns / MS == 70
 
 
@@ -270,7 +270,7 @@ def test_a_bug_in_a_turn_is_not_swallowed() -> None:
     """An exception that is not a failure of a request ends the session."""
 
     class Broken(FakeAsker):
-        async def ask(self, *_: object) -> TurnOutcome:
+        async def run(self, *_: object) -> TurnOutcome:
             raise ZeroDivisionError
 
     async def run() -> None:

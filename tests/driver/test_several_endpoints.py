@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 
 def measure(log: Path, urls: Sequence[str], load: Load, requests: int | None, **more: Any) -> WorkerPool:
-    """Run a session of two workers; its crew, when it is over."""
+    """Run a session of two workers; its pool, when it is over."""
 
     async def scenario() -> WorkerPool:
         limits: dict[str, Any] = {"duration_s": None, "warmup": 0} | more
         named = {"generation": Generation("m"), "protocol": "chat", "seed": 3, "timeouts": Timeouts(60)}
         plan, clock, stop = Plan(load, requests, **(limits | named)), system_clock(), Stop()
-        with WorkerLauncher() as staff:
-            staff.hire(2)
+        with WorkerLauncher() as launcher:
+            launcher.spawn(2)
             recorder = EventRecorder(path=log)
-            crew = WorkerPool(staff, plan, recorder, clock, stop)
-            crew.begin([endpoint(url, {}) for url in urls], Agenda([Sample(0, "a"), Sample(1, "b")]), 4)
-            await crew.ready()
+            pool = WorkerPool(launcher, plan, recorder, clock, stop)
+            pool.begin([endpoint(url, {}) for url in urls], Agenda([Sample(0, "a"), Sample(1, "b")]), 4)
+            await pool.ready()
             with recorder:
-                await Session(plan, crew, recorder.put, clock, stop).run()
-                await crew.end()
+                await Session(plan, pool, recorder.put, clock, stop).run()
+                await pool.end()
         clock.close()
-        return crew
+        return pool
 
     return asyncio.run(scenario())
 
@@ -66,7 +66,7 @@ def test_who_answers_is_asked_where_another_does_not(tmp_path: Path) -> None:
     log = tmp_path / "events.db"
     load = Closed(6)
     with start_mock(ttft="0ms", tokens="2") as quick, start_mock(ttft="100s", tokens="2") as slow:
-        crew = measure(log, [quick.url, slow.url], load, 40, balance="least-in-flight", drain_s=0.05)
+        pool = measure(log, [quick.url, slow.url], load, 40, balance="least-in-flight", drain_s=0.05)
         asked = Counter(issue["endpoint"] for _, issue in told(log, EventType.LOADGEN_ISSUE_CALLED))
         answered = {record.request_id for record in quick.truth(asked[0])}
     assert asked.total() == 40
@@ -77,7 +77,7 @@ def test_who_answers_is_asked_where_another_does_not(tmp_path: Path) -> None:
     assert [(item["reason"], issued[uuid]["endpoint"]) for uuid, item in cancelled] == [
         ("drain_over", 1) for _ in range(asked[1])
     ]
-    assert (crew.progress.completed, crew.progress.given_up) == (asked[0], asked[1])
+    assert (pool.progress.completed, pool.progress.given_up) == (asked[0], asked[1])
     ((_, result),) = told(log, EventType.FINDING)
     assert result["code"] == "drain_over"
     assert result["message"].startswith(f"{asked[1]} requests were still under way 0.05 s after")

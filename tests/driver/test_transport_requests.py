@@ -126,9 +126,9 @@ def test_a_compressed_answer_is_a_failed_turn(run: Any, serve: Any, connect: Any
 
     async def scenario() -> None:
         async with serve(script) as server, connect(server.url) as transport:
-            asker = RequestRunner(transport, chat_completions, Generation("m"), events.append)
+            runner = RequestRunner(transport, chat_completions, Generation("m"), events.append)
             sample = Sample(0, "why?")
-            await asker.ask(sample, asker.prepare(sample), time.monotonic_ns(), "performance")
+            await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
 
     run(scenario())
     assert (events[-1].type.name, events[-1].data["error"]) == ("ERROR", Failure.DECODE_ERROR)

@@ -32,7 +32,7 @@ KEY = "sk-0123456789-abcdef"
 Taken = "tuple[list[Event], Outcome | None]"
 
 
-def asker(
+def make_runner(
     url: str,
     emit: Callable[[Event], None],
     *,
@@ -40,7 +40,7 @@ def asker(
     codec: Any = chat_completions,
     **options: Any,
 ) -> RequestRunner:
-    """An asker with a key."""
+    """An runner with a key."""
     target = endpoint(url, {"Authorization": f"Bearer {KEY}"})
     return RequestRunner(HttpTransport(target, Timeouts(timeout_s)), codec, Generation("m"), emit, **options)
 
@@ -54,9 +54,9 @@ def take(run: Any, serve: Any) -> Callable[..., Taken]:
 
         async def scenario() -> TurnOutcome:
             async with serve(script) as server:
-                asking = asker(server.url, events.append, **options)
-                outcome = await asking.ask(SAMPLE, asking.prepare(SAMPLE), time.monotonic_ns(), "performance")
-                await asking._transports[0].close()
+                runner = make_runner(server.url, events.append, **options)
+                outcome = await runner.run(SAMPLE, runner.prepare(SAMPLE), time.monotonic_ns(), "performance")
+                await runner._transports[0].close()
                 return outcome
 
         outcome = run(scenario())
@@ -353,10 +353,10 @@ def test_a_limit_of_output_tokens_is_logged(run: Any, serve: Any, wire: Any) -> 
 
     async def scenario() -> None:
         async with serve([wire.chunked(wire.STREAM)]) as server:
-            asking = asker(server.url, events.append)
+            runner = make_runner(server.url, events.append)
             for sample in (SAMPLE, Sample(4, "what?", max_tokens=9)):
-                await asking.ask(sample, asking.prepare(sample), 0, "warmup")
-            await asking._transports[0].close()
+                await runner.run(sample, runner.prepare(sample), 0, "warmup")
+            await runner._transports[0].close()
 
     run(scenario())
     issued = [event for event in events if event.type is EventType.LOADGEN_ISSUE_CALLED]
@@ -378,10 +378,10 @@ def test_a_prompt_s_texts_are_logged_once(run: Any, serve: Any, wire: Any) -> No
 
     async def scenario() -> list[bytes]:
         async with serve([wire.chunked(wire.STREAM)]) as server:
-            asking = asker(server.url, events.append)
+            runner = make_runner(server.url, events.append)
             for sample in samples:
-                await asking.ask(sample, asking.prepare(sample), 0, "warmup")
-            await asking._transports[0].close()
+                await runner.run(sample, runner.prepare(sample), 0, "warmup")
+            await runner._transports[0].close()
             return server.requests
 
     requests = run(scenario())
@@ -404,14 +404,14 @@ def test_a_request_that_is_given_up(run: Any, serve: Any, wire: Any, step: Any, 
 
     async def scenario() -> None:
         async with serve([wire.head(transfer_encoding="chunked"), *body, step.HANG]) as server:
-            asking = asker(server.url, events.append)
-            task = asyncio.create_task(asking.ask(SAMPLE, asking.prepare(SAMPLE), 0, "performance"))
+            runner = make_runner(server.url, events.append)
+            task = asyncio.create_task(runner.run(SAMPLE, runner.prepare(SAMPLE), 0, "performance"))
             await server.hanging.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
             await server.hung_up.wait()
-            await asking._transports[0].close()
+            await runner._transports[0].close()
 
     run(scenario())
     assert_sound(events)
@@ -431,17 +431,17 @@ def test_a_long_answer_that_has_come_is_told_before_all_is_said_to_be_told(
         events: list[Event] = []
         body = wire.TOKEN * 20_000 + wire.STREAM
         async with serve([wire.head(content_length=len(body)) + body]) as server:
-            asking = asker(server.url, events.append)
+            runner = make_runner(server.url, events.append)
             asked_ns = time.monotonic_ns()
-            turn = asyncio.create_task(asking.ask(SAMPLE, asking.prepare(SAMPLE), asked_ns, "performance"))
-            while not asking._decoding:
+            turn = asyncio.create_task(runner.run(SAMPLE, runner.prepare(SAMPLE), asked_ns, "performance"))
+            while not runner._decoding:
                 assert not turn.done()
                 await asyncio.sleep(0)
             came_ns = time.monotonic_ns()
-            assert await asking.caught_up() > came_ns
+            assert await runner.caught_up() > came_ns
             assert events[-1].type is EventType.COMPLETE
             await turn
-            await asking._transports[0].close()
+            await runner._transports[0].close()
 
     run(scenario())
 
@@ -450,7 +450,7 @@ def test_a_transport_that_cannot_tell_is_complete_until_the_first_request_that_i
     """No answer to it can have come before it was issued."""
 
     async def scenario() -> None:
-        asking = asker("http://127.0.0.1:9", lambda _: None)
+        runner = make_runner("http://127.0.0.1:9", lambda _: None)
         release = asyncio.Event()
 
         async def send(_: Any, exchange: Any) -> None:
@@ -460,16 +460,16 @@ def test_a_transport_that_cannot_tell_is_complete_until_the_first_request_that_i
         async def caught_up() -> None:
             return None
 
-        asking._transports = (SimpleNamespace(send=send, caught_up=caught_up),)  # type: ignore[assignment]
+        runner._transports = (SimpleNamespace(send=send, caught_up=caught_up),)  # type: ignore[assignment]
         before_ns = time.monotonic_ns()
-        assert await asking.caught_up() > before_ns
+        assert await runner.caught_up() > before_ns
         issued_ns = time.monotonic_ns()
-        turn = asyncio.create_task(asking.ask(SAMPLE, b"", issued_ns, "performance"))
+        turn = asyncio.create_task(runner.run(SAMPLE, b"", issued_ns, "performance"))
         await asyncio.sleep(0)
         open_ns = time.monotonic_ns()
-        assert issued_ns <= await asking.caught_up() <= open_ns
+        assert issued_ns <= await runner.caught_up() <= open_ns
         release.set()
         await turn
-        assert await asking.caught_up() > open_ns
+        assert await runner.caught_up() > open_ns
 
     run(scenario())

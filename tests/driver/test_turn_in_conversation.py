@@ -30,13 +30,13 @@ FIRST = Sample(
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at":'}}
 
 
-def asker(urls: Sequence[str], events: list[Event]) -> tuple[RequestRunner, list[HttpTransport]]:
-    """An asker of several endpoints."""
+def make_runner(urls: Sequence[str], events: list[Event]) -> tuple[RequestRunner, list[HttpTransport]]:
+    """An runner of several endpoints."""
     transports = [HttpTransport(endpoint(url, {}), Timeouts(10)) for url in urls]
-    asking = RequestRunner(
+    runner = RequestRunner(
         transports[0], chat_completions, Generation("m"), events.append, further=transports[1:]
     )
-    return asking, transports
+    return runner, transports
 
 
 def issues(events: list[Event]) -> list[dict[str, Any]]:
@@ -60,10 +60,10 @@ def test_an_answer_is_a_message_for_the_next_turn(run: Any, serve: Any, wire: An
 
     async def scenario() -> list[Any]:
         async with serve([script]) as server:
-            asking, transports = asker([server.url], events)
+            runner, transports = make_runner([server.url], events)
             text = FIRST, replace(FIRST, follow_ups=())
             answers = [
-                (await asking.ask(item, asking.prepare(item), time.monotonic_ns(), "performance")).answer
+                (await runner.run(item, runner.prepare(item), time.monotonic_ns(), "performance")).answer
                 for item in text
             ]
             await transports[0].close()
@@ -86,14 +86,14 @@ def test_the_log_keeps_of_each_turn_what_is_new(run: Any, serve: Any, wire: Any)
 
     async def scenario() -> list[bytes]:
         async with serve([script]) as server:
-            asking, transports = asker([server.url], events)
+            runner, transports = make_runner([server.url], events)
             for _ in range(2):
                 text = salted(FIRST, "5a17")
                 more = {"conversation": "c", "salt": "5a17"}
                 for sample in (FIRST, text.after({"role": "assistant", "content": "hi"})):
-                    body = asking.prepare(text if sample is FIRST else sample)
+                    body = runner.prepare(text if sample is FIRST else sample)
                     payload = more | {"turn": sample.turn}
-                    await asking.ask(sample, body, time.monotonic_ns(), "performance", 0, payload)
+                    await runner.run(sample, body, time.monotonic_ns(), "performance", 0, payload)
             await transports[0].close()
             return list(server.requests)
 
@@ -122,9 +122,9 @@ def test_each_request_goes_where_it_should(run: Any, serve: Any, wire: Any) -> N
 
     async def scenario() -> list[int]:
         async with serve(script) as first, serve(script) as other:
-            asking, transports = asker([first.url, other.url], events)
+            runner, transports = make_runner([first.url, other.url], events)
             for number in (0, 1, 1):
-                await asking.ask(FIRST, asking.prepare(FIRST), time.monotonic_ns(), "performance", number)
+                await runner.run(FIRST, runner.prepare(FIRST), time.monotonic_ns(), "performance", number)
             for transport in transports:
                 await transport.close()
             return [len(first.requests), len(other.requests)]
@@ -139,12 +139,12 @@ def test_what_is_given_up_says_why(run: Any, serve: Any, step: Any) -> None:
 
     async def scenario() -> None:
         async with serve([step.HANG]) as server:
-            asking, transports = asker([server.url], events)
+            runner, transports = make_runner([server.url], events)
             for reason in (None, "drain_over"):
                 if reason:
-                    asking.give_up_for(reason)
-                body = asking.prepare(FIRST)
-                task = asyncio.create_task(asking.ask(FIRST, body, time.monotonic_ns(), "performance"))
+                    runner.give_up_for(reason)
+                body = runner.prepare(FIRST)
+                task = asyncio.create_task(runner.run(FIRST, body, time.monotonic_ns(), "performance"))
                 await server.hanging.wait()
                 server.hanging.clear()
                 task.cancel()

@@ -45,11 +45,11 @@ async def taken(
 ) -> Taken:
     """Take a turn; its events. Something may happen meanwhile."""
     events: list[Event] = []
-    asker = RequestRunner(
+    runner = RequestRunner(
         transport, chat_completions, Generation("m"), events.append, retries=retries, allowance=allowance
     )
-    body = asker.prepare(SAMPLE)
-    asking = asyncio.create_task(asker.ask(SAMPLE, body, time.monotonic_ns(), "performance"))
+    body = runner.prepare(SAMPLE)
+    asking = asyncio.create_task(runner.run(SAMPLE, body, time.monotonic_ns(), "performance"))
     if during is not None:
         await during(asking)
     await asyncio.gather(asking, return_exceptions=True)

@@ -60,10 +60,10 @@ def measure(
 
     async def scenario() -> None:
         transport = HttpTransport(endpoint(url, {}, verify=False), Timeouts(30))
-        asker = RequestRunner(transport, codec, Generation("m", **generation), emit)
+        runner = RequestRunner(transport, codec, Generation("m", **generation), emit)
         for sample in SAMPLES:
-            body = asker.prepare(sample)
-            await asker.ask(sample, body, time.monotonic_ns(), "performance")
+            body = runner.prepare(sample)
+            await runner.run(sample, body, time.monotonic_ns(), "performance")
         await transport.close()
 
     run(scenario())

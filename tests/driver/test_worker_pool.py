@@ -1,4 +1,4 @@
-"""A crew of real processes: it issues its share, reports everything, and its end is noticed."""
+"""A pool of real processes: it issues its share, reports everything, and its end is noticed."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ def plan_of(load: Load, requests: int | None = None, duration_s: float | None = 
 
 
 class Running:
-    """A session with a crew of processes, in the running event loop."""
+    """A session with a pool of processes, in the running event loop."""
 
-    def __init__(self, staff: WorkerLauncher, plan: Plan, log: Path, bounds: QueueBounds) -> None:
-        self.staff = staff
+    def __init__(self, launcher: WorkerLauncher, plan: Plan, log: Path, bounds: QueueBounds) -> None:
+        self.launcher = launcher
         self.stop = Stop()
         self.clock = system_clock()
         self.recorder = EventRecorder(path=log)
-        self.crew = WorkerPool(staff, plan, self.recorder, self.clock, self.stop, bounds)
-        self.session = Session(plan, self.crew, self.recorder.put, self.clock, self.stop)
+        self.pool = WorkerPool(launcher, plan, self.recorder, self.clock, self.stop, bounds)
+        self.session = Session(plan, self.pool, self.recorder.put, self.clock, self.stop)
 
     async def run(self) -> None:
         """Run the session to its end."""
         await self.session.run()
-        await self.crew.end()
+        await self.pool.end()
 
 
 @asynccontextmanager
@@ -96,11 +96,11 @@ async def session(
     bounds: QueueBounds = QueueBounds(),  # noqa: B008 (a frozen value)
 ) -> AsyncIterator[Running]:
     """A session whose workers are ready."""
-    with WorkerLauncher() as staff:
-        staff.hire(workers)
-        running = Running(staff, plan, log, bounds)
-        running.crew.begin([endpoint(mock.url, {"Authorization": f"Bearer {SECRET}"})], Agenda(samples))
-        await running.crew.ready()
+    with WorkerLauncher() as launcher:
+        launcher.spawn(workers)
+        running = Running(launcher, plan, log, bounds)
+        running.pool.begin([endpoint(mock.url, {"Authorization": f"Bearer {SECRET}"})], Agenda(samples))
+        await running.pool.ready()
         with running.recorder:
             yield running
         running.clock.close()
@@ -137,8 +137,8 @@ def test_each_prompt_is_asked_once(quick_mock: MockProcess, tmp_path: Path, load
         plan = plan_of(load, 100, warmup=10)
         async with session(quick_mock, log, plan, samples, workers=3) as running:
             await running.run()
-            assert running.crew.progress.completed == running.crew.progress.issued == 100
-            assert running.crew.progress.in_flight == 0
+            assert running.pool.progress.completed == running.pool.progress.issued == 100
+            assert running.pool.progress.in_flight == 0
 
     asyncio.run(scenario())
     result = events(log)
@@ -231,11 +231,11 @@ def test_a_worker_that_is_killed_is_noticed(tmp_path: Path) -> None:
         plan = plan_of(CLOSED, duration_s=60, budget=ErrorBudget(errors=1))
         async with session(mock, log, plan, [Sample(0, "a")]) as running:
             task = asyncio.create_task(running.run())
-            await until(lambda: running.crew.progress.in_flight >= 5)
-            os.kill(running.staff.processes[1].pid, signal.SIGKILL)
+            await until(lambda: running.pool.progress.in_flight >= 5)
+            os.kill(running.launcher.processes[1].pid, signal.SIGKILL)
             await asyncio.wait_for(task, 30)
-            assert running.crew.progress.errors["worker_lost"] > 0
-            assert running.crew.progress.in_flight == 0
+            assert running.pool.progress.errors["worker_lost"] > 0
+            assert running.pool.progress.in_flight == 0
 
     with start_mock(ttft="200ms", itl="20ms", tokens="10") as mock:
         asyncio.run(scenario(mock))
@@ -298,13 +298,13 @@ def test_a_worker_that_is_never_ready(quick_mock: MockProcess, tmp_path: Path) -
     """There is an error that says how it ended, and no log."""
 
     async def scenario() -> None:
-        with WorkerLauncher() as staff:
-            staff.hire(2)
-            os.kill(staff.processes[0].pid, signal.SIGKILL)
-            running = Running(staff, plan_of(CLOSED, 10), tmp_path / "events.db", QueueBounds())
-            running.crew.begin([endpoint(quick_mock.url, {})], Agenda([Sample(0, "a")]))
+        with WorkerLauncher() as launcher:
+            launcher.spawn(2)
+            os.kill(launcher.processes[0].pid, signal.SIGKILL)
+            running = Running(launcher, plan_of(CLOSED, 10), tmp_path / "events.db", QueueBounds())
+            running.pool.begin([endpoint(quick_mock.url, {})], Agenda([Sample(0, "a")]))
             with pytest.raises(WorkerLostError, match=r"worker 0 of 2 was lost \(killed by SIGKILL\)"):
-                await running.crew.ready()
+                await running.pool.ready()
             running.clock.close()
             running.recorder.close()
 
@@ -320,7 +320,7 @@ def test_stopping(tmp_path: Path, asks: int) -> None:
     async def scenario(mock: MockProcess) -> None:
         async with session(mock, log, plan_of(CLOSED, duration_s=60), [Sample(0, "a")]) as running:
             task = asyncio.create_task(running.run())
-            await until(lambda: running.crew.progress.in_flight >= 5)
+            await until(lambda: running.pool.progress.in_flight >= 5)
             for _ in range(asks):
                 running.stop.ask()
             await asyncio.wait_for(task, 30)
@@ -345,7 +345,7 @@ def test_secrets_are_on_no_command_line(quick_mock: MockProcess, tmp_path: Path)
 
     async def scenario() -> None:
         async with session(quick_mock, tmp_path / "events.db", plan_of(CLOSED, 1), []) as running:
-            folders = [PROC / str(process.pid) for process in running.staff.processes]
+            folders = [PROC / str(process.pid) for process in running.launcher.processes]
             payload.extend(
                 [(folder / name).read_bytes() for name in ("cmdline", "environ")] for folder in folders
             )
@@ -357,10 +357,10 @@ def test_secrets_are_on_no_command_line(quick_mock: MockProcess, tmp_path: Path)
 
 def test_workers_end_with_their_staff() -> None:
     """Also those that never got a message; and they do not mind the signals of a terminal."""
-    with WorkerLauncher() as staff:
-        staff.hire(2)
-        staff.hire(1)
-        first, second = staff.processes
+    with WorkerLauncher() as launcher:
+        launcher.spawn(2)
+        launcher.spawn(1)
+        first, second = launcher.processes
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             os.kill(first.pid, number)
             os.kill(second.pid, number)
@@ -376,8 +376,8 @@ def test_a_worker_that_is_stopped_for_ever(tmp_path: Path) -> None:
         plan = plan_of(CLOSED, duration_s=60)
         async with session(mock, log, plan, [Sample(0, "a")], bounds=bounds) as running:
             task = asyncio.create_task(running.run())
-            await until(lambda: running.crew.in_flight >= 5)
-            os.kill(running.staff.processes[0].pid, signal.SIGSTOP)
+            await until(lambda: running.pool.in_flight >= 5)
+            os.kill(running.launcher.processes[0].pid, signal.SIGSTOP)
             await asyncio.wait_for(task, 30)
 
     with start_mock(ttft="50ms", itl="20ms", tokens="10") as mock:
@@ -403,7 +403,7 @@ def test_an_abort_does_not_wait_for_the_disk(
             with closing(sqlite3.connect(log, isolation_level=None)) as blocker:
                 blocker.execute("BEGIN IMMEDIATE")
                 task = asyncio.create_task(running.run())
-                await until(lambda: running.crew._pause is not None and running.recorder.stalled_s > 0)
+                await until(lambda: running.pool._pause is not None and running.recorder.stalled_s > 0)
                 running.stop.ask()
                 running.stop.ask()
                 await asyncio.wait_for(task, 30)
@@ -421,18 +421,18 @@ def test_a_log_is_complete_until_the_last_worker_is() -> None:
     async def scenario() -> list[int]:
         text: list[int] = []
         recorder = SimpleNamespace(expect_completeness=lambda: None, complete_until=text.append)
-        staff = SimpleNamespace(turnstile=None, processes=[])
-        crew = WorkerPool(staff, plan_of(CLOSED, 1), recorder, system_clock(), Stop())  # type: ignore[arg-type]
+        launcher = SimpleNamespace(counter=None, processes=[])
+        pool = WorkerPool(launcher, plan_of(CLOSED, 1), recorder, system_clock(), Stop())  # type: ignore[arg-type]
         first, other = (SimpleNamespace(complete_until_ns=0, ended=False, lost=False) for _ in range(2))
-        crew._workers = [first, other]  # type: ignore[list-item]
+        pool._workers = [first, other]  # type: ignore[list-item]
         for member, until_ns in ((first, 5), (other, 3), (other, 7), (first, 6)):
             member.complete_until_ns = until_ns
-            crew.on_completeness()
+            pool.on_completeness()
         first.lost = True
         other.complete_until_ns = 9
-        crew.on_completeness()
+        pool.on_completeness()
         first.ended = True
-        crew.on_completeness()
+        pool.on_completeness()
         return text
 
     assert asyncio.run(scenario()) == [3, 5, 6, 9]

@@ -113,18 +113,18 @@ async def session(log: Path, workers: int, history: str) -> Server:
     plan = Plan(
         load, None, None, 0, Generation("m"), "chat", 3, Timeouts(60), sessions=SESSIONS, history=history
     )
-    with WorkerLauncher() as staff:
-        staff.hire(workers)
+    with WorkerLauncher() as launcher:
+        launcher.spawn(workers)
         recorder = EventRecorder(path=log)
-        crew = WorkerPool(staff, plan, recorder, clock, stop)
-        crew.begin(
+        pool = WorkerPool(launcher, plan, recorder, clock, stop)
+        pool.begin(
             [endpoint(url, {})], Agenda([sample(index) for index in range(SESSIONS)], conversations=True)
         )
-        await crew.ready()
+        await pool.ready()
         with recorder:
-            await Session(plan, crew, recorder.put, clock, stop).run()
-            await crew.end()
-        assert (crew.progress.sessions, crew.progress.completed) == (SESSIONS, SESSIONS * TURNS)
+            await Session(plan, pool, recorder.put, clock, stop).run()
+            await pool.end()
+        assert (pool.progress.sessions, pool.progress.completed) == (SESSIONS, SESSIONS * TURNS)
     clock.close()
     await server.close()
     return server

@@ -50,12 +50,12 @@ def test_the_client_sees_what_the_server_did() -> None:
 
 async def _ask(url: str, events: list[Event]) -> None:
     transport = HttpTransport(endpoint(url, {}), Timeouts(total_s=30))
-    asker = RequestRunner(transport, chat_completions, Generation("m"), events.append)
+    runner = RequestRunner(transport, chat_completions, Generation("m"), events.append)
     samples = iter([Sample(number, "why?") for number in range(REQUESTS)])
 
     async def user() -> None:
         for sample in samples:
-            await asker.ask(sample, asker.prepare(sample), time.monotonic_ns(), "performance")
+            await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
 
     await asyncio.gather(*(user() for _ in range(CONCURRENCY)))
     await transport.close()

@@ -44,7 +44,7 @@ class TurnRunner(Protocol):
     def prepare(self, sample: Sample) -> bytes:
         """Encode the request's body ahead of its time."""
 
-    async def ask(
+    async def run(
         self,
         sample: Sample,
         body: bytes,
@@ -243,7 +243,7 @@ class Conversations:
         progress.in_flight += 1
         progress.issued += measured
         try:
-            outcome = await self._runner.ask(sample, body, scheduled_ns, phase.name, endpoint, more)
+            outcome = await self._runner.run(sample, body, scheduled_ns, phase.name, endpoint, more)
         except asyncio.CancelledError:
             progress.given_up += 1
             raise

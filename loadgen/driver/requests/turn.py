@@ -107,7 +107,7 @@ class RequestRunner:
         """Say why requests are given up from now on."""
         self._giving_up_for = reason
 
-    async def ask(
+    async def run(
         self,
         sample: Sample,
         body: bytes,

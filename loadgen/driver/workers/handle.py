@@ -110,7 +110,7 @@ class WorkerHandle:
             self.killed_for = why
             self.process.kill()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Close the line, for which it ends. Letting go twice is harmless."""
         if self._line.fileno() >= 0:
             self._loop.remove_reader(self._line)
@@ -166,7 +166,7 @@ class WorkerHandle:
 
     def _lose(self) -> None:
         self.lost = True
-        self.let_go()
+        self.release()
         self._listener.on_loss(self)
         if not self.answer.done():
             self.answer.set_result(None)

@@ -31,16 +31,16 @@ class WorkerProcess:
 
     Args:
         transport: The name of its transport.
-        turnstile: Where its users get their numbers.
+        counter: Where its users get their numbers.
 
     Attributes:
         line: The parent's end of the socket; when it is closed, the worker ends.
         pid: Its process id.
     """
 
-    def __init__(self, transport: str, turnstile: SharedCounter) -> None:
+    def __init__(self, transport: str, counter: SharedCounter) -> None:
         self.line, theirs = socket.socketpair()
-        fds = (theirs.fileno(), turnstile.fd)
+        fds = (theirs.fileno(), counter.fd)
         with theirs, blocked():
             self._process = start_child(
                 "loadgen.driver.workers.process",
@@ -72,25 +72,25 @@ class WorkerLauncher:
         transport: The name of their transport.
 
     Attributes:
-        turnstile: Where their users get their numbers.
+        counter: Where their users get their numbers.
         processes: The workers.
     """
 
     def __init__(self, transport: str = "native") -> None:
-        self.turnstile = SharedCounter()
+        self.counter = SharedCounter()
         self.processes: list[WorkerProcess] = []
         self._transport = transport
         # What this process may have open, a child may.
         allow_many_files()
 
-    def hire(self, workers: int) -> None:
+    def spawn(self, workers: int) -> None:
         """Start workers until there are this many.
 
         Raises:
             OSError: The system does not let this process have this many.
         """
         while len(self.processes) < workers:
-            self.processes.append(WorkerProcess(self._transport, self.turnstile))
+            self.processes.append(WorkerProcess(self._transport, self.counter))
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +108,7 @@ class WorkerLauncher:
                 process.kill()
         for process in self.processes:
             process.exit_status()
-        self.turnstile.close()
+        self.counter.close()
 
 
 def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:

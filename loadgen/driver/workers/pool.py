@@ -94,7 +94,7 @@ class WorkerPool:
         self._clock = clock
         self._stop = stop
         self._bounds = bounds
-        self._turnstile = launcher.turnstile
+        self._counter = launcher.counter
         self._pause: asyncio.TimerHandle | None = None
         self._aborting: asyncio.TimerHandle | None = None
         self._burials: list[asyncio.Task[str]] = []
@@ -142,7 +142,7 @@ class WorkerPool:
         killing.cancel()
         await asyncio.gather(*self._burials)
         for worker in self._workers:
-            worker.let_go()
+            worker.release()
         if self._pause is not None:
             self._pause.cancel()
 
@@ -150,7 +150,7 @@ class WorkerPool:
 
     async def issue(self, phase: Phase) -> int:
         """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
-        self._turnstile.reset()
+        self._counter.reset()
         self._watch = self._watch or asyncio.create_task(self._watch_over())
         for worker in self._workers:
             worker.issued = 0

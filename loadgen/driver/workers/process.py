@@ -3,7 +3,7 @@
     python -m loadgen.driver.workers.process SOCKET TURNSTILE TRANSPORT
 
 It is born with the signals blocked that a terminal sends to everybody: the parent says what they mean. Both
-numbers are of inherited file descriptors; 0 stands for no turnstile.
+numbers are of inherited file descriptors; 0 stands for no counter.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ _GIVEN_UP_FOR: Final = {
 
 def main() -> None:
     """Run a worker until the parent lets go of it, or is gone: then this process ends at once."""
-    fd, turnstile_fd, transport = sys.argv[1:]
+    fd, counter_fd, transport = sys.argv[1:]
     sock, frames = socket.socket(fileno=int(fd)), FrameReader()
-    turnstile = SharedCounter(int(turnstile_fd)) if int(turnstile_fd) else None
+    counter = SharedCounter(int(counter_fd)) if int(counter_fd) else None
     # What takes time is done before the parent has anything to say.
     make_transport = load_transport(transport)
     calm()
     payloads = _first_payloads(sock, frames)
     config = commanded(payloads[0])
     sock.settimeout(0)
-    worker = Worker(sock, frames, config, make_transport, turnstile)
+    worker = Worker(sock, frames, config, make_transport, counter)
     try:
         asyncio.run(worker.run(payloads[1:]))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
@@ -94,7 +94,7 @@ class Worker:
         frames: What of the next message has arrived.
         config: The first message of the parent.
         make_transport: Makes the transport.
-        turnstile: Where the users of a closed loop get their numbers, when there are other workers.
+        counter: Where the users of a closed loop get their numbers, when there are other workers.
     """
 
     def __init__(
@@ -103,13 +103,13 @@ class Worker:
         frames: FrameReader,
         config: WorkerConfig,
         make_transport: Callable[..., Any],
-        turnstile: SharedCounter | None,
+        counter: SharedCounter | None,
     ) -> None:
         self._sock = sock
         self._frames = frames
         self._config = config
         self._make_transport = make_transport
-        self._claim = turnstile.claim if turnstile else None
+        self._claim = counter.claim if counter else None
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: list[asyncio.Task[None]] = []
 

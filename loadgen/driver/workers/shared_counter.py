@@ -66,7 +66,7 @@ class SharedCounter:
 def _file() -> int:
     """A file without a name, of the counter's size, that a child can inherit."""
     if LINUX:
-        fd = os.memfd_create("turnstile", os.MFD_CLOEXEC)
+        fd = os.memfd_create("counter", os.MFD_CLOEXEC)
     else:
         import tempfile
 

@@ -111,13 +111,13 @@ async def _ask_row(number: int, row: ConformanceRow, base: str, emit: Emit, make
     target = endpoint(base if entry.rooted else f"{base}{path}", codec.headers(KEY), rooted=entry.rooted)
     transport = load_transport(row.transport)(target, scenario.timeouts)
     generation = Generation("scenario", stream=entry.stream != "never")
-    asker = RequestRunner(transport, codec, generation, emit)
+    runner = RequestRunner(transport, codec, generation, emit)
     sample = Sample(number, f"{row}")
     numbers = count()
 
     async def user() -> None:
         while next(numbers) < row.requests:
-            await asker.ask(sample, asker.prepare(sample), time.monotonic_ns(), PHASE)
+            await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), PHASE)
             await asyncio.sleep(scenario.pause_ms / 1e3)
 
     try:

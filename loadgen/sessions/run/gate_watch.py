@@ -50,7 +50,7 @@ def require_watchable(prepared: Prepared) -> None:
 
 async def watch_gate(
     log: Path,
-    crew: WorkerPool,
+    pool: WorkerPool,
     recorder: EventRecorder,
     clock: Clock,
     stop: Stop,
@@ -80,8 +80,8 @@ async def watch_gate(
             recorder.put(Event(EventType.FINDING, clock.now_ns(), data=gate_lost(*orjson.loads(said))))
             stop.drain(GATE_LOST)
             await asyncio.sleep(GRACE_S)
-            if crew.in_flight:
-                crew.abort(GATE_LOST)
+            if pool.in_flight:
+                pool.abort(GATE_LOST)
     finally:
         if process.returncode is None:
             process.kill()

@@ -50,7 +50,7 @@ SPARE_FILES: Final = 64
 
 
 async def measure(
-    prepared: Prepared, staff: WorkerLauncher, folder: Path, observer: Observer = SILENT
+    prepared: Prepared, launcher: WorkerLauncher, folder: Path, observer: Observer = SILENT
 ) -> None:
     """Run a session into the log of a folder.
 
@@ -72,10 +72,10 @@ async def measure(
     )
     observer.stoppable(_from_any_thread(stop))
     with closing(clock), closing(recorder), stop.on_signals():
-        crew = WorkerPool(staff, plan, recorder, clock, stop)
-        crew.begin(prepared.targets, prepared.agenda(), given.client.connect_ahead)
+        pool = WorkerPool(launcher, plan, recorder, clock, stop)
+        pool.begin(prepared.targets, prepared.agenda(), given.client.connect_ahead)
         calm()
-        await stop.unless_asked(_require_all_ready(prepared, crew))
+        await stop.unless_asked(_require_all_ready(prepared, pool))
         async with recording(recorder, stop, observer):
             if not prepared.targets[0].verify:
                 recorder.put(_insecure_finding(clock.now_ns()))
@@ -86,14 +86,14 @@ async def measure(
             warn_beyond(plan, recorder.put, clock.now_ns(), observer)
             beside = [
                 asyncio.create_task(own_health.watch_parent(recorder.put)),
-                asyncio.create_task(_tell_of_stopping(stop, crew, observer)),
+                asyncio.create_task(_tell_of_stopping(stop, pool, observer)),
             ]
             if given.verdict.abort_on_fail and prepared.left is None:
-                following = watch_gate(folder / LOG_NAME, crew, recorder, clock, stop, observer)
+                following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
                 beside.append(asyncio.create_task(following))
-            with observer.session(crew.progress, plan):
-                await Session(plan, crew, recorder.put, clock, stop).run()
-            await crew.end()
+            with observer.session(pool.progress, plan):
+                await Session(plan, pool, recorder.put, clock, stop).run()
+            await pool.end()
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
@@ -101,10 +101,10 @@ async def measure(
             note_stop()
 
 
-async def _require_all_ready(prepared: Prepared, crew: WorkerPool) -> None:
+async def _require_all_ready(prepared: Prepared, pool: WorkerPool) -> None:
     if prepared.given.probe:
         await asyncio.gather(*(_require_ready(prepared, target) for target in prepared.targets))
-    await crew.ready()
+    await pool.ready()
 
 
 async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
@@ -120,15 +120,15 @@ async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
         await transport.close()
 
 
-async def _tell_of_stopping(stop: Stop, crew: WorkerPool, observer: Observer) -> None:
+async def _tell_of_stopping(stop: Stop, pool: WorkerPool, observer: Observer) -> None:
     """Say what is awaited, and how not to await it; quietly only to who has asked for the stop."""
     await stop.draining.wait()
     if stop.aborting.is_set():
         return
     if stop.reason == "interrupted":
-        observer.note(f"stopping: {crew.in_flight} requests in flight; Ctrl-C again gives them up")
+        observer.note(f"stopping: {pool.in_flight} requests in flight; Ctrl-C again gives them up")
     else:
-        observer.progress(f"stopping: {crew.in_flight} requests in flight; Ctrl-C gives them up")
+        observer.progress(f"stopping: {pool.in_flight} requests in flight; Ctrl-C gives them up")
 
 
 def _insecure_finding(at_ns: int) -> Event:

@@ -32,13 +32,13 @@ def run(
     """
     from loadgen.driver.workers.launcher import WorkerLauncher
 
-    with WorkerLauncher(settings.client.transport) as staff:
+    with WorkerLauncher(settings.client.transport) as launcher:
         # Workers get ready while this process loads and prepares what they are to do.
-        _hire(staff, 1)
+        _spawn(launcher, 1)
         from loadgen.sessions.run.loads import load_of
         from loadgen.sessions.run.preparation import prepare, workers_of
 
-        _hire(staff, workers_of(settings, load_of(settings), settings.requests))
+        _spawn(launcher, workers_of(settings, load_of(settings), settings.requests))
         from loadgen.sessions.gating.foreseen import warn_of
         from loadgen.sessions.run.gate_watch import require_watchable
         from loadgen.sessions.run.run_folder import new_run_folder
@@ -49,13 +49,13 @@ def run(
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, settings.model)
         warn_of_no_judge(settings, observer)
-        broken = conduct(prepared, staff, folder, observer)
+        broken = conduct(prepared, launcher, folder, observer)
     score_if_over(prepared, folder, broken, observer)
     return reported(folder, broken, prices, settings, observer), folder
 
 
 def conduct(
-    prepared: Prepared, staff: WorkerLauncher, folder: Path, observer: Observer = SILENT
+    prepared: Prepared, launcher: WorkerLauncher, folder: Path, observer: Observer = SILENT
 ) -> WriterError | None:
     """Have the workers do what is prepared; return what broke the log, if anything did.
 
@@ -68,9 +68,9 @@ def conduct(
     from loadgen.sessions.run.measurement import measure
     from recorder.errors import WriterError, WriterStalledError
 
-    _hire(staff, prepared.workers)
+    _spawn(launcher, prepared.workers)
     try:
-        asyncio.run(measure(prepared, staff, folder, observer))
+        asyncio.run(measure(prepared, launcher, folder, observer))
     except WriterStalledError:
         raise
     except WriterError as error:
@@ -145,9 +145,9 @@ def reported(
     return report
 
 
-def _hire(staff: WorkerLauncher, workers: int) -> None:
+def _spawn(launcher: WorkerLauncher, workers: int) -> None:
     try:
-        staff.hire(workers)
+        launcher.spawn(workers)
     except OSError as error:
         raise errors.SetupError(
             f"{workers} worker processes cannot be started ({error.strerror}): give fewer --workers, "

@@ -14,7 +14,7 @@ _NAMES: Final = {"Literal": Literal, "Mapping": Mapping}
 """What the annotations of the values name and their modules import only for a checker."""
 
 
-def made_again(kind: Any, plain: Any) -> Any:
+def from_plain(kind: Any, plain: Any) -> Any:
     """Make a value.
 
     Args:
@@ -38,7 +38,7 @@ def _dataclass(kind: Any, plain: Any) -> Any:
     for name in _checked(plain, right=isinstance(plain, Mapping)):
         if name not in known:
             raise TypeError(f"there is no {name!r} in {kind.__name__}")
-    return kind(**{name: made_again(hints[name], value) for name, value in plain.items()})
+    return kind(**{name: from_plain(hints[name], value) for name, value in plain.items()})
 
 
 def _scalar(kind: Any, plain: Any) -> Any:
@@ -51,18 +51,18 @@ def _one_of(kinds: tuple[Any, ...], plain: Any) -> Any:
     if plain is None and NoneType in kinds:
         return None
     (kind,) = (one for one in kinds if one is not NoneType)
-    return made_again(kind, plain)
+    return from_plain(kind, plain)
 
 
 def _tuple(kinds: tuple[Any, ...], plain: Any) -> Any:
     items = _checked(plain, right=isinstance(plain, list | tuple))
     each = kinds[:1] * len(items) if kinds[-1] is Ellipsis else kinds
-    return tuple(made_again(kind, item) for kind, item in zip(each, items, strict=True))
+    return tuple(from_plain(kind, item) for kind, item in zip(each, items, strict=True))
 
 
 def _mapping(kinds: tuple[Any, ...], plain: Any) -> Any:
     named = _checked(plain, right=isinstance(plain, Mapping))
-    return {made_again(kinds[0], name): made_again(kinds[1], value) for name, value in named.items()}
+    return {from_plain(kinds[0], name): from_plain(kinds[1], value) for name, value in named.items()}
 
 
 def _literal(words: tuple[Any, ...], plain: Any) -> Any:
