@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client.body_template import PLACEHOLDERS, check, fill, placeholders
-from loadgen.driver.client.json_place import place
+from loadgen.driver.client.server_json import place
 
 VALUES = {"prompt": "why?", "system": None, "model": "m", "max_tokens": 5, "temperature": 0.0}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.driver.client import chat_completions, completions, json_text, messages, responses
+from loadgen.driver.client import chat_completions, completions, messages, responses, server_json
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.codec import Delta, Generation, Usage
 from loadgen.driver.client.plain_json import PlainJson
@@ -336,7 +336,7 @@ def test_a_character_cut_in_two_is_no_fault_of_the_protocol() -> None:
 )
 def test_halves_of_characters_in_json(written: bytes, read: str) -> None:
     """A half is U+FFFD; whole characters, and backslashes that only look like the start of one, stay."""
-    assert json_text.loads(written) == read
+    assert server_json.loads(written) == read
 
 
 @pytest.mark.parametrize(
@@ -345,4 +345,4 @@ def test_halves_of_characters_in_json(written: bytes, read: str) -> None:
 def test_what_is_no_json_stays_none(broken: bytes) -> None:
     """Nothing else is forgiven."""
     with pytest.raises(orjson.JSONDecodeError):
-        json_text.loads(broken)
+        server_json.loads(broken)

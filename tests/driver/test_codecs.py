@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.client import chat_completions, completions, json_text
+from loadgen.driver.client import chat_completions, completions, server_json
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.codec import Delta, Generation, Usage
 from loadgen.driver.errors import MalformedResponseError
@@ -101,7 +101,7 @@ def test_what_is_not_a_count_is_not_said(codec: Codec, value: Any) -> None:
 )
 def test_a_count_that_cannot_be_true_is_logged(sent: str, logged: int) -> None:
     """The report refuses it: it is not a count that the server did not send."""
-    payload = json_text.loads(f'{{"usage": {{"prompt_tokens": {sent}, "completion_tokens": 5}}}}'.encode())
+    payload = server_json.loads(f'{{"usage": {{"prompt_tokens": {sent}, "completion_tokens": 5}}}}'.encode())
     assert chat_completions.chunk(payload).usage == Usage(logged, 5)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.codec import Delta, Generation, bearer, logged_messages, read_error, require_texts
-from loadgen.driver.client.json_shape import objects, text, written
 from loadgen.driver.client.openai import first_choice, read_usage, request_body
+from loadgen.driver.client.server_json import objects, text, written
 from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:

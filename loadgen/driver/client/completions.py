@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.codec import Delta, Generation, bearer, joined_prompt, read_error
-from loadgen.driver.client.json_shape import text
 from loadgen.driver.client.openai import first_choice, read_usage, request_body
+from loadgen.driver.client.server_json import text
 from loadgen.driver.errors import CannotAskError
 
 if TYPE_CHECKING:

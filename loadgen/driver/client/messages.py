@@ -17,8 +17,8 @@ from loadgen.driver.client.codec import (
     read_error,
     require_texts,
 )
-from loadgen.driver.client.json_shape import count, event_type, members, objects, text, type_of, written
 from loadgen.driver.client.messages_input import tools, turns
+from loadgen.driver.client.server_json import count, event_type, members, objects, text, type_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.codec import Generation, Usage
-from loadgen.driver.client.json_shape import count
+from loadgen.driver.client.server_json import count
 from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from loadgen.driver.client.codec import (
     read_error,
     require_texts,
 )
-from loadgen.driver.client.json_place import place
-from loadgen.driver.client.json_shape import counted, text
+from loadgen.driver.client.server_json import counted, place, text
 from loadgen.driver.errors import CannotAskError, MalformedResponseError
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class PlainJson:
     Attributes:
         path: Where requests go, from the root of the host.
         body: The request body, with placeholders (`loadgen.driver.client.body_template`).
-        text_at: Where the text is in an answer (`loadgen.driver.client.json_place`).
+        text_at: Where the text is in an answer (`loadgen.driver.client.server_json`).
         tokens_at: Likewise the number of output tokens; None where servers do not say.
         finish_at: Likewise the reason why the model stopped.
     """

@@ -18,8 +18,8 @@ from loadgen.driver.client.codec import (
     read_error,
     require_texts,
 )
-from loadgen.driver.client.json_shape import count, event_type, members, objects, text, type_of
 from loadgen.driver.client.responses_input import items, tools
+from loadgen.driver.client.server_json import count, event_type, members, objects, text, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

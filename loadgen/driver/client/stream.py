@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.driver.client import json_text
+from loadgen.driver.client import server_json
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.bounds import PIECE_BYTES, SMALL_BYTES, Allowance
 from loadgen.driver.client.codec import Codec, Delta, read_error
@@ -274,7 +274,7 @@ class ResponseStream:
             # Some servers keep a connection alive in this way.
             return None
         try:
-            delta = self._codec.chunk(json_text.loads(data))
+            delta = self._codec.chunk(server_json.loads(data))
         except (orjson.JSONDecodeError, MalformedResponseError) as error:
             # An `event: error` frame may carry plain text.
             if not is_error:
@@ -290,7 +290,7 @@ class ResponseStream:
 
     def _take_whole(self, body: bytes) -> None:
         try:
-            delta = self._codec.whole(json_text.loads(body))
+            delta = self._codec.whole(server_json.loads(body))
         except (orjson.JSONDecodeError, MalformedResponseError) as error:
             title = page_title(body)
             reason = f"a response that the protocol does not know ({error}): {_excerpt(body)}"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.client import body_template
-from loadgen.driver.client.json_place import place
 from loadgen.driver.client.plain_json import PlainJson
 from loadgen.driver.client.protocols import codec_of, protocol_entry
+from loadgen.driver.client.server_json import place
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.secrets import lines
 

@@ -1,9 +1,19 @@
-"""Reading JSON from an untrusted server: a value of the wanted shape, or why it is not."""
+"""JSON as servers send it: decoding, values of the expected shape, and places that a user names.
+
+A character beyond the first 65,536 is two escapes in JSON, and a gateway that cuts texts by them, as those do
+that think in UTF-16, sends the halves in two frames. That is a fault of its text, not of the protocol, and
+`loads` reads it. Everything else of an unexpected shape is a `MalformedResponseError`.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from loadgen.driver.errors import MalformedResponseError
 
@@ -12,6 +22,27 @@ if TYPE_CHECKING:
 
 MOST_TOKENS: Final = 2**53
 """A greater count is logged as this one: it would not survive JSON."""
+
+_HIGH: Final = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
+_LOW: Final = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE: Final = re.compile(rb"%b%b|(%b|%b)|\\." % (_HIGH, _LOW, _HIGH, _LOW), re.DOTALL)
+_NO_CHARACTER: Final = rb"\ufffd"
+_CACHED_PLACES: Final = 32
+_LONGEST_INDEX: Final = 9
+
+
+def loads(data: bytes) -> Any:
+    """Decode JSON; a half of a character is read as U+FFFD, as in decoded bytes.
+
+    Raises:
+        orjson.JSONDecodeError: It is not JSON.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        if b"\\u" not in data:
+            raise
+        return orjson.loads(_ESCAPE.sub(lambda escape: _NO_CHARACTER if escape[1] else escape[0], data))
 
 
 def members(payload: Any, what: str = "the payload") -> dict[str, Any]:
@@ -96,3 +127,44 @@ def counted(value: Any) -> int | None:
     if type(value) is float and value >= MOST_TOKENS:
         return MOST_TOKENS
     return min(value, MOST_TOKENS) if type(value) is int and value >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a JSON value.
+
+    Attributes:
+        steps: From the outside to the inside: names of members, and indexes of lists.
+    """
+
+    steps: tuple[str, ...]
+
+    def find(self, value: Any) -> Any:
+        """What is there; None where the place does not exist."""
+        for step in self.steps:
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                return None
+        return value
+
+
+@lru_cache(_CACHED_PLACES)
+def place(written: str) -> Place:
+    """Read a place: names and indexes with dots between them.
+
+    Raises:
+        ValueError: One of them is empty.
+    """
+    steps = tuple(written.split("."))
+    if not all(steps):
+        raise ValueError(
+            f"{written!r} is not a place in JSON; write names and indexes with dots, as in token.text"
+        )
+    return Place(steps)
+
+
+def _is_index(step: str) -> bool:
+    return step.isdecimal() and len(step) <= _LONGEST_INDEX
