@@ -221,9 +221,9 @@ def test_a_program_inside_another_is_left_alone(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_start_that_is_not_possible_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The secret is visible then: the user learns it, and the run goes on."""
+    """The secret is visible then: the user gets a note, and the run continues."""
 
     def refuse(*_: object) -> None:
         raise OSError(7, "Argument list too long")
@@ -231,8 +231,7 @@ def test_a_start_that_is_not_possible_is_told(
     monkeypatch.setattr(sys, "argv", ["loadgen", "--api-key", "k"])
     monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "loadgen", "--api-key", "k"])
     monkeypatch.setattr(os, "execve", refuse)
-    secrets.conceal()
-    assert "the list of processes shows the secret (Argument list too long)" in capsys.readouterr().err
+    assert "the list of processes shows the secret (Argument list too long)" in (secrets.conceal() or "")
 
 
 def test_a_secret_in_a_file(tmp_path: Path) -> None:
