@@ -109,6 +109,19 @@ def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> 
     )
 
 
+def leaves_open(target: Target, ruleset: Ruleset, run: Evidence) -> bool:
+    """Whether the client's own delay, of which too much may be in a figure, can decide a target.
+
+    Args:
+        target: One of the rules.
+        ruleset: All of them.
+        run: The run.
+    """
+    return is_in_doubt(target, ruleset, run.report) and (
+        ruleset.locked or can_decide(target, values_of(target, run), run.report)
+    )
+
+
 def deciding_figures(rules: Ruleset | None, run: Evidence) -> tuple[AffectedFigure, ...] | None:
     """The figures of the targets that the client's own delay can decide; None as for `asked_figures`."""
     if rules is None or asked_figures(rules) is None:

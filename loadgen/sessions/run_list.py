@@ -21,6 +21,8 @@ RUNNING: Final = "running"
 
 DAMAGED: Final = "damaged"
 
+ACCEPTED: Final = "accepted"
+
 _DEEPEST: Final = 3
 """A series lies in a folder, and its runs in the series."""
 
@@ -37,8 +39,8 @@ class Listed:
         load: The load in a word: `closed 16`, `poisson 20/s`.
         requests: Measured requests issued; None without a report.
         state: `valid`, `invalid`, `accepted` (invalid, with `--on-invalid warn`), `running`, `unreported`
-            (there is a log, and no report), `damaged`; a verdict (`PASS`, `FAIL`, …) where something was
-            required.
+            (there is a log, and no report), `damaged`; a verdict (`PASS`, `FAIL`, …, also `PASS, accepted`)
+            where something was required.
         qps: Completed requests per second.
         ttft_p50_ms: The median time to the first token.
         score: The first headline score, from 0 to 1 where it is a share.
@@ -108,7 +110,9 @@ def _listed(run: Path, top: Path, kind: str | None) -> Listed:
 def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed:
     run, verdict = report["run"], report.get("verdict")
     validity = report["validity"]
-    valid = "valid" if validity["valid"] else "accepted" if validity.get("accepted") else "invalid"
+    accepted = validity.get("accepted") is True
+    valid = "valid" if validity["valid"] else ACCEPTED if accepted else "invalid"
+    status = str(verdict["status"]) + f", {ACCEPTED}" * accepted if verdict else valid
     scores = [next(iter(one["headlines"].values()))["value"] for one in report.get("accuracy") or ()]
     return Listed(
         folder=name,
@@ -117,7 +121,7 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
         kind=kind or ("accuracy" if scores else "performance"),
         load=_load(run.get("load") or {}),
         requests=report["counts"]["issued"],
-        state=str(verdict["status"]) if verdict else valid,
+        state=status,
         qps=report["throughput"]["qps"],
         ttft_p50_ms=(report.get("ttft_ms") or {}).get("p50"),
         score=scores[0] if scores else None,

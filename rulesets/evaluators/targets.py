@@ -92,14 +92,7 @@ def judge(target: Target, case: Case) -> RuleOutcome:
     if target.quantity.kind == "accuracy" and (unknown := unscored.judge(target, case.run)):
         return unknown
     found = _judge(target, case, case.run)
-    if (
-        found.status in {"PASS", "FAIL"}
-        and client_delay.is_in_doubt(target, case.ruleset, case.report)
-        and (
-            case.ruleset.locked
-            or client_delay.can_decide(target, client_delay.values_of(target, case.run), case.report)
-        )
-    ):
+    if found.status in {"PASS", "FAIL"} and client_delay.leaves_open(target, case.ruleset, case.run):
         return _client_in_doubt(target, found)
     if target.quantity.kind not in _IN_DOUBT or found.status == "SKIP":
         return found

@@ -6,8 +6,10 @@ what it reached can be had, and so less of either; what lies between two points 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rulesets.evaluators.targets import AGAIN
 from rulesets.sweeps.point import Axis, standing
 from rulesets.sweeps.rule import SweepRule
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulesets.evaluators.row import VerdictRow
-    from rulesets.sweeps.point import Point
+    from rulesets.sweeps.point import End, Point
 
 Spot = tuple[float, float]
 """Where a point lies: x and y, of both of which more is better."""
@@ -52,11 +54,25 @@ def rows(
     ours = _spots(points, x, y)
     yield _front_row(x, y, ours, points, severity_counts="must_dominate" in settings)
     if "must_dominate" in settings:
-        yield _dominates(f"{y} at each {x}", ours, front(_spots(baseline, x, y)), len(baseline))
+        row = _dominates(f"{y} at each {x}", ours, front(_spots(baseline, x, y)), len(baseline))
+        # Ours at the least and theirs at the most that they can be, and the other way round.
+        ends: tuple[tuple[End, End], ...] = (("low", "high"), ("high", "low"))
+        extremes = [
+            _dominates("", _spots(points, x, y, our), front(_spots(baseline, x, y, their)), len(baseline))
+            for our, their in ends
+        ]
+        yield row if {extreme.status for extreme in extremes} == {row.status} else _in_doubt(row, extremes)
 
 
-def _spots(points: Sequence[Point], x: Axis, y: Axis) -> list[Spot]:
-    laid = [(x.figure(point), y.figure(point)) for point in standing(points)]
+def _in_doubt(row: VerdictRow, extremes: Sequence[VerdictRow]) -> VerdictRow:
+    """The row if chunks that were read late can decide it."""
+    low, high = (extreme.observed or 0.0 for extreme in extremes)
+    reason = f"the client was too busy to tell: the worst ratio is between {low:.4g} and {high:.4g}"
+    return replace(row, status="INCONCLUSIVE", reason=reason, remedy=AGAIN)
+
+
+def _spots(points: Sequence[Point], x: Axis, y: Axis, end: End | None = None) -> list[Spot]:
+    laid = [(x.figure(point, end), y.figure(point, end)) for point in standing(points)]
     return [(across, up) for across, up in laid if across is not None and up is not None]
 
 

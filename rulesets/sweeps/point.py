@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rulesets.evaluators import facts
 from rulesets.quantity import METRIC_ALIASES, PERCENTILE, STAT_ALIASES
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 _MS_A_SECOND: Final = 1000.0
 _INTERACTIVITY: Final = "tps_per_user"
 _A_GPU: Final = "tps_per_gpu"
+
+End = Literal["low", "high"]
+
+_OF_TPOT: Final[Mapping[End, End]] = {"low": "high", "high": "low"}
+"""The end of TPOT at which interactivity is at its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +86,17 @@ class Axis:
             tokens=str(keys.get("tokens", "input_plus_output")),
         )
 
-    def figure(self, point: Point) -> float | None:
-        """Its figure of a point, tokens or requests per second; None where the report has none above 0."""
+    def figure(self, point: Point, end: End | None = None) -> float | None:
+        """Its figure of a point, tokens or requests per second; None where the report has none above 0.
+
+        Args:
+            point: The point.
+            end: The least or the most that it can be, if stamps are in doubt; None for the stamped figure.
+        """
         if self.metric == _INTERACTIVITY:
-            tpot = facts.number(facts.section(point.report, "tpot_ms").get(self.stat.replace(".", "")))
+            doubtful = facts.section(point.report, "bounds", "tpot_ms", _OF_TPOT[end]) if end else {}
+            summary = doubtful or facts.section(point.report, "tpot_ms")
+            tpot = facts.number(summary.get(self.stat.replace(".", "")))
             return _MS_A_SECOND / tpot if tpot else None
         if self.metric == _A_GPU:
             rate, gpus = _rate(point, self._counted), facts.number(facts.run(point.report).get("gpus"))

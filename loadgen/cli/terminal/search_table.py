@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from loadgen.cli.terminal.series_table import accepted_note
 from reporter.render.page import Column, draw, grid, text
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def table(found: SearchOutcome, *, width: int, color: bool = False) -> str:
         Column("verdict", justify="left", folds=True),
     ]
     trials = [grid(columns, [_cells(one) for one in found.judged], width=width)] if found.judged else []
-    return draw([trials, [text(found.message)]], width=width, color=color)
+    notes = [text(note) for one in found.judged for note in accepted_note(one.outcome)]
+    return draw([trials, [text(found.message)], notes], width=width, color=color)
 
 
 def _cells(one: EvaluatedTrial) -> list[Text]:

@@ -70,18 +70,24 @@ _STYLES: Final = {"missed": "bold red", "invalid": "bold yellow", "overloaded": 
 
 def _notes(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
     """Why a point is invalid, or what it missed, and what else its figures do not tell: a line each."""
-    from reporter.findings.acceptance import IN_WORDS
-
     for one in outcomes:
         for finding in one.report.findings:
             if finding.code in _TELLING:
                 yield f"{one.point.name}: {finding.message} {finding.remedy}"
         validity = one.report.validity
-        if validity.accepted:
-            yield f"{one.point.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"
+        yield from accepted_note(one)
         why = (not validity.accepted and validity.reasons) or _missed(one.report.verdict)
         if why and result(one) != "pass":
             yield f"{one.point.name}: {result(one)}: {'; '.join(map(str, why))}"
+
+
+def accepted_note(outcome: PointOutcome) -> Iterator[str]:
+    """That a run is accepted although it is invalid, and why it is; nothing for any other."""
+    from reporter.findings.acceptance import IN_WORDS
+
+    validity = outcome.report.validity
+    if validity.accepted:
+        yield f"{outcome.point.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"
 
 
 def _missed(verdict: Mapping[str, Any] | None) -> list[str]:

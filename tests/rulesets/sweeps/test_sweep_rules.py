@@ -392,6 +392,24 @@ def test_one_front_dominates_another(point: Make) -> None:
     assert "no point of ours gets there" in short.reason
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "status"), [(8, 10, "PASS"), (9, 12, "INCONCLUSIVE"), (11, 12, "FAIL")]
+)
+@pytest.mark.parametrize("stamped", ["low", "high"])
+def test_dominance_is_decided_by_both_ends(
+    point: Make, low: float, high: float, status: str, stamped: str
+) -> None:
+    """Of a TPOT whose chunks were read late, ours must be as quick as the baseline's 10 ms at both."""
+    sweep = Sweep(pareto={**PARETO, "must_dominate": "baseline"})
+    theirs = [point(1, tps=10, tpot=10)]
+    ours = point(1, tps=10, tpot={"low": low, "high": high}[stamped])
+    ends = {end: {**ours.report["tpot_ms"], "p50": ms} for end, ms in (("low", low), ("high", high))}
+    doubtful = replace(ours, report={**ours.report, "bounds": {"tpot_ms": ends}})
+    found = rows(sweep, [doubtful], baseline=theirs)["pareto.must_dominate"]
+    assert found.status == status
+    assert ("too busy to tell" in found.reason) is (status == "INCONCLUSIVE")
+
+
 def test_a_baseline_that_is_missing_is_not_beaten(point: Make) -> None:
     """Without a baseline, or with none that is valid, dominance is not shown."""
     sweep = Sweep(pareto={**PARETO, "must_dominate": "baseline"})

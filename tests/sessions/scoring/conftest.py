@@ -65,11 +65,16 @@ def waits(solution_str, ground_truth, **more):
 
 
 def stored_run(
-    folder: Path, answers: Sequence[str], truths: Sequence[str] = (), task: str = "gsm8k", **settings: Any
+    folder: Path,
+    answers: Sequence[str],
+    truths: Sequence[str] = (),
+    task: str = "gsm8k",
+    late_ms: int = 0,
+    **settings: Any,
 ) -> Path:
     """The folder of a run that asked one question for each answer; its reference has the truth as `answer`.
 
-    All of it happened a second ago.
+    All of it happened a second ago; each request was issued late by `late_ms`.
     """
     start_ns = time.monotonic_ns() - 1_000_000_000
     told = {"model": "m", "load": {"kind": "closed", "concurrency": 1}, **settings}
@@ -83,7 +88,8 @@ def stored_run(
         )
     for number, answer in enumerate(answers):
         at_ns, uuid = start_ns + (number + 1) * 1_000_000, f"{number:04}"
-        issued = {"phase": "performance", "prompt_id": number, "scheduled_ns": at_ns}
+        scheduled_ns = at_ns - late_ms * 1_000_000
+        issued = {"phase": "performance", "prompt_id": number, "scheduled_ns": scheduled_ns}
         asked = {"texts": {"messages": [{"role": "user", "content": "how many?"}]}}
         came = {"status": 200, "finish_reason": "stop", "texts": {"output": answer, "tool_calls": None}}
         events += [

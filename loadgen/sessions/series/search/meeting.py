@@ -10,14 +10,16 @@ from loadgen.sessions.series.search.strategy import TrialVerdict
 from reporter.log.database import open_log
 from reporter.measured.evidence import LogEvidence
 from reporter.windows.rate_window import over_defined_window
+from rulesets.client_delay import leaves_open
 from rulesets.quantity import COMPARE, spell
+from rulesets.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from loadgen.sessions.series.search.requirements import Required
-    from reporter.report import Report
+    from reporter.report import Report, Summary
     from rulesets.quantity import Op
     from rulesets.target import Target
 
@@ -27,7 +29,7 @@ def judge(required: Required, report: Report, run: Path) -> tuple[TrialVerdict, 
 
     Percentiles, the error rate and the share of good requests are judged by exact binomial tests, means by
     their standard error; a minimum or a maximum as it is. A request that failed is over every bound, unless
-    it is said how many may.
+    it is said how many may. What chunks that were read late can decide is unclear, as it is for a gate.
 
     Args:
         required: They.
@@ -50,21 +52,40 @@ def judge(required: Required, report: Report, run: Path) -> tuple[TrialVerdict, 
         failed = 0 if may_fail else report.counts.failed
         unclear = ""
         for target in required.targets:
-            verdict, seen = _judged(target, report, evidence, failed)
+            verdict, seen = _judged_at_both_ends(target, report, evidence, failed)
             if verdict is TrialVerdict.MISSED:
                 return verdict, f"{target.id}: {seen}"
             unclear = unclear or (f"{target.id}: {seen}" if verdict is TrialVerdict.UNCLEAR else "")
     return (TrialVerdict.UNCLEAR, unclear) if unclear else (TrialVerdict.MET, "")
 
 
-def _judged(target: Target, report: Report, evidence: LogEvidence, failed: int) -> tuple[TrialVerdict, str]:
+def _judged_at_both_ends(
+    target: Target, report: Report, evidence: LogEvidence, failed: int
+) -> tuple[TrialVerdict, str]:
+    """Whether a run meets a target wherever its figure may lie."""
+    name = f"{target.metric}_ms"
+    verdict, seen = _judged(target, getattr(report, name, None), evidence, failed)
+    bounds = report.bounds.get(name)
+    summaries = (bounds.low, bounds.high) if bounds else (getattr(report, name, None),) * 2
+    ends = zip(evidence.ends, summaries, strict=False)
+    in_doubt = any(_judged(target, summary, run, failed)[0] is not verdict for run, summary in ends)
+    rules = Ruleset.of_dict(report.run["ruleset"]) if report.run.get("ruleset") else None
+    if in_doubt or (rules is not None and leaves_open(target, rules, evidence)):
+        return TrialVerdict.UNCLEAR, f"{seen}, and the client was too busy to tell: chunks were read late"
+    return verdict, seen
+
+
+def _judged(
+    target: Target, summary: Summary | None, evidence: LogEvidence, failed: int
+) -> tuple[TrialVerdict, str]:
     share, doubt = allowed_share(target), doubt_of(target)
     if share is None:
-        return _at_face_value(target, report)
+        return _at_face_value(target, summary)
     match target.quantity.kind:
         case "error":
-            bad = report.counts.failed + report.counts.cancelled
-            of, seen = report.counts.completed + bad, "{} of {} failed"
+            counts = evidence.counts(())
+            bad = counts["failed"] + counts["cancelled"]
+            of, seen = counts["completed"] + bad, "{} of {} failed"
         case "good":
             good = evidence.good(target.conditions, ())
             bad, of, seen = good.ended - good.good, good.ended, "{} of {} are not good"
@@ -91,9 +112,8 @@ _TURNED: Final[Mapping[Op, Op]] = {">": "<", ">=": "<="}
 """Of 1000 / TPOT: what bounds one from below bounds the other from above."""
 
 
-def _at_face_value(target: Target, report: Report) -> tuple[TrialVerdict, str]:
+def _at_face_value(target: Target, summary: Summary | None) -> tuple[TrialVerdict, str]:
     """A mean, a minimum or a maximum."""
-    summary = getattr(report, f"{target.metric}_ms")
     if summary is None:
         return TrialVerdict.MISSED, "there are no samples"
     seen = f"the {spell(target.stat)} is {getattr(summary, target.stat):.3g} ms"

@@ -141,5 +141,6 @@ class SearchOutcome:
             "duration_s": report.window.duration_s,
             "qps": report.throughput.qps,
             "valid": report.validity.valid or any(found.code == OVERLOADED for found in report.findings),
+            "accepted": report.validity.accepted,
             "folder": str(one.outcome.folder.relative_to(self.folder)),
         }
