@@ -141,11 +141,11 @@ def values_of(target: Target, run: Evidence) -> list[float | None]:
 def can_decide(target: Target, values: Sequence[float | None], report: Mapping[str, Any]) -> bool:
     """Whether the client's own delay can be what a target is met or missed by.
 
-    If no request had been late, a first-come server would have completed no response later, and none
-    earlier by more than the longest delay of any request. So a latency from the schedule is within that
-    delay of the stamped one. A rate of a closed loop would be at most 1 / (1 - share) times as high; the same
-    factor is kept as a distance below it. The delay can decide a target unless it is met, or missed, over
-    that range.
+    A latency would be less by the client's share of it at most, if that were taken out. A first-come server
+    would have completed no response later if no request had been late, so that a latency from the schedule
+    is at most the stamped one and the longest delay of a request. A rate of a closed loop would be at most
+    1 / (1 - share) times as high; the same factor is kept as a distance below it. The delay can decide a
+    target unless it is met, or missed, over that range.
 
     Args:
         target: One of the rules.
@@ -157,20 +157,16 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     plain = not (target.where or target.conditions or target.delta or target.confidence)
     if figure is None or not plain or not known or len(known) < len(values):
         return True
-    if figure.metric == "rate":
-        ends = _rates(known, (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat) or {})
-    else:
-        ends = _latencies(known, report.get("own_longest_ms"))
-    return len({COMPARE[target.op](value, target.bound) for value in ends}) != 1
-
-
-def _latencies(known: Sequence[float], longest_ms: float | None) -> tuple[float, ...]:
-    """The ends of what a latency can be without the client's own delay; empty if that is not known."""
-    return () if longest_ms is None else (min(known) - longest_ms, max(known) + longest_ms)
-
-
-def _rates(known: Sequence[float], effect: Mapping[str, Any]) -> tuple[float, ...]:
-    """The same of a rate in a closed loop."""
+    effect = (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat) or {}
     share = effect.get("share_high")
     share = effect.get("share") if share is None else share
-    return () if share is None or share >= 1 else (min(known) * (1 - share), max(known) / (1 - share))
+    longest_ms = report.get("own_longest_ms")
+    if share is None or share >= 1:
+        return True
+    if figure.metric == "rate":
+        ends = (min(known) * (1 - share), max(known) / (1 - share))
+    elif longest_ms is not None:
+        ends = (min(known) - share * max(effect["of_ms"], *known), max(known) + longest_ms)
+    else:
+        return True
+    return len({COMPARE[target.op](value, target.bound) for value in ends}) != 1

@@ -105,7 +105,7 @@ def _asked(evidence: CheckInputs) -> str:
     ]
     return ". ".join(clauses) or (
         "No rule depends on it: what the rules ask for is not affected by more than the limit, or is farther "
-        "from its bound than the longest delay of a request"
+        "from its bound than the delay reaches"
     )
 
 

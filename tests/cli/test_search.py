@@ -21,6 +21,7 @@ from loadgen.sessions.series.search.requirements import fewest_samples, required
 from loadgen.sessions.series.search.result import SearchOutcome
 from loadgen.sessions.series.search.strategy import SearchRange, StopReason, Trial, TrialResult, TrialVerdict
 from loadgen.sessions.series.search.trials import Trials
+from loadgen.sessions.settings.concerns import flat_values
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from loadgen.sessions.settings.search import REPLACED, SearchSettings
@@ -39,9 +40,7 @@ def options(url: str) -> dict[str, Any]:
     """The options of perf as the command line hands them over."""
     given = perf_settings(url=[url], model="small-model", api_key=KEY)
     own = {field.name for field in fields(SearchSettings)}
-    return {
-        field.name: getattr(given, field.name) for field in fields(given) if field.name not in own | REPLACED
-    }
+    return {name: value for name, value in flat_values(given).items() if name not in own | REPLACED}
 
 
 def test_what_even_the_lowest_rate_misses_is_not_found(

@@ -405,9 +405,9 @@ def test_dominance_is_decided_by_both_ends(
     ours = point(1, tps=10, tpot={"low": low, "high": high}[stamped])
     ends = {end: {**ours.report["tpot_ms"], "p50": ms} for end, ms in (("low", low), ("high", high))}
     doubtful = replace(ours, report={**ours.report, "bounds": {"tpot_ms": ends}})
-    found = rows(sweep, [doubtful], baseline=theirs)["pareto.must_dominate"]
-    assert found.status == status
-    assert ("too busy to tell" in found.reason) is (status == "INCONCLUSIVE")
+    row = rows(sweep, [doubtful], baseline=theirs)["pareto.must_dominate"]
+    assert row.status == status
+    assert ("too busy to tell" in row.reason) is (status == "INCONCLUSIVE")
 
 
 def test_a_baseline_that_is_missing_is_not_beaten(point: Make) -> None:
