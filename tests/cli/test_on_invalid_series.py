@@ -61,7 +61,7 @@ def late_client(monkeypatch: pytest.MonkeyPatch) -> None:
         hiccups(run, 50.0, late=REQUESTS).write()
 
     monkeypatch.setattr(session, "conduct", write)
-    monkeypatch.setattr(session, "_hire", lambda *_: None)
+    monkeypatch.setattr(session, "_spawn", lambda *_: None)
 
 
 @pytest.fixture
