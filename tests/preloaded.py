@@ -173,8 +173,7 @@ class Process:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.wait()
-        self._close()
+        self.close()
 
     def poll(self) -> int | None:
         """The exit code; None while it runs."""
@@ -219,7 +218,7 @@ class Process:
             reader.join(timeout)
             if reader.is_alive():
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
-        self._close()
+        self.close()
         return texts[0], texts[1]
 
     def send_signal(self, number: int) -> None:
@@ -242,7 +241,9 @@ class Process:
         (number,) = _NUMBER.unpack(report)
         return int(number)
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Wait for its end, and close what it is read by; once or more often."""
+        self.wait()
         for stream in (self.stdout, self.stderr, self._report):
             if stream is not None:
                 stream.close()

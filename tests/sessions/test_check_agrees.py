@@ -73,7 +73,7 @@ async def run(settings: CheckSettings) -> str:
     runner = RequestRunner(transport, codec, generation, lambda _: None)
     sample = Sample(0, "Say hello.")
     try:
-        outcome = await runner.ask(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
+        outcome = await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
     finally:
         await transport.close()
     return outcome.failure or COMPLETED

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import time
+from collections import Counter
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -63,8 +64,16 @@ class WatchedRun:
         """Wait until something has happened, while the run goes on."""
         give_up = time.monotonic() + GIVE_UP_S
         while not happened():
-            assert time.monotonic() < give_up, what
+            assert time.monotonic() < give_up, f"{what}; {self._state()}"
             time.sleep(0.005)
+
+    def _state(self) -> str:
+        """What it has done so far, for the message of a test that waits in vain."""
+        events = dict(Counter(event.type.name for event in self.events()))
+        if self.process.poll() is None:
+            return f"it runs, with workers {self.workers()} and events {events}"
+        _, err = self.process.communicate(timeout=GIVE_UP_S)
+        return f"it has ended with exit code {self.process.returncode}, events {events} and {err!r}"
 
     def workers(self) -> list[int]:
         """Its worker processes. `-ww`: arguments are not cut to the width of a terminal."""
@@ -123,6 +132,5 @@ def start_run(
 
     yield start
     for run in started:
-        if run.process.poll() is None:
-            run.process.kill()
-            run.process.communicate()
+        run.process.kill()
+        run.process.close()
