@@ -125,6 +125,9 @@ class Store:
             connection = connect(undo)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            # A connection holds the write-ahead log from its first read. Before that, a reader that closes is
+            # the last one to SQLite, and SQLite removes that file.
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             store = cls(path, connection, hold)
             undo.pop_all()
         return store

@@ -34,6 +34,20 @@ def test_a_log_that_grows_is_there(tmp_path: Path) -> None:
     presence.require()
 
 
+def test_a_reader_that_comes_and_goes_removes_nothing(tmp_path: Path) -> None:
+    """SQLite's last connection removes the write-ahead log: the writer's counts from the beginning."""
+    log = tmp_path / "events.db"
+    store = Store.create(log, Session("a session", 1, 2, {}, {}))
+    presence = Presence(log)
+    with closing(sqlite3.connect(log)) as reader:
+        assert reader.execute("SELECT count(*) FROM events").fetchone() == (0,)
+        presence.require()
+    presence.require()
+    store.append([schema.row(Event(EventType.TEST_STARTED, 1, None, {}))])
+    presence.require()
+    store.close()
+
+
 def deleted(log: Path) -> None:
     """The whole folder."""
     shutil.rmtree(log.parent)
