@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 FUZZ_SECONDS ?= 60
+FUZZ_EXAMPLES ?= 20
 CONFORMANCE_DATA ?= ../shared/data
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -64,10 +65,10 @@ format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each, and try slow properties 20 times as often; installs atheris where there is a wheel of it
+fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; installs atheris where there is a wheel of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
-	TIMES_AS_MANY_EXAMPLES=20 $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
+	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
 
 conformance: setup ## Hold every scorer against recorded verdicts on real outputs, in CONFORMANCE_DATA
 	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_DATA)
