@@ -50,9 +50,8 @@ def test_make_golden_reaches_every_golden_file() -> None:
     assert mentions == {"tests/golden.py"}
     assert len(golden.comparing_tests()) >= 10
     assert "-m tests.golden" in (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(
-        r"(?m)^make golden\ngit diff --exit-code", (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    )
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.search(r"(?m)^before=\$\(changes\)\nmake golden\nif .*before.* != .*changes.*; then$", ci)
 
 
 def test_make_golden_writes_what_the_tests_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
