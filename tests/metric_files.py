@@ -46,14 +46,8 @@ def sql_page(text: str) -> str:
     for metric in REQUEST_METRICS:
         if metric.per != "request":
             continue
-        rows.append((f"`{metric.column}`", f"{_phrase(metric)} ({_signs(metric.definition)})"))
-        rows += [
-            (
-                f"`{metric.end_column(end)}`",
-                f"{ENDS[end]} bound of `{metric.column}` where stamps are in doubt",
-            )
-            for end in metric.ends
-        ]
+        rows.append((f"`{metric.column}`", _phrase(metric)))
+        rows += [(f"`{metric.end_column(end)}`", f"its {ENDS[end]} bound") for end in metric.ends]
     before, heading, section = text.partition("### samples\n")
     own, _, after = section.partition("<!-- metrics -->")
     for column, _ in rows:

@@ -1,4 +1,4 @@
-"""docs/metrics.md leaves nothing out."""
+"""docs/metrics.md and docs/findings.md leave nothing out."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from reporter.quantile import PERCENTILES
 
 DOCS = Path(__file__).parents[2] / "docs"
 METRICS = (DOCS / "metrics.md").read_text("utf-8")
+FINDINGS = (DOCS / "findings.md").read_text("utf-8")
+PARTS = METRICS + FINDINGS
 
 
 @pytest.mark.parametrize("field", [field.name for field in fields(report.Report)])
 def test_every_key_of_the_report_is_documented(field: str) -> None:
-    """Each key of report.json stands on the page of metrics, by itself or with its parts."""
-    assert re.search(rf"`{field}[`.]", METRICS)
+    """Each key of report.json is on one of the pages, by itself or with its parts."""
+    assert re.search(rf"`{field}[`.]", PARTS)
 
 
 @pytest.mark.parametrize("part", ["counts", "window", "throughput", "tokens", "validity"])
 def test_every_part_of_a_key_is_documented(part: str) -> None:
-    """What is inside a key stands on the page as `key.part`."""
+    """What is inside a key is documented as `key.part`."""
     kind = {"counts": report.RequestCounts, "throughput": report.ThroughputFigures}.get(part) or getattr(
         report, part.capitalize()
     )
     assert is_dataclass(kind)
-    missing = [field.name for field in fields(kind) if f"`{part}.{field.name}`" not in METRICS]
+    missing = [field.name for field in fields(kind) if f"`{part}.{field.name}`" not in PARTS]
     assert missing == []
 
 
@@ -42,11 +44,11 @@ def test_every_statistic_is_documented() -> None:
 
 
 def test_every_finding_is_documented() -> None:
-    """Each code that the reporter can find stands in the table of findings."""
+    """Each code that the reporter can find is in the table of findings."""
     modules = (findings, client_limits, response_shapes, steadiness, undefined)
     checks = "".join(map(inspect.getsource, modules))
     found = re.findall(r'Finding\(\s*"(\w+)"', checks)
     broken = re.findall(r"THEN '(\w+)'", (DOCS.parent / "reporter" / "sql" / "violations.sql").read_text())
     assert len(found) >= 13
     assert len(broken) == 6
-    assert [code for code in found + broken if f"`{code}`" not in METRICS] == []
+    assert [code for code in found + broken if f"`{code}`" not in FINDINGS] == []
