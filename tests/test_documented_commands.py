@@ -19,6 +19,7 @@ from loadgen.cli.app import application
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from tests.conftest import ROOT, clean_environment
 from tests.documented_commands import Shown, shown
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ def reason(command: Shown) -> str | None:
 RUN = [command for command in COMMANDS if reason(command) is None]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command.page}: {command.line}")
+@for_each("command", COMMANDS)
 def test_every_command_can_be_typed(command: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its options exist and take the values that they are given."""
     monkeypatch.delenv("LOADGEN_URL", raising=False)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,7 +191,7 @@ def test_the_code_is_written_plainly() -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("pattern", NOT_YET_PLAIN)
+@for_each("pattern", NOT_YET_PLAIN)
 def test_a_room_that_is_plain_is_taken_off_the_list(pattern: str) -> None:
     """Each pattern has a module that is not plain."""
     assert any(fault for path in sorted(ROOT.glob(pattern)) for fault in faults_of(path)), pattern

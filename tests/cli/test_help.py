@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from loadgen.cli.app import application
 from loadgen.cli.help import MANY
+from tests.for_each import for_each
 
 GROUP: Any = typer.main.get_command(application())
 COMMANDS = {
@@ -27,7 +28,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     return str(CliRunner().invoke(application(words[0]), list(words)).output)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_help_fits_80_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No line is wider, and no option's line is broken within a word."""
     asked = ["--help", *(["--help-all"] if name in LONG else [])]

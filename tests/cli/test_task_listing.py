@@ -16,6 +16,7 @@ from loadgen.sessions.settings.task_names import canonical_rule
 from loadgen.sessions.task_listing import details, duration, table
 from loadgen.sessions.tasks import facts
 from tests import golden
+from tests.for_each import for_each
 from workloads.cache import folder_of, keep
 from workloads.catalog import ALIASES, TASKS, canonical, is_task, task_name, workload
 from workloads.errors import TaskError
@@ -61,7 +62,7 @@ def test_what_is_shown(name: str, shown: Any) -> None:
     golden.check(GOLDEN / name, shown() + "\n")
 
 
-@pytest.mark.parametrize("name", TASKS)
+@for_each("name", TASKS)
 def test_details_fit_80_columns(name: str) -> None:
     """Of every benchmark: tier, category, runtime and needs are there, and no line is too long."""
     lines = details(workload(name)).splitlines()

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from loadgen.driver.client.failure import Failure, blame, http
+from tests.for_each import for_each
 
 
 def test_the_names_are_those_of_the_log() -> None:
@@ -20,7 +21,7 @@ def test_the_names_are_those_of_the_log() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", Failure)
+@for_each("name", Failure)
 def test_each_is_a_word_with_a_meaning(name: Failure) -> None:
     """A string like any other on its way into the log, and a sentence that says what it is."""
     assert (str(name), orjson.loads(orjson.dumps(name))) == (name.value, name.value)

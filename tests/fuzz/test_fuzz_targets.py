@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loadgen.driver.client import sse
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def test_the_corpus_is_small_and_complete() -> None:
     assert sum(path.stat().st_size for path in FILES) <= MOST_BYTES
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
+@for_each("path", FILES)
 def test_the_corpus_holds(path: Path) -> None:
     """What fuzzing began with, and what it found, again."""
     targets.TARGETS[path.parent.name](path.read_bytes())

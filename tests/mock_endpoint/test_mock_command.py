@@ -11,10 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-import pytest
-
 from loadgen.mock_endpoint import MockOptions, Truth
 from loadgen.sessions.settings.mock import MockSettings
+from tests.for_each import for_each
 
 PAGE = Path(__file__).parents[2] / "docs" / "mock.md"
 
@@ -54,19 +53,19 @@ def test_the_command_serves() -> None:
     assert server.returncode == 0
 
 
-@pytest.mark.parametrize("name", [field.name.replace("_", "-") for field in fields(MockSettings)])
+@for_each("name", [field.name.replace("_", "-") for field in fields(MockSettings)])
 def test_every_option_is_documented(name: str) -> None:
     """The page names every option of the command."""
     assert f"`--{name}`" in PAGE.read_text()
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Truth)])
+@for_each("name", [field.name for field in fields(Truth)])
 def test_every_field_of_the_truth_is_documented(name: str) -> None:
     """The page names every field of the truth file."""
     assert f"`{name}`" in PAGE.read_text()
 
 
-@pytest.mark.parametrize("name", ["match", "reply", "ttft", "itl", "status", "error"])
+@for_each("name", ["match", "reply", "ttft", "itl", "status", "error"])
 def test_every_key_of_a_reply_is_documented(name: str) -> None:
     """The page names every key of the replies file."""
     assert f"`{name}`" in PAGE.read_text()

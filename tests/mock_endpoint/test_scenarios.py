@@ -19,6 +19,7 @@ from loadgen.mock_endpoint.scenarios.expectation import expectation
 from loadgen.mock_endpoint.scenarios.protocols import DIALECTS, STREAMED
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.steps import Close, Send
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint import MockProcess
     from loadgen.mock_endpoint.scenarios.scenario import Scenario
 
-PAIRS = [
-    pytest.param(scenario, protocol, id=f"{scenario.name}-{protocol}")
-    for scenario in SCENARIOS.values()
-    for protocol in scenario.protocols
-]
+PAIRS = [(scenario, protocol) for scenario in SCENARIOS.values() for protocol in scenario.protocols]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +65,7 @@ def post(path: str, **headers: str) -> bytes:
 # The values…
 
 
-@pytest.mark.parametrize("protocol", DIALECTS)
+@for_each("protocol", DIALECTS)
 def test_every_protocol_has_its_scenarios(protocol: str) -> None:
     """What writes its frames, and at least a success, a failure of HTTP and a cut."""
     there = {name for name, scenario in SCENARIOS.items() if protocol in scenario.protocols}
@@ -76,7 +73,7 @@ def test_every_protocol_has_its_scenarios(protocol: str) -> None:
     assert {"json_cut", "json_for_a_stream"} <= there if protocol == "json" else {"plain", "cut"} <= there
 
 
-@pytest.mark.parametrize(("scenario", "protocol"), PAIRS)
+@for_each(("scenario", "protocol"), PAIRS)
 def test_a_script_is_sound(scenario: Scenario, protocol: str) -> None:
     """Its times never go back; what a client must see is a name that exists; a success has tokens."""
     script = scenario.script(DIALECTS[protocol])

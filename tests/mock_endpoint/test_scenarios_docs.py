@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.protocols import ALL, STREAMED
 from loadgen.mock_endpoint.truth import PlayedTruth
 from tests import golden
+from tests.for_each import for_each
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = "<!-- scenarios -->\n", "<!-- /scenarios -->"
@@ -36,7 +35,7 @@ def test_the_table_is_that_of_the_catalog() -> None:
     golden.check_part(DOCS / "conformance.md", BEGIN, END, "\n".join([head, *map(row, SCENARIOS)]) + "\n")
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(PlayedTruth)])
+@for_each("name", [field.name for field in fields(PlayedTruth)])
 def test_every_field_of_the_truth_is_documented(name: str) -> None:
     """The page of the mock endpoint names it."""
     assert f"`{name}`" in (DOCS / "mock.md").read_text()

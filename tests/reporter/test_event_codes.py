@@ -11,12 +11,13 @@ import reporter
 from recorder.event import EventType
 from reporter.log.event_codes import with_event_codes
 from reporter.log.tables import sql_file
+from tests.for_each import for_each
 
 PACKAGE = Path(reporter.__file__).parent
 A_CODE = re.compile(r"\bcode\b[\s(,]*(?:=|<>|<|>|<=|>=|IN|BETWEEN|WHEN)[\s(]*\d|endings\.code, \d")
 
 
-@pytest.mark.parametrize("event", EventType)
+@for_each("event", EventType)
 def test_each_event_has_its_code(event: EventType) -> None:
     """Whatever else is in the statement."""
     assert with_event_codes(f"code = EventType.{event.name}, 'a'") == f"code = {event.value}, 'a'"

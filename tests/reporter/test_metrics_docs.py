@@ -7,11 +7,10 @@ import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-import pytest
-
 from reporter import report, undefined
 from reporter.findings.findings import client_limits, findings, response_shapes, steadiness
 from reporter.quantile import PERCENTILES
+from tests.for_each import for_each
 
 DOCS = Path(__file__).parents[2] / "docs"
 METRICS = (DOCS / "metrics.md").read_text("utf-8")
@@ -19,13 +18,13 @@ FINDINGS = (DOCS / "findings.md").read_text("utf-8")
 PARTS = METRICS + FINDINGS
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(report.Report)])
+@for_each("field", [field.name for field in fields(report.Report)])
 def test_every_key_of_the_report_is_documented(field: str) -> None:
     """Each key of report.json is on one of the pages, by itself or with its parts."""
     assert re.search(rf"`{field}[`.]", PARTS)
 
 
-@pytest.mark.parametrize("part", ["counts", "window", "throughput", "tokens", "validity"])
+@for_each("part", ["counts", "window", "throughput", "tokens", "validity"])
 def test_every_part_of_a_key_is_documented(part: str) -> None:
     """What is inside a key is documented as `key.part`."""
     kind = {"counts": report.RequestCounts, "throughput": report.ThroughputFigures}.get(part) or getattr(

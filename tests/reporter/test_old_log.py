@@ -10,6 +10,7 @@ import pytest
 
 from reporter import MetricsReporter
 from reporter.log.query import VIEWS, query
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +79,7 @@ def test_an_old_run_is_reported(old: Path) -> None:
     assert "resumed" not in {finding.code for finding in report.findings}
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@for_each("view", VIEWS)
 def test_every_view_shows_an_old_run(old: Path, view: str) -> None:
     """None of them asks for what the log does not have."""
     empty = {

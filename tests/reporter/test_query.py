@@ -17,6 +17,7 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS, query
+from tests.for_each import for_each
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def test_every_view_is_documented() -> None:
     assert sorted(SECTIONS) == sorted(VIEWS)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@for_each("view", VIEWS)
 def test_every_column_is_documented(folder: Path, view: str) -> None:
     """A view has the columns that the page describes, in that order; metrics have a table of their own."""
     own, _, metrics = SECTIONS[view].partition("<!-- metrics -->")

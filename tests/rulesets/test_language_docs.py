@@ -12,12 +12,13 @@ from rulesets import METRICS, ExpressionError, parse
 from rulesets.confidence import Method, methods
 from rulesets.metric_table import quantity_of
 from rulesets.quantity import METRIC_ALIASES, STAT_ALIASES
+from tests.for_each import for_each
 
 PAGE = (Path(__file__).parents[2] / "docs" / "rulesets.md").read_text(encoding="utf-8")
 PROOFS, METRICS_TABLE = PAGE.split("### Confidence")[1].split("## Metrics, statistics and units")
 
 
-@pytest.mark.parametrize("metric", [*METRICS, "accuracy.NAME"])
+@for_each("metric", [*METRICS, "accuracy.NAME"])
 def test_every_metric_is_documented(metric: str) -> None:
     """Each metric has its row, with its statistics, units and operators."""
     (row,) = re.findall(rf"^\| `{metric}(?:\(…\))?`.*$", METRICS_TABLE, flags=re.MULTILINE)

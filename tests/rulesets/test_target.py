@@ -15,6 +15,7 @@ from rulesets.expression import described
 from rulesets.metric_table import quantity_of
 from rulesets.quantity import EVERYTHING, spell
 from rulesets.request_metrics import REQUEST_METRICS
+from tests.for_each import for_each
 
 
 def test_every_metric_has_a_place_in_the_report() -> None:
@@ -104,7 +105,7 @@ def test_the_bound_is_exact_in_the_unit_of_the_report(
 ONE_SIDED = [name for name, quantity in METRICS.items() if quantity.kind not in {"count", "length"}]
 
 
-@pytest.mark.parametrize("metric", ONE_SIDED)
+@for_each("metric", ONE_SIDED)
 def test_no_target_can_fail_a_server_for_being_faster(metric: str) -> None:
     """A metric with a better side is bounded on the other side only, and so is its change."""
     quantity = METRICS[metric]
@@ -121,7 +122,7 @@ def test_a_change_is_a_share() -> None:
     assert (target.bound, target.in_unit(-0.03)) == (-0.03, -3.0)
 
 
-@pytest.mark.parametrize("metric", [*METRICS, "accuracy.f1"])
+@for_each("metric", [*METRICS, "accuracy.f1"])
 def test_what_everything_meets_is_only_shown(metric: str) -> None:
     """With severity info, and no bound worth the name; shares of errors and scores have no such bound."""
     quantity = quantity_of(metric)

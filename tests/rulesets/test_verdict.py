@@ -27,6 +27,7 @@ from rulesets import (
 )
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -137,7 +138,7 @@ def test_every_statistic_is_read_from_its_place(
     assert row.n == n
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@for_each("metric", METRICS)
 def test_a_metric_without_samples_fails(metric: str, make_report: MakeReport) -> None:
     """Nothing passes because nothing was measured; the row says so, and what to do."""
     quantity = METRICS[metric]

@@ -7,9 +7,10 @@ import pytest
 from reporter.compare.metric import DECIDING, FURTHER, metric
 from reporter.errors import OptionError
 from rulesets.statistics.mann_whitney import least_p
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize("text", [*DECIDING, *FURTHER])
+@for_each("text", [*DECIDING, *FURTHER])
 def test_the_usual_metrics_are_written_as_they_are_called(text: str) -> None:
     """What is printed can be given to --metric."""
     assert metric(text).name == text

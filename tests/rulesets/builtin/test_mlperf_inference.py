@@ -16,6 +16,7 @@ import pytest
 
 from rulesets import catalog, loading
 from rulesets.confidence import Confidence
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,7 +94,7 @@ def facts() -> list[Fact]:
 
 
 ALL = facts()
-records = pytest.mark.parametrize("fact", [pytest.param(fact, id=fact.name) for fact in ALL])
+records = for_each("fact", ALL)
 
 
 @cache
@@ -279,7 +280,7 @@ def test_suites_and_names(fact: Fact) -> None:
     assert list(entry.aliases) == [fact["serves"], *differs]
 
 
-@pytest.mark.parametrize("version", SEEDS)
+@for_each("version", SEEDS)
 def test_rounds(version: str) -> None:
     """Seeds are exact to the last digit, beyond 2^53; definitions are LoadGen's; and a round is locked."""
     assert book(version).locked
@@ -300,7 +301,7 @@ def test_rounds(version: str) -> None:
         }
 
 
-@pytest.mark.parametrize("version", SEEDS)
+@for_each("version", SEEDS)
 def test_the_scenarios_of_any_model(version: str) -> None:
     """SingleStream shows the estimate of p90, MultiStream that of p99 over 662 queries of eight samples."""
     single, multi = (book(version).rulesets["*", name] for name in ("single_stream", "multi_stream"))
@@ -316,7 +317,7 @@ def test_the_scenarios_of_any_model(version: str) -> None:
     assert multi.validity.min_samples == 662 * 8
 
 
-@pytest.mark.parametrize(("version", "model", "words"), CONFLICTS)
+@for_each(("version", "model", "words"), CONFLICTS)
 def test_conflicts_are_noted(version: str, model: str, words: str) -> None:
     """What the sources disagree on stands in the notes of every scenario of the model."""
     its = [held for (name, _), held in book(version).rulesets.items() if name == model]
@@ -324,7 +325,7 @@ def test_conflicts_are_noted(version: str, model: str, words: str) -> None:
     assert all(any(words in note for note in held.notes) for held in its)
 
 
-@pytest.mark.parametrize("version", SEEDS)
+@for_each("version", SEEDS)
 def test_the_conflict_at_a_bound_is_noted(version: str) -> None:
     """LoadGen and the checker differ on what lies at a bound, and each ruleset says which it follows."""
     assert all(
@@ -341,7 +342,7 @@ def test_the_conflict_of_a_bound_stands_beside_it() -> None:
             assert "20 ms" in targets[name].note
 
 
-@pytest.mark.parametrize("name", catalog.names())
+@for_each("name", catalog.names())
 def test_every_number_has_a_source(name: str) -> None:
     """Each target of a ruleset with a source names one, a repository and a commit or a section of rules."""
     held = loading.read(name)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rulesets.statistics.binomial import at_most
 from rulesets.statistics.early_stopping import estimate_rank, h_min, most_over, n_min, samples_needed
 from rulesets.statistics.order_statistics import upper_rank
+from tests.for_each import for_each
 
 H_MIN = """
     t      0.5     0.75      0.8      0.9     0.95     0.97     0.99    0.999
@@ -78,7 +79,7 @@ shares = st.fractions(Fraction(1, 2), Fraction(999, 1000), max_denominator=1000)
 over = st.integers(0, 300)
 
 
-@pytest.mark.parametrize(("t", "p", "expected"), cells(H_MIN))
+@for_each(("t", "p", "expected"), cells(H_MIN))
 def test_every_edge_of_the_table(t: int, p: Fraction, expected: int) -> None:
     """That many are enough, one fewer is not, whether p is a fraction or the float that reads like it."""
     assert h_min(t, p) == h_min(t, float(p)) == expected
@@ -87,14 +88,14 @@ def test_every_edge_of_the_table(t: int, p: Fraction, expected: int) -> None:
     assert most_over(expected + t - 1, p) == (t - 1 if t else None)
 
 
-@pytest.mark.parametrize(("n", "p", "expected"), cells(MOST_OVER))
+@for_each(("n", "p", "expected"), cells(MOST_OVER))
 def test_how_many_may_be_over(n: int, p: Fraction, expected: int | None) -> None:
     """And the estimate is the t*-th largest, if there is one."""
     assert most_over(n, p) == expected
     assert estimate_rank(n, p) == (n - expected if expected else None)
 
 
-@pytest.mark.parametrize(("p", "expected"), FLOORS.items())
+@for_each(("p", "expected"), FLOORS.items())
 def test_the_fewest_samples_for_an_estimate(p: str, expected: int) -> None:
     """From n_min(1) on it is the largest sample."""
     assert n_min(1, Fraction(p)) == expected

@@ -3,9 +3,8 @@
 from fractions import Fraction
 from pathlib import Path
 
-import pytest
-
 from rulesets.statistics import early_stopping, mann_whitney, order_statistics
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "statistics.md").read_text()
@@ -18,7 +17,7 @@ def rows(head: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@for_each("module", MODULES)
 def test_every_method_is_described(module: str) -> None:
     """By the file that it is in."""
     assert f"`{module}`" in PAGE
