@@ -89,9 +89,7 @@ _RESULTS: Final = """
         samples.reasoning_tokens,
         samples.cached_tokens,
         {metrics},
-        samples.output_tokens / (nullif(samples.latency_ms, 0) / 1e3) AS output_tps,
-        (samples.output_tokens - 1)
-            / (nullif(samples.last_token_ns - samples.first_token_ns, 0) / 1e9) AS generation_tps
+        samples.output_tokens / (nullif(samples.latency_ms, 0) / 1e3) AS output_tps
     FROM samples
     LEFT JOIN questions USING (prompt_id)
     LEFT JOIN asked USING (sample_uuid)
@@ -99,7 +97,8 @@ _RESULTS: Final = """
     {joins}
     WHERE samples.measured"""
 
-_METRICS: Final = ", ".join(f"samples.{metric.column}" for metric in REQUEST_METRICS if metric.in_parts)
+METRICS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.in_parts or metric.in_samples)
+"""The columns of the view `samples` that a row has as they are."""
 
 _PRICED: Final = "SELECT *, {cost} AS cost_usd FROM ({rows}) ORDER BY issued_at_utc, sample_uuid"
 
@@ -165,7 +164,7 @@ def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
     log = _with_shown_passes(log, settings, options.scoring_pass)
     rows = _RESULTS.format(
         texts=_TEXTS if options.texts else "",
-        metrics=_METRICS,
+        metrics=", ".join(f"samples.{column}" for column in METRICS),
         joins=_JOINS if options.texts else "",
     )
     query = _PRICED.format(rows=rows, cost=_cost(options.prices, settings))

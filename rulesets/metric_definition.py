@@ -22,7 +22,8 @@ class ConsoleRow:
 
     Attributes:
         group: `server`, what the server is measured by; `held`, how long requests waited for a place;
-            `client`, what the client itself took, which `--verbose` adds.
+            `client`, what the client itself took, which `--verbose` adds; `speed`, tokens per second, which
+            `--verbose` shows in a table of its own.
         twin: The metric of an earlier row whose figures are nearly the same in many runs: with all of them
             within 1 %, this row is left out.
         always: Whether it is shown even then.
@@ -31,7 +32,7 @@ class ConsoleRow:
         headline: Whether it is also in what shows few metrics: the summary, findings.
     """
 
-    group: Literal["server", "held", "client"] = "server"
+    group: Literal["server", "held", "client", "speed"] = "server"
     twin: str = ""
     always: bool = False
     open_loop: bool = False
@@ -60,8 +61,10 @@ class MetricDefinition:
         while_running: Whether a request's own events determine it: `--abort-on-fail` can end a run for it.
         overhead: The figure whose client overhead it shares; None where it has none.
         label: What tables of people call it; empty where none shows it.
-        console: Where the console shows it; None where it does not. Only latencies, in ms, can be there.
-        in_parts: Whether the parts of a run and the results per sample have it as well.
+        console: Where the console shows it; None where it does not. A speed is in the group `speed`, a time
+            in another; lengths cannot be there.
+        in_parts: Whether the parts of a run have it as well.
+        in_samples: Whether the results per sample have it as well; those that are in parts always do.
         compared: The statistics that a comparison shows, in addition to the figures that decide.
         compared_briefly: Those of them that the console shows without `--verbose`.
     """
@@ -82,6 +85,7 @@ class MetricDefinition:
     label: str = ""
     console: ConsoleRow | None = None
     in_parts: bool = False
+    in_samples: bool = False
     compared: tuple[str, ...] = ()
     compared_briefly: tuple[str, ...] = ()
 

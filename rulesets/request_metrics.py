@@ -215,6 +215,7 @@ REQUEST_METRICS: Final = (
         needs=("stream",),
         depends_on=("tpot_end", "token_categories"),
         ends=("low", "high"),
+        in_samples=True,
     ),
     MetricDefinition(
         name="held",
@@ -313,6 +314,9 @@ REQUEST_METRICS: Final = (
         needs=("stream", "tokens"),
         depends_on=_TPOT,
         ends=("low", "high"),
+        label="Generation",
+        console=ConsoleRow(group="speed"),
+        in_samples=True,
         compared=("mean",),
         compared_briefly=("mean",),
     ),
@@ -325,6 +329,9 @@ REQUEST_METRICS: Final = (
         needs=("stream", "tokens"),
         depends_on=("latency_origin",),
         ends=("high",),
+        label="Prompt",
+        console=ConsoleRow(group="speed"),
+        in_samples=True,
         compared=("mean",),
     ),
 )

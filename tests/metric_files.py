@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from reporter.sample_results import METRICS
 from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, METRIC_ALIASES, TIME
 from rulesets.request_metrics import REQUEST_METRICS
@@ -69,7 +70,7 @@ def rules_page(text: str) -> str:
 
 def results_page(text: str) -> str:
     """docs/accuracy.md, with the metrics that the results per sample have."""
-    columns = ", ".join(f"`{metric.column}`" for metric in REQUEST_METRICS if metric.in_parts)
+    columns = ", ".join(f"`{column}`" for column in METRICS)
     meaning = "as in [metrics.md](metrics.md)"
     return re.sub(
         rf"^\| .* \| {re.escape(meaning)} \|$", f"| {columns} | {meaning} |", text, flags=re.MULTILINE

@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +63,9 @@ HEAVY = {
     "rich",
     "adbc_driver_sqlite",
 }
+_MODULES = {"PyYAML": "yaml"}
+"""What packages are imported as, where that is another name."""
+
 FILES = sorted(path for room in ARROWS if "." not in room for path in (ROOT / room).rglob("*.py"))
 
 
@@ -82,6 +86,15 @@ def imports(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_every_dependency_is_imported() -> None:
+    """What `pip install` brings is used: a package that only an extra needs belongs to that extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[<>=\[]", line)[0] for line in project["dependencies"]}
+    modules = {_MODULES.get(name, name).replace("-", "_") for name in names}
+    imported = {name.split(".")[0] for path in FILES for name in imports(path)}
+    assert not modules - imported
 
 
 def test_no_arrow_is_new() -> None:

@@ -81,6 +81,8 @@ def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[Re
     in_full = verbose or health.needs_a_look(report)
     groups = latency.groups(report, verbose=verbose, client=in_full)
     yield from _latency(report, *groups, width=width, verbose=verbose)
+    if verbose and (speeds := latency.table(report, latency.SPEED, width=width, verbose=True)):
+        yield [speeds]
     yield list(health.in_full(report) if in_full else health.in_short(report))
     yield [_finding(finding) for finding in report.findings if finding.severity != "error"]
     if report.verdict:

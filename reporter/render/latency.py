@@ -1,4 +1,4 @@
-"""The latency table: one row a metric, one column a statistic, milliseconds."""
+"""Tables of distributions: one row per metric, one column per statistic; times in ms, speeds in tokens/s."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _ALIKE: Final = 0.01
 _RANKS: Final = {"n": 8, "std": 7, "min": 6, "p95": 5, "p999": 4, "mean": 3, "max": 2, "p90": 1}
 """What a narrow page leaves out, the highest first; the median, p99 and percentiles of choice always stay."""
 _TITLE: Final = "milliseconds"
+_SPEED_TITLE: Final = "tokens/s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,9 @@ HELD: Final = tuple(row for row in _ROWS if row.shown.group == "held")
 CLIENT: Final = tuple(row for row in _ROWS if row.shown.group == "client")
 """What the client itself took."""
 
+SPEED: Final = tuple(row for row in _ROWS if row.shown.group == "speed")
+"""How many tokens per second a request was served."""
+
 
 def groups(report: Report, *, verbose: bool, client: bool) -> Sequence[Sequence[LatencyRow]]:
     """The rows of a report.
@@ -93,12 +97,13 @@ def table(report: Report, *groups: Sequence[LatencyRow], width: int, verbose: bo
 
     Args:
         report: What to show; the percentiles are those that `report.run` names, or the usual ones.
-        groups: The rows.
+        groups: The rows: only `SPEED`, or rows of times.
         width: Columns of the page.
         verbose: Whether to show min and std as well.
     """
     names = _statistics(report, verbose=verbose)
     rows: list[list[Text]] = []
+    title = _SPEED_TITLE if SPEED in groups else _TITLE
     for group in groups:
         shown = [_row(report, line, summary, names) for line in group if (summary := _summary(report, line))]
         if rows and shown:
@@ -106,7 +111,7 @@ def table(report: Report, *groups: Sequence[LatencyRow], width: int, verbose: bo
         rows += shown
     is_long = any(row[0].cell_len > LABEL_WIDTH for row in rows)
     columns = [
-        Column(_TITLE, justify="left", folds=is_long, least=LABEL_WIDTH),
+        Column(title, justify="left", folds=is_long, least=LABEL_WIDTH),
         *(Column(_title(name), _RANKS.get(name, 0)) for name in names),
         Column("n", _RANKS["n"]),
     ]

@@ -85,9 +85,12 @@ def wrong(metric: MetricDefinition) -> list[str]:
         f"depends on {unknown}, which no definition is (rulesets/definitions.py)": not unknown,
         f"has the overhead of {metric.overhead!r}": metric.overhead in {None, *get_args(Overhead)},
         "is compared briefly in what it is not compared in": {*metric.compared_briefly} <= {*metric.compared},
-        "is in parts, and requests have no value of it": metric.per == "request" or not metric.in_parts,
-        "is on the console, whose rows have a label and are in ms": shown is None
-        or (bool(metric.label) and metric.unit == "ms"),
+        "is in parts or samples, and requests have no value of it": metric.per == "request"
+        or not (metric.in_parts or metric.in_samples),
+        "is on the console, whose rows have a label and are in ms, or in tokens/s in the group `speed`": (
+            shown is None
+            or (bool(metric.label) and metric.unit == ("tok/s" if shown.group == "speed" else "ms"))
+        ),
         "has a twin that is not a metric": shown is None or not shown.twin or shown.twin in BY_NAME,
     }
     return [what for what, holds in rules.items() if not holds]

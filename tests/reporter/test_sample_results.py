@@ -13,7 +13,8 @@ from reporter import MetricsReporter
 from reporter.costs.prices import read_prices
 from reporter.errors import OptionError
 from reporter.log.query import query
-from reporter.sample_results import FORMATS, ResultOptions
+from reporter.sample_results import FORMATS, METRICS, ResultOptions
+from rulesets.definitions import Definitions
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run
 
@@ -68,14 +69,26 @@ def test_a_row_has_everything_about_a_request(scored: Path) -> None:
 
 def test_the_figures_are_those_of_sql(scored: Path) -> None:
     """Latencies and tokens are those of `samples`; rates follow from them."""
-    answer = query(scored, "SELECT sample_uuid, ttft_ms, tpot_ms, latency_ms, output_tokens FROM samples")
-    known = {row[0]: row[1:] for row in answer.rows}
+    assert {"decode_ms", "generation_tps", "prompt_tps", "ttft_ms", "latency_ms"} <= {*METRICS}
+    answer = query(scored, f"SELECT sample_uuid, output_tokens, {', '.join(METRICS)} FROM samples")  # noqa: S608
+    rows_of_view = {row[0]: row[1:] for row in answer.rows}
     for row in results(scored):
-        ttft, tpot, latency, tokens = known[row["sample_uuid"]]
-        assert (row["ttft_ms"], row["tpot_ms"], row["latency_ms"]) == (ttft, tpot, latency)
+        tokens, *figures = rows_of_view[row["sample_uuid"]]
+        assert [row[name] for name in METRICS] == figures
         if row["status"] == "completed":
-            assert row["output_tps"] == pytest.approx(tokens / latency * 1e3)
-            assert row["generation_tps"] == pytest.approx(1e3 / tpot)
+            assert None not in (row["decode_ms"], row["generation_tps"], row["prompt_tps"])
+            assert row["output_tps"] == pytest.approx(tokens / row["latency_ms"] * 1e3)
+
+
+def test_speeds_follow_the_definition_of_tpot(scored: Path) -> None:
+    """Where TPOT ends with the response and divides by all tokens, the generation speed does as well."""
+    row, *_ = results(scored)
+    definitions = Definitions(tpot_end="complete", tpot_denominator="n")
+    with MetricsReporter(scored) as reporter:
+        reporter.dump_results(scored / "other.jsonl", definitions=definitions)
+    other = orjson.loads((scored / "other.jsonl").read_bytes().splitlines()[0])
+    assert other["generation_tps"] == pytest.approx(1e3 / other["tpot_ms"])
+    assert other["generation_tps"] != pytest.approx(row["generation_tps"])
 
 
 def test_the_cost_of_each_request(scored: Path, tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import orjson
 import pytest
+from packaging.requirements import Requirement
 
 from loadgen.mock_endpoint.process import start_mock
 from tests.conftest import ROOT, clean_environment
@@ -53,6 +56,26 @@ def test_everything_is_in_it(wheel: Path) -> None:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert known <= packed
     assert {name.split("/")[0] for name in packed} == set(PACKAGES)
+
+
+def test_it_says_what_it_depends_on(wheel: Path) -> None:
+    """Each requirement of pyproject.toml, those of an extra with its name; nothing else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    (accuracy,) = map(Requirement, extras["accuracy"])  # which is made of other extras of this package
+    of_extras = {**extras, "accuracy": [line for extra in sorted(accuracy.extras) for line in extras[extra]]}
+    expected = [Requirement(line) for line in project["dependencies"]]
+    expected += [
+        Requirement(f"{line}; extra == '{extra}'") for extra, lines in of_extras.items() for line in lines
+    ]
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = message_from_bytes(archive.read(name))
+    stated = metadata.get_all("Requires-Dist", [])
+    assert {Requirement(line) for line in stated} == {*expected}
+    assert len(stated) == len(expected)
+    assert metadata["Requires-Python"] == project["requires-python"]
+    assert {*metadata.get_all("Provides-Extra", [])} == {*extras}
 
 
 def test_it_runs_far_from_the_repository(program: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from reporter.report import (
     Validity,
     Window,
 )
+from tests.reporter.render.conftest import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -335,6 +336,18 @@ def test_the_clients_health_is_one_line_unless_it_needs_a_look(a_report: MakeRep
         assert "peak queue 312 events" in full
     server = Finding("requests_failed", "warning", "3 requests failed.")
     assert "Client health" in console.render(a_report(findings=[server]))
+
+
+def test_speeds_of_requests_are_a_table_of_verbose(a_report: MakeReport) -> None:
+    """Generation and prompt speed, in tokens/s; the default page has their reciprocals."""
+    report = a_report(generation_tps=summary(125.0), prompt_tps=summary(2500.0))
+    assert "tokens/s   " not in console.render(report)
+    times, speeds = console.render(report, verbose=True).split("\ntokens/s ")
+    generation, prompt = speeds.splitlines()[1:3]
+    assert "milliseconds" in times
+    assert generation.split()[:2] == ["Generation", "128"]
+    assert prompt.split()[:2] == ["Prompt", "2,550"]
+    assert "\ntokens/s " not in console.render(a_report(), verbose=True)
 
 
 def test_queueing_is_a_row_of_open_loops(a_report: MakeReport) -> None:
