@@ -58,3 +58,18 @@ def test_what_it_writes_runs_against_the_mock_endpoint(loadgen: Loadgen, tmp_pat
         told = loadgen("run", "suite.toml", *chosen, "--set", f"url={mock.url}", "-n", 3, "--out", "done")
     assert told.returncode in {0, 4}, told.stderr
     assert "1 of 1 runs are done" in told.stdout
+
+
+def test_its_open_load_says_where_the_rate_was_not_reached(loadgen: Loadgen, tmp_path: Path) -> None:
+    """In a run of a few latencies: how many requests/s of how many, for how long to measure, and the verdict."""
+    init(tmp_path / "suite.toml")
+    chosen = ("--model-filter", "small", "--benchmark-filter", "short-*", "--load-filter", "open")
+    short = ("--duration", "1s", "--set", "on_invalid=warn", "--out", "done")
+    with start_mock(models=("small", "large"), ttft="100ms", itl="20ms") as mock:
+        run = loadgen("run", "suite.toml", *chosen, *short, "--set", f"url={mock.url}")
+    assert run.returncode == 0, run.stderr
+    shown = " ".join(run.stdout.split())
+    assert "requests/s completed of 20 wanted, but the run is too short to tell" in shown
+    assert "Measure for 10 s or more: --duration 10s." in shown
+    assert "1 pass" in shown
+    assert "(required: ttft:p(99)<2s, error:rate<1%)" in shown
