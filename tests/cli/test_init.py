@@ -61,7 +61,7 @@ def test_what_it_writes_runs_against_the_mock_endpoint(loadgen: Loadgen, tmp_pat
 
 
 def test_its_open_load_says_where_the_rate_was_not_reached(loadgen: Loadgen, tmp_path: Path) -> None:
-    """In a run of a few latencies: how many requests/s of how many, for how long to measure, and the verdict."""
+    """In a run of a few latencies: the rate, how long to measure, and the verdict."""
     init(tmp_path / "suite.toml")
     chosen = ("--model-filter", "small", "--benchmark-filter", "short-*", "--load-filter", "open")
     short = ("--duration", "1s", "--set", "on_invalid=warn", "--out", "done")
