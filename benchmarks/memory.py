@@ -1,4 +1,4 @@
-"""What a run holds in memory: at most, and as it goes on."""
+"""How the memory of a run grows with time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,6 @@ RATE: Final = 4000
 
 _MINUTE_NS: Final = 60 * 10**9
 _AVERAGED_NS: Final = 10 * 10**9
-
-
-def peak_mb(cores: Cores, pace: Pace, *arguments: object) -> tuple[float, float] | None:
-    """The most memory of parent and worker in a run, in MB: while it measures, and with the report after it.
-
-    None where the system does not tell.
-    """
-    run = timed_run(cores, pace, *arguments, memory=True, compare=False)
-    measuring, ever = run.client.peak_mb(*run.window), run.client.peak_mb()
-    return None if measuring is None or ever is None else (measuring, ever)
 
 
 def growth(

@@ -15,6 +15,7 @@ BENCHMARKS = (
     "scoring",
     "scores_scale",
     "timing",
+    "capacity",
 )
 
 for name in BENCHMARKS:

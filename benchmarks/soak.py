@@ -1,10 +1,13 @@
 """Ten minutes at a steady rate: memory, descriptors, threads, lag and what waits stay what they are.
 
-`loadgen perf` with two workers against `loadgen mock --fast`, looked at once a second from outside (/proc),
-and through its own telemetry. It passes when nothing grows by more than stated, over the whole time, along a
+`loadgen perf` with two workers against `loadgen mock --fast`, sampled each second from outside (/proc) and
+through its own telemetry. It passes when nothing grows by more than stated, over the whole time, along a
 robust slope (Theil-Sen) through all but the first fifth of the samples.
 
-    python benchmarks/soak.py [--minutes N] [--rate N] [--workers N] [--json]
+With `--capacity-share 0.9` the rate is this share of what a closed loop of one worker reaches, on one core,
+with the native server on another.
+
+    python benchmarks/soak.py [--minutes N] [--rate N | --capacity-share X] [--workers N] [--json]
 """
 
 from __future__ import annotations
@@ -15,16 +18,20 @@ import sqlite3
 import sys
 import time
 from contextlib import closing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+import clients
 import under_load
+from cores import Cores, choose, on_core
+from native_server import MissingServerError, NativeServer
 from process_tree import POSSIBLE, PROC, memory_of
+from timed_run import Pace
 from trend import Trend, trend
 
-from loadgen.mock_endpoint.process import start_mock
+from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import EventType
 
 if TYPE_CHECKING:
@@ -34,6 +41,10 @@ if TYPE_CHECKING:
     Samples = dict[str, list[tuple[float, float]]]
 
 INTERVAL_S: Final = 1.0
+
+PACE: Final = Pace(ttft_ms=20, gap_ms=5, tokens=16)
+SATURATING: Final = clients.Work(PACE, streams=512, requests=30_000)
+"""A closed loop of more streams than one worker carries."""
 
 LONGEST_STALL_S: Final = 0.6
 """For requests of so many seconds there are connections from the start."""
@@ -100,27 +111,42 @@ def trends(samples: Samples) -> Iterator[Trend]:
         yield trend(name, unit, seen, least=least, share=share)
 
 
-def soak(minutes: float, rate: float, workers: int) -> tuple[list[Trend], Mapping[str, Any]]:
-    """Run for so long; return what came of every quantity, and the report.
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """A steady load.
+
+    Attributes:
+        minutes: How long.
+        rate: Requests per second.
+        workers: Worker processes.
+        core: The core of the client; None for any.
+    """
+
+    minutes: float
+    rate: float
+    workers: int
+    core: int | None = None
+
+
+def soak(load: Steady, endpoint: MockProcess | NativeServer) -> tuple[list[Trend], Mapping[str, Any]]:
+    """Put a steady load on an endpoint; return the trend of every quantity, and the report.
 
     Raises:
-        RuntimeError: The run failed; the message is its own. Or not all workers could be looked at.
+        RuntimeError: The run failed; the message is its own. Or some worker was not sampled.
     """
-    with (
-        TemporaryDirectory(prefix="loadgen-soak-") as folder,
-        start_mock(fast=True, models=("bench",), ttft="20ms", itl="5ms", tokens="16") as mock,
-    ):
+    with TemporaryDirectory(prefix="loadgen-soak-") as folder, endpoint as server:
         run = Path(folder) / "run"
-        load = ("--rate", rate, "--arrival", "constant", "--duration", 60 * minutes, "--workers", workers)
+        arguments = ("--rate", load.rate, "--arrival", "constant", "--duration", 60 * load.minutes)
         # A stall takes connections that are kept from then on: with those open, one more is a leak.
-        load += ("--connect-ahead", round(rate * LONGEST_STALL_S))
-        process = under_load.start(mock.url, run, *load)
+        arguments += ("--workers", load.workers, "--connect-ahead", round(load.rate * LONGEST_STALL_S))
+        with on_core(load.core):
+            process = under_load.start(server.url, run, *arguments)
         pids: list[int] = []
         try:
             while process.poll() is None and not under_load.events_of(run / "events.db", EventType.COMPLETE):
                 time.sleep(0.05)
             pids = under_load.workers_of(process.pid)
-            under_load.require_all(pids, workers, process, run)
+            under_load.require_all(pids, load.workers, process, run)
             seen = watch(process, pids)
         finally:
             under_load.end(process, pids)
@@ -133,8 +159,21 @@ def soak(minutes: float, rate: float, workers: int) -> tuple[list[Trend], Mappin
         return list(trends(seen | told(run / "events.db"))), report
 
 
+def at_capacity(share: float, minutes: float, cores: Cores) -> tuple[list[Trend], Mapping[str, Any]]:
+    """Soak one worker at a share of what a closed loop reaches.
+
+    Raises:
+        MissingServerError: The native server cannot be built here.
+        RuntimeError: As `soak`.
+    """
+    capacity = clients.loadgen(cores, SATURATING).requests_s
+    print(f"{share:.0%} of {capacity:,.0f} requests/s, {cores}", file=sys.stderr)
+    load = Steady(minutes, round(share * capacity), workers=1, core=cores.client)
+    return soak(load, NativeServer(cores.server, PACE))
+
+
 def main() -> int:
-    """Soak, and print how it went; 0 when all was flat, all requests completed and the run is valid."""
+    """Soak, and print the trends; 0 when all are flat, all requests completed and the run is valid."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -142,25 +181,40 @@ def main() -> int:
         "--minutes", type=float, default=10.0, help="10 by default; below 2 it has not settled"
     )
     parser.add_argument("--rate", type=float, default=500.0, help="requests a second; 500 by default")
+    parser.add_argument("--capacity-share", type=float, help="with one worker, this share of what it reaches")
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     options = parser.parse_args()
     if not POSSIBLE:
         print("this needs /proc", file=sys.stderr)
         return 2
-    found, report = soak(options.minutes, options.rate, options.workers)
+    try:
+        trends_seen, report = run(options)
+    except MissingServerError as error:
+        print(f"skipped: {error}", file=sys.stderr)
+        return 0
     counts, valid = report["counts"], report["validity"]["valid"]
-    passed = valid and all(one.flat for one in found) and counts["completed"] == counts["scheduled"] > 0
+    passed = (
+        valid and all(trend.flat for trend in trends_seen) and counts["completed"] == counts["scheduled"] > 0
+    )
     if options.json:
-        told_all = {"passed": passed, "counts": counts, "trends": [asdict(one) for one in found]}
+        told_all = {"passed": passed, "counts": counts, "trends": [asdict(trend) for trend in trends_seen]}
         print(json.dumps(told_all, indent=2))
         return 0 if passed else 1
-    print(under_load.table(_row(one) for one in found))
+    print(under_load.table(_row(trend) for trend in trends_seen))
     done = f"{counts['completed']} of {counts['scheduled']} requests completed"
     print(f"\n{'PASS' if passed else 'FAIL'}: {done}")
     for finding in report["findings"]:
         print(f"  {finding['severity']}: {finding['message']}")
     return 0 if passed else 1
+
+
+def run(options: argparse.Namespace) -> tuple[list[Trend], Mapping[str, Any]]:
+    """Soak as the options say."""
+    if options.capacity_share:
+        return at_capacity(options.capacity_share, options.minutes, choose())
+    load = Steady(options.minutes, options.rate, options.workers)
+    return soak(load, start_mock(**PACE.options()))
 
 
 def _row(one: Trend) -> Mapping[str, str]:

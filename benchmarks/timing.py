@@ -1,7 +1,6 @@
-"""Whether figures are the server's at full speed: client on one core, server on the other, all in one run.
+"""Whether times are the server's at full speed: client on one core, server on the other, all in one run.
 
-Times are held against what the mock endpoint knows to be true of the very same requests, and speed against
-`wrk` on the same server, round by round.
+Reported times are compared with the mock endpoint's truth about the same requests.
 
     python benchmarks/timing.py [--rounds N] [--only WORK ...] [--long]
 """
@@ -13,11 +12,9 @@ import sys
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-import wrk
 from cores import choose, on_core
-from memory import growth, peak_mb
+from memory import growth
 from scorecard import Row, table
-from startup import first_post
 from timed_run import Pace, timed_run
 
 if TYPE_CHECKING:
@@ -34,34 +31,14 @@ SHORT: Final = Pace(ttft_ms=10, gap_ms=5, tokens=4)
 STREAMS: Final = 64
 SECONDS: Final = 5
 RATE: Final = 1000
-AT_ITS_LIMIT: Final = 0.95
-"""The share of its core above which a server is taken to be at its limit."""
 
 
 def burst(cores: Cores, rounds: int) -> Iterator[Row]:
-    """A closed loop without delay in the server: requests a second beside wrk's, and what TTFT is off by."""
+    """A closed loop without delay in the server: what TTFT is off by."""
     runs: list[TimedRun] = []
-    rates: list[float] = []
-    ceilings: list[float] = []
-    shares: list[float] = []
     for number in range(1, rounds + 1):
         runs.append(timed_run(cores, BURST, *closed(STREAMS)))
-        rates.append(runs[-1].report["throughput"]["qps"])
-        tell(f"burst, round {number}: {rates[-1]:,.0f} requests/s, {described(runs[-1])}")
-        if wrk.FOUND:
-            ceiling, share = wrk.requests_s(cores, BURST, STREAMS, SECONDS)
-            ceilings.append(ceiling)
-            shares.append(share or 0.0)
-            tell(
-                f"  wrk {ceiling:,.0f} requests/s, server {shares[-1]:.0%} busy; "
-                f"ratio {rates[-1] / ceiling:.3f}"
-            )
-    note = f"{median(rates):,.0f} requests/s"
-    if ceilings:
-        limited = " (at the server's limit)" if median(shares) > AT_ITS_LIMIT else ""
-        note += f" beside {median(ceilings):,.0f}{limited}"
-    ratios = [rate / ceiling for rate, ceiling in zip(rates, ceilings, strict=False)]
-    yield Row("burst: requests/s, as a share of wrk's", ratios, (0.26, 0.40), least=True, note=note)
+        tell(f"burst, round {number}: {described(runs[-1])}")
     yield error("burst", runs, "ttft", "p50", (0.5, 0.1))
     yield error("burst", runs, "ttft", "p99", (5, 1))
 
@@ -75,20 +52,11 @@ def paced_500(cores: Cores, rounds: int) -> Iterator[Row]:
 
 
 def paced_1000(cores: Cores, rounds: int) -> Iterator[Row]:
-    """1,000 streams of 100 tokens a second: what times are off by, and the CPU that it takes."""
+    """1,000 streams of 100 tokens per second: what times are off by."""
     runs = paced(cores, rounds, 1000)
     yield error("paced, 1,000 streams", runs, "ttft", "p50", (1, 0.2))
     yield error("paced, 1,000 streams", runs, "ttft", "p99", (6, 2))
     yield from pace_of("paced, 1,000 streams", runs)
-    used = [(run.client.cpu_s(*run.window), run.chunks) for run in runs]
-    a_million = [cpu_s / chunks * 1e6 for cpu_s, chunks in used if cpu_s is not None]
-    yield Row(
-        "paced, 1,000 streams: CPU a million chunks",
-        a_million,
-        (6, 3),
-        "s",
-        note="parent and worker, in the window",
-    )
 
 
 def poisson(cores: Cores, rounds: int) -> Iterator[Row]:
@@ -105,25 +73,6 @@ def poisson(cores: Cores, rounds: int) -> Iterator[Row]:
         yield Row(f"Poisson, {RATE:,} requests/s: issue lateness {which}", late_ms, bounds, "ms")
 
 
-def start(cores: Cores, rounds: int) -> Iterator[Row]:
-    """From the start of the program to the first request on the wire."""
-    yield Row(
-        "start to first request on the wire",
-        [first_post(cores.client) for _ in range(rounds)],
-        (0.5, 0.25),
-        "s",
-    )
-
-
-def memory(cores: Cores, _: int) -> Iterator[Row]:
-    """The most that parent and worker hold together, with 1,000 streams."""
-    peak = peak_mb(cores, PACED, *closed(1000))
-    values, note = (
-        ([], "") if peak is None else ([peak[0]], f"PSS; {peak[1]:.0f} MB with the report after it")
-    )
-    yield Row("peak memory, one worker, 1,000 streams", values, (200, 100), "MB", note=note)
-
-
 def long_run(cores: Cores, _: int) -> Iterator[Row]:
     """Whether memory stays what it is over a million requests."""
     grown = growth(cores, SHORT)
@@ -136,8 +85,6 @@ WORKS: Final[Mapping[str, Callable[[Cores, int], Iterator[Row]]]] = {
     "paced-500": paced_500,
     "paced-1000": paced_1000,
     "poisson": poisson,
-    "start": start,
-    "memory": memory,
     "long": long_run,
 }
 
