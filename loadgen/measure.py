@@ -173,7 +173,7 @@ def _measured(
 
     def work(observer: Observer) -> Run:
         report, folder = run(changed(settings, quiet=True), prices, observer)
-        if report.run["ended"] == "interrupted":
+        if report.run.ended == "interrupted":
             raise KeyboardInterrupt
         return Run(folder)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from loadgen.sessions.errors import UsageError, one_tree
 
@@ -151,14 +151,13 @@ class Run:
         from loadgen.sessions.settings.from_python import settings_of
         from loadgen.sessions.settings.gate import GateSettings
         from loadgen.sessions.settings.tokenizer import load
-        from rulesets.verdict import Verdict
 
         ruleset, given = _rules(rules, dict(options))
         with one_tree():
             settings = settings_of(GateSettings, {**given, "run": self.folder})
             tokenizer = load(settings.tokenizer)
             report, _ = judged(self.folder, settings, tokenizer, settings.skip, ruleset)
-            return Verdict.of_dict(report.verdict or {})
+            return cast("Verdict", report.verdict)  # it was evaluated by rules
 
     def compare(
         self, other: Run | str | Path, *, metrics: Sequence[str] = (), alpha: float = 0.05

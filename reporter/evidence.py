@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from reporter.findings.client_overhead import OwnDelay
     from reporter.findings.cold_start import ColdStart
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
+    from reporter.run_facts import CompleteUntil
     from rulesets.client_delay import AffectedFigure
 
 
@@ -121,7 +122,7 @@ class CheckInputs:
     recorder: Mapping[str, Any] = field(default_factory=dict)
     client: Mapping[str, Any] = field(default_factory=dict)
     usable_cpus: int | None = None
-    complete_until: Mapping[str, Any] | None = None
+    complete_until: CompleteUntil | None = None
     prompts: int | None = None
     asked: int = 0
     turns: int = 0

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reporter.findings.client_overhead import OwnDelay
     from reporter.log.database import OpenLog
     from reporter.report_options import ReportOptions
+    from reporter.run_facts import PlannedEnd, RunFacts
     from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
 
@@ -64,15 +65,15 @@ def compute(
     summaries = _summaries(log, method, percentiles, weighted=options.is_token_weighted)
     recorder, client = recorder_health(log), client_health(log)
     in_doubt = bounds(log, method, summaries, percentiles, weighted=options.is_token_weighted)
-    own = _own(log, summaries, method, (run["timestamp_source"], client), doubt=bool(in_doubt))
+    own = _own(log, summaries, method, (run.timestamp_source, client), doubt=bool(in_doubt))
     moments, tokens = over_time(log, method), _tokens(totals := figures(log, "tokens"))
-    steady = steadiness(run["ended"], len(run["sittings"]), log.window, moments)
-    log = over_defined_window(log, definitions.throughput_window, steady, run["load"].get("kind"))
-    throughput = _throughput(log, run["load"], counts, tokens)
+    steady = steadiness(run.ended, len(run.sittings), log.window, moments)
+    log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
+    throughput = _throughput(log, run.load, counts, tokens)
     found = findings(
         CheckInputs(
-            ended=run["ended"],
-            load=run["load"],
+            ended=run.ended,
+            load=run.load,
             counts=counts,
             latency_ms=summaries["latency_ms"],
             own=own,
@@ -84,25 +85,25 @@ def compute(
             input_unknown=totals["input_unknown"],
             recorder=recorder,
             client=client,
-            usable_cpus=run["usable_cpus"],
+            usable_cpus=run.usable_cpus,
             **_prompts(log, run),
             steady_state=steady,
-            steady_required=bool(run["steady"]) or log.window.kind == "steady_state",
-            segments=len(run["sittings"]),
-            asked_for_stream=run["stream"],
+            steady_required=bool(run.steady) or log.window.kind == "steady_state",
+            segments=len(run.sittings),
+            asked_for_stream=run.stream,
             definitions=definitions,
             tokenizer=getattr(options.tokenizer, "name_or_path", None),
             window_s=log.window.duration_s,
             qps=throughput.qps,
-            cold=cold_start(log, run["load"].get("kind"), counts.warmup, method),
+            cold=cold_start(log, run.load.get("kind"), counts.warmup, method),
             **_logged(log, run),
             **undefined(log, definitions),
             **_responses(log),
         ),
     )
     report = DisplayedReport(
-        run={**run, **_computed_by(definitions, options, asked)},
-        validity=accepted(validity(found), found, run["on_invalid"]),
+        run=_computed_by(run, definitions, options, asked),
+        validity=accepted(validity(found), found, run.on_invalid),
         counts=counts,
         window=replace(log.window, issuing_s=issuing_s(timelines(log))),
         throughput=throughput,
@@ -111,9 +112,9 @@ def compute(
         client=client,
         findings=found,
         bounds=in_doubt,
-        **_own_figures(own, run["load"].get("kind")),
+        **_own_figures(own, run.load.get("kind")),
         steady_state=steady,
-        breakdown=breakdown(log, run["load"], counts, method),
+        breakdown=breakdown(log, run.load, counts, method),
         over_time=moments,
         **summaries,
     )
@@ -121,16 +122,17 @@ def compute(
 
 
 def _computed_by(
-    definitions: Definitions, options: ReportOptions, asked: tuple[AffectedFigure, ...] | None
-) -> dict[str, Any]:
-    """What `run` says of how figures were computed; `percentiles` only where they were chosen."""
-    summary = {
-        "tpot_mode": options.tpot_reporting_mode.value,
-        "percentile_method": definitions.percentile_method,
-        "definitions": definitions.to_dict(),
-        "own_delay_decides": None if asked is None else list(map(str, asked)),
-    }
-    return summary if options.percentiles is None else {**summary, "percentiles": list(options.percentiles)}
+    run: RunFacts, definitions: Definitions, options: ReportOptions, asked: tuple[AffectedFigure, ...] | None
+) -> RunFacts:
+    """The facts of a run with how its figures were computed."""
+    return replace(
+        run,
+        tpot_mode=options.tpot_reporting_mode.value,
+        percentile_method=definitions.percentile_method,
+        definitions=definitions.to_dict(),
+        own_delay_decides=None if asked is None else list(map(str, asked)),
+        percentiles=None if options.percentiles is None else list(options.percentiles),
+    )
 
 
 _RESPONSES: Final = ("issuing", "shapes", "refused")
@@ -238,13 +240,13 @@ def _violations(log: OpenLog) -> tuple[Violation, ...]:
     return tuple(Violation(*row) for row in broken)
 
 
-def _prompts(log: OpenLog, run: Mapping[str, Any]) -> dict[str, Any]:
+def _prompts(log: OpenLog, run: RunFacts) -> dict[str, Any]:
     """How many prompts the dataset has, where each is asked once, and how many requests asked one of them."""
     ((asked, turns),) = log.execute(
         "SELECT count(*) FILTER (coalesce(turn, 0) = 0), count(*) FILTER (turn > 0) FROM requests"
     ).fetchall()
-    once = not (run["salt"] or asks_again(log))
-    prompts = (run["dataset"] or {}).get("rows") if once else None
+    once = not (run.salt or asks_again(log))
+    prompts = (run.dataset or {}).get("rows") if once else None
     return {"prompts": prompts, "asked": int(asked), "turns": int(turns)}
 
 
@@ -257,18 +259,18 @@ def _messages(log: OpenLog) -> dict[str, str]:
     return {error: message or "" for error, message in said}
 
 
-def _is_resumable(planned: Mapping[str, Any]) -> bool:
+def _is_resumable(planned: PlannedEnd) -> bool:
     """Whether a number ends a run; of one whose log says nothing of its plan that is taken for granted."""
-    counted = planned["requests"] is not None or planned["conversations"] is not None
-    return counted or planned["duration_s"] is None
+    counted = planned.requests is not None or planned.conversations is not None
+    return counted or planned.duration_s is None
 
 
-def _logged(log: OpenLog, run: Mapping[str, Any]) -> dict[str, Any]:
+def _logged(log: OpenLog, run: RunFacts) -> dict[str, Any]:
     """What failures said, which laws of the log were broken, and what the load generator knew itself."""
     return {
-        "timeouts_s": run["timeouts_s"],
-        "complete_until": run["complete_until"],
-        "resumable": _is_resumable(run["planned"]),
+        "timeouts_s": run.timeouts_s,
+        "complete_until": run.complete_until,
+        "resumable": _is_resumable(run.planned),
         "messages": _messages(log),
         "violations": _violations(log),
         "logged": tuple(Finding(**row) for row in all_figures(log, "logged")),

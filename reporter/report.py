@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
+from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
+from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -301,7 +303,7 @@ class Moment:
 class Report:
     """A run in figures. See the module docstring for units and docs/metrics.md for definitions."""
 
-    run: dict[str, Any]
+    run: RunFacts
     validity: Validity
     counts: RequestCounts
     window: Window
@@ -347,7 +349,7 @@ class Report:
     findings: list[Finding]
     accuracy: list[dict[str, Any]] = field(default_factory=list, kw_only=True)
     cost: Cost | None = field(default=None, kw_only=True)
-    verdict: dict[str, Any] | None = None
+    verdict: Verdict | None = None
     steady_state: SteadyState | None = None
     breakdown: dict[str, list[PartReport]] = field(default_factory=dict)
     over_time: list[Moment] = field(default_factory=list)
@@ -355,7 +357,10 @@ class Report:
 
     def to_dict(self) -> Mapping[str, Any]:
         """The report as plain JSON-able values."""
-        return {name: _without_choice(value) for name, value in asdict(self).items()}
+        plain = {name: _without_choice(value) for name, value in asdict(self).items()}
+        if self.run.power is None:
+            del plain["run"]["power"]
+        return plain
 
 
 def _without_choice(value: Any) -> Any:
@@ -366,4 +371,4 @@ def _without_choice(value: Any) -> Any:
             for key, held in value.items()
             if not (key == "percentiles" and not held)
         }
-    return [_without_choice(held) for held in value] if isinstance(value, list) else value
+    return [_without_choice(held) for held in value] if isinstance(value, list | tuple) else value

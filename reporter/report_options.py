@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from reporter.costs.prices import PriceTable
-    from reporter.findings.acceptance import OnInvalid
+    from reporter.run_facts import OnInvalid
     from reporter.tokens import Tokenizer
 
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from reporter.costs.prices import PriceTable
-    from reporter.findings.acceptance import OnInvalid
     from reporter.log.database import OpenLog
     from reporter.report import Report
+    from reporter.run_facts import OnInvalid
     from reporter.sample_results import ResultOptions
     from reporter.tokens import Tokenizer
     from reporter.validation import Rules
@@ -237,7 +237,7 @@ def _with_cost(log: OpenLog, report: Report, prices: PriceTable, *, benchmarks: 
     from reporter.costs.costs import cost
 
     log.load(PRICED if benchmarks else ())
-    model = str(report.run.get("model"))
+    model = str(report.run.model)
     return replace(report, cost=cost(log, prices, model, report.accuracy, benchmarks=benchmarks))
 
 

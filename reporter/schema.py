@@ -30,7 +30,7 @@ def report_schema() -> dict[str, Any]:
     }
 
 
-_OPTIONAL: Final = frozenset({"percentiles"})
+_OPTIONAL: Final = frozenset({"percentiles", "power"})
 """What a report has only where it was asked for."""
 
 _PROSE: Final = frozenset({"title", "description", "default"})

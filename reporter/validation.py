@@ -95,4 +95,4 @@ def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[st
 
     ruleset, skip = rules
     verdict = judge(ruleset, LogEvidence(log, report), skip=skip)
-    return replace(report, verdict=verdict.to_dict())
+    return replace(report, verdict=verdict)

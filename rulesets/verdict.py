@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 (read at runtime: a stored verdict is validated)
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,7 +10,7 @@ from rulesets.evaluators.row import Status, VerdictRow
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 __all__ = ["EXIT_CODES", "Status", "Verdict", "VerdictRow", "exit_code", "whole"]
@@ -25,7 +26,7 @@ EXIT_CODES: Final[Mapping[Status, ExitCode]] = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a run under a ruleset.
+    """What became of a run under a ruleset: `verdict` in report.json has these keys, in this order.
 
     Attributes:
         status: The gravest status among the rows of severity `fail`: `INVALID` when the run cannot stand for
@@ -33,16 +34,16 @@ class Verdict:
             was shown, which is `INCONCLUSIVE`.
         ruleset: The name of the ruleset.
         version: Its version.
-        source: Where its rules come from.
-        rows: One a rule: what makes a run valid first, then the targets in their order, then the rest.
-        reasons: Why the report itself calls the run invalid; empty when it does not.
         model: The entry of the ruleset that it was resolved for; empty for a flat file.
         scenario: Of that model.
         locked: Whether a file that extends the rules may only tighten them.
         overrides: What was changed in the rules, and what was left out on request: where there is anything,
             they are not the rules that their name stands for.
+        source: Where the rules come from.
         definitions: What the figures mean.
         notes: What the rules say of themselves.
+        rows: One a rule: what makes a run valid first, then the targets in their order, then the rest.
+        reasons: Why the report itself calls the run invalid; empty when it does not.
         accepted: Why the report calls the run invalid, where the user accepted that (`--on-invalid warn`) and
             the rules are not locked: then the rows decide the status.
     """
@@ -50,15 +51,15 @@ class Verdict:
     status: Status
     ruleset: str
     version: str
-    source: tuple[str, ...]
-    rows: tuple[VerdictRow, ...]
-    reasons: tuple[str, ...]
     model: str = ""
     scenario: str = ""
     locked: bool = False
     overrides: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
     definitions: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    rows: tuple[VerdictRow, ...] = ()
+    reasons: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
 
     @classmethod
@@ -71,22 +72,12 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-able values, for the report's `verdict` key."""
         return {
-            "status": self.status,
-            "ruleset": self.ruleset,
-            "version": self.version,
-            "model": self.model,
-            "scenario": self.scenario,
-            "locked": self.locked,
-            "overrides": list(self.overrides),
-            "source": list(self.source),
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        } | {
             "definitions": {
                 name: list(value) if isinstance(value, tuple) else value
                 for name, value in self.definitions.items()
             },
-            "notes": list(self.notes),
-            "rows": [asdict(row) for row in self.rows],
-            "reasons": list(self.reasons),
-            "accepted": list(self.accepted),
         }
 
 

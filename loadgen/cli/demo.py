@@ -53,7 +53,7 @@ def demo(
             ),
         )
         show(report)
-        if report.run["ended"] == "completed":
+        if report.run.ended == "completed":
             _compare(report, mock.truth())
     typer.echo("\nThe log is the truth; everything else is computed from it, as often as you like:\n")
     typer.echo(f"    {program()} report {folder}")

@@ -9,7 +9,7 @@ failed requests itself, spent its error budget, or broke a law of the log, lacks
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from reporter.findings.client_limits import ACCEPTABLE
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from reporter.evidence import Check
     from reporter.report import Finding, Validity
+    from reporter.run_facts import OnInvalid
 
-OnInvalid = Literal["fail", "warn"]
-"""What an error that can be accepted does: make the run invalid, or be shown as a warning is."""
 
 IN_WORDS: Final = "accepted (--on-invalid warn)"
 HINT: Final = "`--on-invalid warn` accepts such a run."

@@ -80,12 +80,12 @@ def _cut_off(evidence: CheckInputs) -> Finding | None:
 
 def _complete_until(evidence: CheckInputs) -> str:
     """What the log says of its own completeness, in a sentence."""
-    said = evidence.complete_until
-    if said is None:
+    until = evidence.complete_until
+    if until is None:
         return ""
     return (
-        f" The log is complete until {said['at'].replace('T', ' ').replace('Z', ' UTC')}, "
-        f"{said['behind_ms']:.0f} ms before the last sign of life: what ended later may be missing."
+        f" The log is complete until {until.at.replace('T', ' ').replace('Z', ' UTC')}, "
+        f"{until.behind_ms:.0f} ms before the last sign of life: what ended later may be missing."
     )
 
 

@@ -92,7 +92,7 @@ def _effect(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnEffec
 def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> bool:
     """Whether a report says of the client's own delay what it would say if rules asked for these figures."""
     limit, codes = OWN_TTFT_LIMIT, {"client_limited", "client_late", IN_DOUBT}
-    if report.run.get("own_delay_decides") == (None if asked is None else list(map(str, asked))):
+    if report.run.own_delay_decides == (None if asked is None else list(map(str, asked))):
         # The bounds of the rules decide as well whether a figure that is affected matters.
         return asked is None or not any(finding.code in codes for finding in report.findings)
     parts = (part for parts in report.own_effect.values() for part in parts.values())

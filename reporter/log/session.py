@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from reporter.kinds import document, members, number, text, texts, whole
 from reporter.log.database import figures
+from reporter.run_facts import CompleteUntil, PlannedEnd, RunFacts, SegmentFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from reporter.log.database import OpenLog
+    from reporter.run_facts import OnInvalid
 
 
 _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
 """What the recorder counts of itself anew in each segment."""
 
 
-def run_facts(log: OpenLog, on_invalid: str | None = None) -> dict[str, Any]:
+def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
     """The part of `Report.run` that is the same however the report is made, but for `on_invalid`.
 
     Args:
@@ -33,42 +35,46 @@ def run_facts(log: OpenLog, on_invalid: str | None = None) -> dict[str, Any]:
         raise LogError("the log is damaged: it does not say what was run (its table `session` is empty)")
     session_id, wall_ns, ended, settings_json, environment_json = sessions[0]
     settings, environment = members(document(settings_json)), members(document(environment_json))
-    return {
-        "session_id": session_id,
-        "started_at": _iso(wall_ns),
-        "ended": ended,
-        "sittings": _segments(log),
-        "complete_until": _complete_until(log) if ended == "cut_off" else None,
-        "model": text(settings.get("model")),
-        "url": text(settings.get("url")),
-        "urls": _urls(settings.get("urls")),
-        "protocol": text(settings.get("protocol")),
-        "stream": settings.get("stream"),
-        "load": _load(members(settings.get("load"))),
-        "max_tokens": whole(settings.get("max_tokens")),
-        "generation": generation(settings),
-        "seed": settings.get("seed"),
-        "schedule_seed": whole(settings.get("schedule_seed")),
-        "planned": _planned(settings),
-        "timeouts_s": _timeouts_s(settings),
-        "salt": settings.get("salt") is True,
-        "steady": settings.get("steady") is True,
-        "on_invalid": on_invalid or text(members(settings.get("options")).get("on_invalid")) or "fail",
-        "dataset": _dataset(members(settings.get("dataset"))),
-        "ruleset": members(settings.get("ruleset")) or None,
-        "skip": texts(settings.get("skip")),
-        "gpus": whole(settings.get("gpus")),
-        "workers": whole(settings.get("workers")),
-        "transport": text(settings.get("transport")),
-        "timestamp_source": text(environment.get("timestamp_source")),
-        "usable_cpus": whole(environment.get("usable_cpus", environment.get("cpus"))),
-        "versions": {
+    return RunFacts(
+        session_id=session_id,
+        started_at=_iso(wall_ns),
+        ended=ended,
+        sittings=_segments(log),
+        complete_until=_complete_until(log) if ended == "cut_off" else None,
+        model=text(settings.get("model")),
+        url=text(settings.get("url")),
+        urls=_urls(settings.get("urls")),
+        protocol=text(settings.get("protocol")),
+        stream=settings.get("stream"),
+        load=_load(members(settings.get("load"))),
+        max_tokens=whole(settings.get("max_tokens")),
+        generation=generation(settings),
+        seed=settings.get("seed"),
+        schedule_seed=whole(settings.get("schedule_seed")),
+        planned=_planned(settings),
+        timeouts_s=_timeouts_s(settings),
+        salt=settings.get("salt") is True,
+        steady=settings.get("steady") is True,
+        on_invalid=on_invalid or _on_invalid(members(settings.get("options"))),
+        dataset=_dataset(members(settings.get("dataset"))),
+        ruleset=members(settings.get("ruleset")) or None,
+        skip=texts(settings.get("skip")),
+        gpus=whole(settings.get("gpus")),
+        workers=whole(settings.get("workers")),
+        transport=text(settings.get("transport")),
+        timestamp_source=text(environment.get("timestamp_source")),
+        usable_cpus=whole(environment.get("usable_cpus", environment.get("cpus"))),
+        versions={
             "llm-loadgen": text(environment.get("version")),
             "python": environment.get("python"),
             "platform": environment.get("platform"),
             **members(environment.get("packages")),
         },
-    }
+    )
+
+
+def _on_invalid(options: Mapping[str, Any]) -> OnInvalid:
+    return "warn" if options.get("on_invalid") == "warn" else "fail"
 
 
 def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,25 +86,16 @@ def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _segments(log: OpenLog) -> list[dict[str, Any]]:
+def _segments(log: OpenLog) -> list[SegmentFacts]:
     """What each segment came to, in measured requests: there are several where the run was resumed."""
     segments = log.execute(
         "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM sittings JOIN clocks "
         "USING (sitting) ORDER BY sitting",
     ).fetchall()
-    return [
-        {
-            "started_at": _iso(wall_ns),
-            "ended": ended,
-            "issued": issued,
-            "completed": completed,
-            "window_s": window_s,
-        }
-        for wall_ns, ended, issued, completed, window_s in segments
-    ]
+    return [SegmentFacts(_iso(wall_ns), *figures) for wall_ns, *figures in segments]
 
 
-def _complete_until(log: OpenLog) -> dict[str, Any] | None:
+def _complete_until(log: OpenLog) -> CompleteUntil | None:
     """Until when the log of a last segment is complete, as its writer said; None where it did not."""
     said = log.execute(
         "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
@@ -108,13 +105,13 @@ def _complete_until(log: OpenLog) -> dict[str, Any] | None:
     if said is None:
         return None
     until_ns, written_ns, offset_ns = said
-    return {
-        "at": _iso(until_ns + offset_ns),
-        "at_ns": until_ns,
-        "last_sign_of_life": _iso(written_ns + offset_ns),
-        "last_sign_of_life_ns": written_ns,
-        "behind_ms": round((written_ns - until_ns) / 1e6, 3),
-    }
+    return CompleteUntil(
+        at=_iso(until_ns + offset_ns),
+        at_ns=until_ns,
+        last_sign_of_life=_iso(written_ns + offset_ns),
+        last_sign_of_life_ns=written_ns,
+        behind_ms=round((written_ns - until_ns) / 1e6, 3),
+    )
 
 
 def recorder_health(log: OpenLog) -> dict[str, Any]:
@@ -146,14 +143,12 @@ def _load(load: dict[str, Any]) -> dict[str, Any]:
     return {name: _LOAD[name](value) if name in _LOAD else value for name, value in load.items()}
 
 
-def _planned(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What was to end the run: a number of requests or of conversations, and a time; None where not said."""
-    sessions, requests = whole(settings.get("sessions")), whole(settings.get("requests"))
-    return {
-        "requests": requests,
-        "conversations": sessions,
-        "duration_s": number(settings.get("duration_s")),
-    }
+def _planned(settings: Mapping[str, Any]) -> PlannedEnd:
+    return PlannedEnd(
+        requests=whole(settings.get("requests")),
+        conversations=whole(settings.get("sessions")),
+        duration_s=number(settings.get("duration_s")),
+    )
 
 
 def _timeouts_s(settings: Mapping[str, Any]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -59,13 +60,13 @@ class LogEvidence:
         log: The log.
         definitions: What all figures are computed by.
         scores: Accuracies by their names that somebody has told of; they go before those of the run itself.
-        told: What else is known of the run and not in its log, as its report's `run` is to say it: `power`.
+        power: The power that the system draws, which no log has, as `run.power` of the report says it.
     """
 
     def __init__(self, log: OpenLog, report: Report, *, end: ValueEnd | None = None) -> None:
         self.definitions = log.definitions
         self.scores: Mapping[str, Accuracy] = {}
-        self.told: Mapping[str, Any] = {}
+        self.power: dict[str, Any] | None = None
         self.log = log
         self._report = report
         self._end = end
@@ -80,8 +81,8 @@ class LogEvidence:
     @cached_property
     def report(self) -> Mapping[str, Any]:
         """The report as plain values, keyed as report.json is."""
-        report = self._report.to_dict()
-        return {**report, "run": {**report["run"], **self.told}}
+        run = self._report.run
+        return replace(self._report, run=replace(run, power=self.power)).to_dict()
 
     @cached_property
     def ends(self) -> tuple[LogEvidence, ...]:
@@ -99,7 +100,7 @@ class LogEvidence:
     def rate(self, metric: str, where: Where) -> Rate:
         """A throughput; that of each GPU is None unless the run was told how many there are."""
         if metric == _PER_GPU:
-            return _shared(self.rate("total_tps", where), self._report.run.get("gpus"))
+            return _shared(self.rate("total_tps", where), self._report.run.gpus)
         if where not in self._rates:
             self._rates[where] = rates(self.log, self._report, where)
         return self._rates[where][metric]

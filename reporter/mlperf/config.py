@@ -31,7 +31,7 @@ def config(report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
     """
     dataset = settings.get("dataset") or {}
     return {
-        "name": f"run {report.run['session_id']}",
+        "name": f"run {report.run.session_id}",
         "version": measured_by(report),
         "type": "offline" if is_offline(settings) else "online",
         "model_params": _model(settings),

@@ -18,7 +18,7 @@ _PATTERNS: Final[Mapping[str, str]] = {
 
 def measured_by(report: Report) -> str:
     """This program and its version: no other one measured this."""
-    return f"llm-loadgen {report.run['versions'].get('llm-loadgen') or 'of an unknown version'}"
+    return f"llm-loadgen {report.run.versions.get('llm-loadgen') or 'of an unknown version'}"
 
 
 def pattern(settings: Mapping[str, Any]) -> dict[str, Any]:

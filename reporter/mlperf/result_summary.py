@@ -41,7 +41,7 @@ def result_summary(
     output = block(lengths["output_tokens"], _std(report.output_tokens), COUNT)
     spans = [span for span in all_figures(log, "loadgen_spans") if span["requests"]]
     duration_ns = _duration_ns(spans)
-    ended = report.run["ended"] == "completed"
+    ended = report.run.ended == "completed"
     return {
         "version": measured_by(report),
         "git_sha": None,
@@ -50,7 +50,7 @@ def result_summary(
         "n_samples_issued": issued(report),
         "n_samples_completed": counts.completed,
         "n_samples_failed": counts.failed + counts.cancelled,
-        "n_samples_from_dataset": (report.run["dataset"] or {}).get("rows"),
+        "n_samples_from_dataset": (report.run.dataset or {}).get("rows"),
         "duration_ns": duration_ns,
         "state": "complete" if ended else "interrupted",
         "complete": ended and not counts.in_flight,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from reporter.render import rule
 from reporter.render.page import clean
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reporter.render.judged import NamedVerdict
+    from rulesets.verdict import VerdictRow
 
 Level = Literal["error", "warning", "notice"]
 
@@ -52,7 +53,7 @@ def inert(output: str) -> str:
 
 def _all(parts: Iterable[NamedVerdict]) -> Iterator[tuple[Level, str, str]]:
     for part in parts:
-        if why := part.verdict.get("reasons"):
+        if why := part.reasons:
             yield _LEVELS.get(part.status, "error"), part.name or part.where, " ".join(map(clean, why))
         if part.accepted:
             yield "warning", part.name or part.where, " ".join(map(clean, part.accepted))
@@ -61,8 +62,8 @@ def _all(parts: Iterable[NamedVerdict]) -> Iterator[tuple[Level, str, str]]:
                 yield level, part.called(row), _told(row)
 
 
-def _told(row: Mapping[str, Any]) -> str:
-    figures = f"{clean(row.get('target', ''))}: observed {rule.observed(row)}, n {rule.samples(row)}"
+def _told(row: VerdictRow) -> str:
+    figures = f"{clean(row.target)}: observed {rule.observed(row)}, n {rule.samples(row)}"
     return "\n".join(map(clean, [f"{rule.status(row)}  {figures}", *rule.why(row)]))
 
 

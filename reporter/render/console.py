@@ -108,10 +108,10 @@ def _head(report: Report) -> Iterator[RenderableType]:
 def _result(report: Report) -> Text:
     validity, errors = report.validity, [one for one in report.findings if one.severity == "error"]
     # A run that is not over is no valid one, but nothing need be wrong with it either.
-    judged = report.run.get("ended") != "running" or errors
+    judged = report.run.ended != "running" or errors
     return sentence(
         _validity(validity) if judged else "",
-        text(_ENDED.get(report.run.get("ended", ""), ""), "bold yellow"),
+        text(_ENDED.get(report.run.ended, ""), "bold yellow"),
         verdict.headline(report.verdict) if report.verdict else "",
         separator="   ",
     )

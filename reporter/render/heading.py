@@ -30,19 +30,19 @@ def heading(report: Report) -> list[Text]:
 
 
 def _title(report: Report) -> Text:
-    model, url = report.run.get("model"), report.run.get("url")
+    model, url = report.run.model, report.run.url
     named = text(model or "unnamed model", "bold")
-    others = len(report.run.get("urls") or ()) - 1
+    others = len(report.run.urls or ()) - 1
     where = text(f"{url} and {whole(others)} more" if others > 0 else url)
     return Text(" at ", overflow="fold").join([named, where]) if url else named
 
 
 def _load(report: Report) -> Iterator[str]:
-    yield from load_in_words(report.run.get("load") or {})
+    yield from load_in_words(report.run.load)
     if report.window.duration_s is not None:
         kind = _LASTED.get(report.window.kind, "measured for")
         yield f"{kind} {seconds(report.window.duration_s)}"
-    if len(segments := report.run.get("sittings") or ()) > 1:
+    if len(segments := report.run.sittings) > 1:
         yield f"in {len(segments)} segments"
     if report.counts.warmup:
         yield f"after {whole(report.counts.warmup)} warm-up requests"
@@ -50,15 +50,15 @@ def _load(report: Report) -> Iterator[str]:
 
 def _requests(report: Report) -> Iterator[str]:
     run = report.run
-    if run.get("protocol"):
-        yield f"{'unstreamed' if run.get('stream') is False else 'streamed'} {run['protocol']}"
-    if dataset := run.get("dataset"):
+    if run.protocol:
+        yield f"{'unstreamed' if run.stream is False else 'streamed'} {run.protocol}"
+    if dataset := run.dataset:
         kind = "conversation" if dataset.get("conversations") is True else "prompt"
         kind = kind if dataset.get("rows") == 1 else f"{kind}s"
         prompts = f"synthetic {kind}" if dataset.get("synthetic") else f"{kind} of {dataset.get('name')}"
         yield f"{whole(dataset.get('rows'))} {prompts}{_lengths(report)}"
-    if run.get("max_tokens") is not None:
-        yield f"at most {whole(run['max_tokens'])} output tokens each"
+    if run.max_tokens is not None:
+        yield f"at most {whole(run.max_tokens)} output tokens each"
 
 
 def _lengths(report: Report) -> str:
@@ -74,12 +74,12 @@ def _lengths(report: Report) -> str:
 
 def _measurement(report: Report) -> Iterator[str]:
     run = report.run
-    if started_at := run.get("started_at"):
-        since = "running since " if run.get("ended") == "running" else ""
+    if started_at := run.started_at:
+        since = "running since " if run.ended == "running" else ""
         yield f"{since}{started_at[:16].replace('T', ' ')} UTC"
-    if version := (run.get("versions") or {}).get("llm-loadgen"):
+    if version := run.versions.get("llm-loadgen"):
         yield f"llm-loadgen {version}"
-    if source := run.get("timestamp_source"):
+    if source := run.timestamp_source:
         yield f"{source} timestamps"
-    if method := run.get("percentile_method"):
+    if method := run.percentile_method:
         yield f"{method} percentiles"

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reporter.report import Report
+    from reporter.run_facts import RunFacts
+    from rulesets.verdict import Verdict, VerdictRow
 
 _UNNAMED: Final = "run"
 _MOST_NAMED: Final = 4
@@ -22,90 +24,95 @@ class NamedVerdict:
     """A verdict and whose it is.
 
     Attributes:
-        verdict: `Verdict.to_dict()`.
+        verdict: The verdict; None of a run that scored, and of which nothing was required.
         name: What tells the run from the others that are judged with it; empty for the only one.
-        run: The report's `run`; empty for rules over several runs.
+        run: The report's `run`; None for rules over several runs, and for a run that was not done.
         duration_s: How long the run was measured.
         accuracy: The report's `accuracy`: what the run scored.
         cost: The report's `cost`, where prices were given.
+        over_runs: Whether these are rules over several runs.
     """
 
-    verdict: Mapping[str, Any]
+    verdict: Verdict | None
     name: str = ""
-    run: Mapping[str, Any] | None = None
+    run: RunFacts | None = None
     duration_s: float | None = None
     accuracy: Sequence[Mapping[str, Any]] = ()
     cost: Mapping[str, Any] | None = None
+    over_runs: bool = False
 
     @classmethod
     def of(cls, report: Report, name: str = "") -> NamedVerdict:
         """The verdict of a report that has one."""
         cost = None if report.cost is None else asdict(report.cost)
-        return cls(report.verdict or {}, name, report.run, report.window.duration_s, report.accuracy, cost)
+        return cls(report.verdict, name, report.run, report.window.duration_s, report.accuracy, cost)
 
     @property
     def status(self) -> str:
         """The status of the whole."""
-        return str(self.verdict.get("status", ""))
+        return self.verdict.status if self.verdict else ""
 
     @property
-    def rows(self) -> Sequence[Mapping[str, Any]]:
+    def rows(self) -> Sequence[VerdictRow]:
         """Its rules."""
-        rows: Sequence[Mapping[str, Any]] = self.verdict.get("rows") or ()
-        return rows
+        return self.verdict.rows if self.verdict else ()
+
+    @property
+    def reasons(self) -> Sequence[str]:
+        """Why the run is invalid."""
+        return self.verdict.reasons if self.verdict else ()
 
     @property
     def is_one_of_several(self) -> bool:
         """Whether it is a run of a series, and no rules over several runs."""
-        return bool(self.name) and self.run is not None
+        return bool(self.name) and not self.over_runs
 
     @property
     def accepted(self) -> Sequence[str]:
         """Why the run is invalid in spite of its status, as sentences; empty where it is not."""
-        return [f"INVALID, {IN_WORDS}: {reason}" for reason in self.verdict.get("accepted") or ()]
+        accepted = self.verdict.accepted if self.verdict else ()
+        return [f"INVALID, {IN_WORDS}: {reason}" for reason in accepted]
 
     @property
     def missed(self) -> Sequence[str]:
         """Why it did not pass, in short: why the whole is invalid, and the ids of the rules that count."""
-        ids = [
-            str(row.get("id") or row.get("target"))
-            for row in self.rows
-            if row.get("severity", "fail") == "fail" and row.get("status") not in {"PASS", "SKIP"}
-        ]
-        return [*(str(reason).rstrip(".") for reason in self.verdict.get("reasons") or ()), *ids]
+        ids = [row.id for row in self.rows if row.severity == "fail" and row.status not in {"PASS", "SKIP"}]
+        return [*(reason.rstrip(".") for reason in self.reasons), *ids]
 
     @property
     def where(self) -> str:
         """Which rules these are: `MODEL.SCENARIO`, the model that was run where the rules are for any."""
-        model = self.verdict.get("model") or ""
+        model, scenario = (self.verdict.model, self.verdict.scenario) if self.verdict else ("", "")
         if model in {"", "*"}:
-            model = (self.run or {}).get("model") or _UNNAMED
-        return clean(f"{model}.{self.verdict.get('scenario') or 'default'}")
+            model = (self.run.model if self.run else None) or _UNNAMED
+        return clean(f"{model}.{scenario or 'default'}")
 
-    def called(self, rule: Mapping[str, Any]) -> str:
+    def called(self, rule: VerdictRow) -> str:
         """A rule's id, after the name of its run where there are several."""
-        own = rule.get("id") or rule.get("target") or "rule"
-        return clean(f"{self.name}: {own}" if self.name else own)
+        return clean(f"{self.name}: {rule.id}" if self.name else rule.id)
 
 
-def ruleset_of(verdict: Mapping[str, Any]) -> str:
+def ruleset_of(verdict: Verdict | None) -> str:
     """Whose rules these are, and that they were changed where they were: `chat 1, changed`."""
-    name = " ".join(filter(None, (verdict.get("ruleset"), verdict.get("version"))))
-    changed = ", changed" if verdict.get("overrides") and not name.endswith(", changed") else ""
+    if verdict is None:
+        return ""
+    name = " ".join(filter(None, (verdict.ruleset, verdict.version)))
+    changed = ", changed" if verdict.overrides and not name.endswith(", changed") else ""
     return clean(f"{name}{changed}") if name else ""
 
 
-def met(verdict: Mapping[str, Any]) -> str:
+def met(rows: Sequence[VerdictRow]) -> str:
     """How many of the rules that could be judged were met: `8 of 9 rules met, 1 skipped`."""
-    skipped = sum(row.get("status") == "SKIP" for row in verdict.get("rows") or ())
+    statuses = [row.status for row in rows]
+    skipped = statuses.count("SKIP")
     after = f", {skipped} skipped" if skipped else ""
-    return f"{share(verdict)} rules met{after}"
+    return f"{share(rows)} rules met{after}"
 
 
-def share(verdict: Mapping[str, Any]) -> str:
+def share(rows: Sequence[VerdictRow]) -> str:
     """The same, shorter: `8 of 9`."""
-    told = [row.get("status") for row in verdict.get("rows") or ()]
-    return f"{told.count('PASS')} of {len(told) - told.count('SKIP')}"
+    statuses = [row.status for row in rows]
+    return f"{statuses.count('PASS')} of {len(statuses) - statuses.count('SKIP')}"
 
 
 def in_short(missed: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reporter.render.judged import NamedVerdict
+    from rulesets.verdict import VerdictRow
 
 _KINDS: Final = {"FAIL": "failure", "INVALID": "error", "INCONCLUSIVE": "error", "SKIP": "skipped"}
 _PROPERTIES: Final = (
@@ -44,14 +45,13 @@ def render(parts: Sequence[NamedVerdict]) -> str:
 
 def _suite(part: NamedVerdict, number: int) -> Element:
     cases = [_case(part, row) for row in part.rows]
-    if not part.verdict:
+    if part.verdict is None:
         cases += [_score_case(part, score) for score in part.accuracy]
     if why := list(_untold(part)):
         cases.append(_whole(part, why))
     if part.accepted:
         cases.append(_accepted(part))
     found = [child.tag for case in cases for child in case]
-    run = part.run or {}
     suite = Element(
         "testsuite",
         id=str(number),
@@ -61,7 +61,7 @@ def _suite(part: NamedVerdict, number: int) -> Element:
         errors=str(found.count("error")),
         skipped=str(found.count("skipped")),
         time=_seconds(part.duration_s or 0.0),
-        timestamp=_text(str(run.get("started_at") or "1970-01-01T00:00:00")[:19]),
+        timestamp=_text(((part.run and part.run.started_at) or "1970-01-01T00:00:00")[:19]),
         hostname="localhost",
     )
     _add_properties(suite, dict(_of_suite(part)))
@@ -72,11 +72,11 @@ def _suite(part: NamedVerdict, number: int) -> Element:
 def _of_suite(part: NamedVerdict) -> Iterator[tuple[str, Any]]:
     yield "status", part.status
     yield "ruleset", ruleset_of(part.verdict)
-    yield "rules", met(part.verdict)
+    yield "rules", met(part.rows)
     for name in ("overrides", "notes", "source"):
-        yield name, "; ".join(map(str, part.verdict.get(name) or ()))
+        yield name, "; ".join(getattr(part.verdict, name, ()))
     for name in ("model", "url", "session_id"):
-        yield f"run.{name}", (part.run or {}).get(name)
+        yield f"run.{name}", getattr(part.run, name, None)
     for score in part.accuracy:
         for name, value in _headline(score).items():
             yield f"score.{titled(score)}{name}", value
@@ -108,14 +108,14 @@ def _score_case(part: NamedVerdict, score: Mapping[str, Any]) -> Element:
     return case
 
 
-def _case(part: NamedVerdict, row: Mapping[str, Any]) -> Element:
+def _case(part: NamedVerdict, row: VerdictRow) -> Element:
     case = Element("testcase", name=_text(part.called(row)), classname=_text(part.where), time="0.000")
-    _add_properties(case, {"rule": row.get("target"), **{name: row.get(name) for name in _PROPERTIES}})
-    kind = _KINDS.get(str(row.get("status")))
-    if kind == "failure" and row.get("severity", "fail") != "fail":
+    _add_properties(case, {"rule": row.target, **{name: getattr(row, name) for name in _PROPERTIES}})
+    kind = _KINDS.get(row.status)
+    if kind == "failure" and row.severity != "fail":
         kind = None
     if kind is not None:
-        _add_outcome(case, kind, str(row.get("status")), rule.why(row))
+        _add_outcome(case, kind, row.status, rule.why(row))
     SubElement(case, "system-out").text = _text(_told(row))
     return case
 
@@ -137,11 +137,11 @@ def _accepted(part: NamedVerdict) -> Element:
 
 
 def _untold(part: NamedVerdict) -> Iterator[str]:
-    if not part.verdict:
+    if part.verdict is None:
         return
-    yield from part.verdict.get("reasons") or ()
-    grave = {str(row.get("status")) for row in part.rows if row.get("severity", "fail") == "fail"}
-    if part.status not in grave | {"PASS"} and not part.verdict.get("reasons"):
+    yield from part.reasons
+    grave = {row.status for row in part.rows if row.severity == "fail"}
+    if part.status not in grave | {"PASS"} and not part.reasons:
         yield f"the verdict is {part.status}"
 
 
@@ -153,7 +153,7 @@ def _add_outcome(case: Element, kind: str, status: str, why: Sequence[str]) -> N
         outcome.text = _text("\n".join(map(clean, why or [status])))
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _told(row: VerdictRow) -> str:
     """The rule in words, for readers that show no properties."""
     cells = rule.cells(row)
     figures = [f"{name} {cells[name]}" for name in rule.columns([row]) if name not in {"verdict", "rule"}]

@@ -85,7 +85,7 @@ def groups(report: Report, *, verbose: bool, client: bool) -> Sequence[Sequence[
         verbose: Whether to show every metric of the server.
         client: Whether to show what the client itself took.
     """
-    is_open = (report.run.get("load") or {}).get("kind") not in {"closed", None}
+    is_open = report.run.load.get("kind") not in {"closed", None}
     server = [
         row for row in SERVER if verbose or (not row.shown.detail and (is_open or not row.shown.open_loop))
     ]
@@ -119,7 +119,7 @@ def table(report: Report, *groups: Sequence[LatencyRow], width: int, verbose: bo
 
 
 def _statistics(report: Report, *, verbose: bool) -> Sequence[str]:
-    chosen = report.run.get("percentiles") or _PERCENTILES
+    chosen = report.run.percentiles or _PERCENTILES
     return ["mean", *(["std", "min"] if verbose else []), *chosen, "max"]
 
 
@@ -153,5 +153,5 @@ def _figure(summary: Summary, name: str) -> float | None:
 
 
 def _label(report: Report, line: LatencyRow) -> Text:
-    by_token = line.metric == "tpot_ms" and report.run.get("tpot_mode") == "token_weighted"
+    by_token = line.metric == "tpot_ms" and report.run.tpot_mode == "token_weighted"
     return Text(f"{line.label} by token" if by_token else line.label)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reporter.render.judged import NamedVerdict
+    from rulesets.verdict import VerdictRow
 
 MOST_BYTES: Final = 1024 * 1024
 """What GitHub takes as the summary of a step."""
@@ -66,7 +67,7 @@ def _overview(parts: Sequence[NamedVerdict]) -> Iterator[str]:
     for part in sorted(parts, key=lambda part: part.is_one_of_several):
         name = safe(part.name or part.where)
         missed = safe(in_short([*part.missed, *part.accepted]))
-        yield table_row((_with_sign(part.status), name, share(part.verdict), missed))
+        yield table_row((_with_sign(part.status), name, share(part.rows), missed))
     yield ""
 
 
@@ -74,8 +75,8 @@ def _part(part: NamedVerdict) -> Iterator[str]:
     yield f"### {_with_sign(part.status)}: {safe(part.name or part.where)}"
     yield ""
     ruleset = ruleset_of(part.verdict)
-    yield f"{met(part.verdict)}" + (f", ruleset {safe(ruleset)}" if ruleset else "")
-    for reason in (*(part.verdict.get("reasons") or ()), *part.accepted):
+    yield f"{met(part.rows)}" + (f", ruleset {safe(ruleset)}" if ruleset else "")
+    for reason in (*part.reasons, *part.accepted):
         yield f"- {safe(reason)}"
     if part.rows:
         yield ""
@@ -87,10 +88,10 @@ def _part(part: NamedVerdict) -> Iterator[str]:
     if part.cost is not None:
         yield from _section("Cost", map(safe, cost.lines(part.cost)))
     for title, key in (("Changed", "overrides"), ("Notes", "notes"), ("Sources", "source")):
-        yield from _section(title, (safe(line) for line in part.verdict.get(key) or ()))
+        yield from _section(title, map(safe, getattr(part.verdict, key, ())))
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _table(rows: Sequence[VerdictRow]) -> Iterator[str]:
     columns = rule.columns(rows)
     yield table_row(columns)
     yield table_row("---:" if name in _RIGHT else "---" for name in columns)
@@ -99,7 +100,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         shown = {
             **cells,
             "verdict": _with_sign(rule.status(row)),
-            "rule": _code(row.get("target") or ""),
+            "rule": _code(row.target),
         }
         yield table_row(shown[name] for name in columns)
 
@@ -121,10 +122,9 @@ def _accuracy(scores: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _whys(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _whys(rows: Iterable[VerdictRow]) -> Iterator[str]:
     for row, why in rule.whys(rows):
-        named = _code(row.get("id") or row.get("target") or "")
-        yield f"**{safe(rule.status(row))}** {named}: {'<br>'.join(map(safe, why))}"
+        yield f"**{safe(rule.status(row))}** {_code(row.id)}: {'<br>'.join(map(safe, why))}"
 
 
 def _with_sign(status: str) -> str:

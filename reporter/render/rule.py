@@ -1,94 +1,90 @@
-"""One rule of a verdict in words: what a table, a test report and an annotation all say of it.
-
-A row is `asdict` of a `rulesets.VerdictRow`, as `report.json` has it.
-"""
+"""One rule of a verdict in words: what a table, a test report and an annotation all say of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reporter.render.figures import NOTHING, decimals, fixed, given, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rulesets.verdict import VerdictRow
 
 _COLUMNS: Final = ("verdict", "rule", "observed", "bound", "limit", "margin", "n", "method")
 _ONLY_IF_TOLD: Final = frozenset({"limit", "method"})
 _MOST_DECIMALS: Final = 6
 
 
-def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def columns(rows: Sequence[VerdictRow]) -> list[str]:
     """The headings of a table of rules, without those that none of them has anything for."""
     return [
         name for name in _COLUMNS if name not in _ONLY_IF_TOLD or any(_is_told(row, name) for row in rows)
     ]
 
 
-def cells(row: Mapping[str, Any]) -> dict[str, str]:
+def cells(row: VerdictRow) -> dict[str, str]:
     """What stands under each heading, as it was written: a renderer makes it safe."""
     return {
         "verdict": status(row),
-        "rule": str(row.get("target") or ""),
+        "rule": row.target,
         "observed": observed(row),
         "bound": bound(row),
         "limit": limit(row),
         "margin": margin(row),
         "n": samples(row),
-        "method": str(row.get("method") or ""),
+        "method": row.method,
     }
 
 
-def why(row: Mapping[str, Any]) -> list[str]:
+def why(row: VerdictRow) -> list[str]:
     """Why it did not pass, and what to do; nothing of one that did."""
-    return (
-        [] if row.get("status") == "PASS" else [str(row[key]) for key in ("reason", "remedy") if row.get(key)]
-    )
+    return [] if row.status == "PASS" else [line for line in (row.reason, row.remedy) if line]
 
 
-def whys(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], list[str]]]:
+def whys(rows: Iterable[VerdictRow]) -> Iterator[tuple[VerdictRow, list[str]]]:
     """The rules that did not pass, each with why. A remedy for several side by side stands at the last."""
     told = [(row, why(row)) for row in rows]
     found = [(row, lines) for row, lines in told if lines]
     for number, (row, lines) in enumerate(found):
-        after = found[number + 1][0] if number + 1 < len(found) else {}
-        same = len(lines) > 1 and row.get("remedy") == after.get("remedy")
+        after = found[number + 1][0].remedy if number + 1 < len(found) else None
+        same = len(lines) > 1 and row.remedy == after
         yield row, lines[:-1] if same else lines
 
 
-def _is_told(row: Mapping[str, Any], name: str) -> bool:
-    return row.get(name) not in {None, ""}
+def _is_told(row: VerdictRow, name: str) -> bool:
+    return getattr(row, name) not in {None, ""}
 
 
-def status(row: Mapping[str, Any]) -> str:
+def status(row: VerdictRow) -> str:
     """The status; what may be missed without failing the run shows its severity when it is."""
-    told, severity = row.get("status", NOTHING), row.get("severity", "fail")
-    return str(severity).upper() if told == "FAIL" and severity != "fail" else str(told)
+    return row.severity.upper() if row.status == "FAIL" and row.severity != "fail" else row.status
 
 
-def observed(row: Mapping[str, Any]) -> str:
+def observed(row: VerdictRow) -> str:
     """The figure, with as many digits as tell it from its bound."""
-    return _with_unit(_told_from(row.get("observed"), row.get("bound")), row)
+    return _with_unit(_told_from(row.observed, row.bound), row)
 
 
-def limit(row: Mapping[str, Any]) -> str:
+def limit(row: VerdictRow) -> str:
     """The confidence limit that had to meet the bound, likewise."""
-    return _with_unit(_told_from(row.get("limit"), row.get("bound")), row)
+    return _with_unit(_told_from(row.limit, row.bound), row)
 
 
-def bound(row: Mapping[str, Any]) -> str:
+def bound(row: VerdictRow) -> str:
     """The bound as it was written."""
-    return _with_unit(given(row.get("bound")), row)
+    return _with_unit(given(row.bound), row)
 
 
-def margin(row: Mapping[str, Any]) -> str:
+def margin(row: VerdictRow) -> str:
     """The distance from the bound, in percent of it: negative on the wrong side."""
-    share = row.get("margin")
+    share = row.margin
     return NOTHING if share is None else f"{100 * share:+,.{decimals(100 * share, 2)}f} %"
 
 
-def samples(row: Mapping[str, Any]) -> str:
+def samples(row: VerdictRow) -> str:
     """How many samples stand behind the figure."""
-    return whole(row.get("n"))
+    return whole(row.n)
 
 
 def _told_from(figure: float | None, bound: float | None) -> str:
@@ -104,6 +100,5 @@ def _told_from(figure: float | None, bound: float | None) -> str:
     return fixed(figure, next(differs, _MOST_DECIMALS))
 
 
-def _with_unit(shown: str, row: Mapping[str, Any]) -> str:
-    unit = row.get("unit") or ""
-    return f"{shown} {unit}" if unit and shown != NOTHING else shown
+def _with_unit(shown: str, row: VerdictRow) -> str:
+    return f"{shown} {row.unit}" if row.unit and shown != NOTHING else shown

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
@@ -11,11 +12,12 @@ from reporter.render.judged import in_short, met, ruleset_of, share
 from reporter.render.page import Column, block, clean, draw, grid, sentence, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
     from reporter.render.judged import NamedVerdict
+    from rulesets.verdict import Verdict, VerdictRow
 
 STYLES: Final = {
     "PASS": "bold green",
@@ -75,35 +77,31 @@ def render(
     return draw(pages, width=width, color=color)
 
 
-def sections(
-    verdict: Mapping[str, Any], *, width: int, remarks: bool = True
-) -> Iterator[Sequence[RenderableType]]:
+def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[Sequence[RenderableType]]:
     """Every rule with what was observed; why those did not pass that did not; what was changed and noted.
 
     Args:
-        verdict: `Verdict.to_dict()`.
+        verdict: The verdict.
         width: Columns of the page.
         remarks: Whether to tell what the rules say of themselves.
     """
-    rows = verdict.get("rows", ())
-    if rows:
-        titles = rule.columns(rows)
+    if verdict.rows:
+        titles = rule.columns(verdict.rows)
         columns = [column for column in _COLUMNS if column.title in titles]
-        yield [grid(columns, [_styled(row, titles) for row in rows], width=width)]
-    if reasons := [_why(row, why) for row, why in rule.whys(rows)]:
+        yield [grid(columns, [_styled(row, titles) for row in verdict.rows], width=width)]
+    if reasons := [_why(row, why) for row, why in rule.whys(verdict.rows)]:
         yield reasons
     if remarks and (told := list(_remarks(verdict))):
         yield told
 
 
-def headline(verdict: Mapping[str, Any]) -> Text:
+def headline(verdict: Verdict) -> Text:
     """The status, how many rules were met, and whose rules they are."""
-    status, ruleset = clean(verdict.get("status", "")), ruleset_of(verdict)
-    model, scenario = verdict.get("model"), verdict.get("scenario")
-    entry = "/".join(clean(name) for name in (model, scenario) if name and name != "*")
+    ruleset = ruleset_of(verdict)
+    entry = "/".join(clean(name) for name in (verdict.model, verdict.scenario) if name and name != "*")
     return sentence(
-        Text(status, STYLES.get(status, "bold")),
-        sentence(met(verdict), f"ruleset {ruleset}" if ruleset else "", entry),
+        Text(verdict.status, STYLES[verdict.status]),
+        sentence(met(verdict.rows), f"ruleset {ruleset}" if ruleset else "", entry),
         separator="   ",
     )
 
@@ -121,7 +119,7 @@ def _overview(
         [
             Text(clean(run.status), STYLES.get(run.status, "bold")),
             text(run.name),
-            text(share(run.verdict)),
+            text(share(run.rows)),
             text(in_short([*run.missed, *run.accepted])),
         ]
         for run in runs
@@ -140,33 +138,34 @@ def _pages(
 ) -> Iterator[Sequence[RenderableType]]:
     """Each with all its rules; what rules say of themselves once: `told` is what was said before."""
     for part in parts:
-        own = [part.verdict.get(key) for key in _REMARKS.values()]
+        own = [getattr(part.verdict, key, ()) for key in _REMARKS.values()]
         yield [text(part.name, "bold")] if part.name else []
-        why = (*part.verdict.get("reasons", ()), *part.accepted)
-        yield [block("Result", headline(part.verdict), *map(text, why))]
-        yield from sections(part.verdict, width=width, remarks=own not in told)
+        if part.verdict is not None:
+            why = (*part.reasons, *part.accepted)
+            yield [block("Result", headline(part.verdict), *map(text, why))]
+            yield from sections(part.verdict, width=width, remarks=own not in told)
         told.append(own)
 
 
-def _styled(row: Mapping[str, Any], titles: Sequence[str]) -> list[Text]:
+def _styled(row: VerdictRow, titles: Sequence[str]) -> list[Text]:
     cells = rule.cells(row)
     styles = {"verdict": STYLES.get(cells["verdict"], "bold"), "n": "dim", "method": "dim"}
     return [text(cells[title], styles.get(title, "")) for title in titles]
 
 
-def _why(row: Mapping[str, Any], why: Sequence[str]) -> RenderableType:
+def _why(row: VerdictRow, why: Sequence[str]) -> RenderableType:
     """A rule that did not pass: why, and what to do."""
     status = clean(rule.status(row))
-    label, name = Text(status, STYLES.get(status, "bold")), row.get("id") or row.get("target", "")
+    label = Text(status, STYLES.get(status, "bold"))
     if status == "SKIP":
-        return block(label, text(f"{name}: {'; '.join(why)}"))
-    return block(label, text(name, "bold"), *map(text, why))
+        return block(label, text(f"{row.id}: {'; '.join(why)}"))
+    return block(label, text(row.id, "bold"), *map(text, why))
 
 
-def _remarks(verdict: Mapping[str, Any]) -> Iterator[RenderableType]:
-    of_rules = (row.get("source") for row in verdict.get("rows") or ())
-    told = {**verdict, "source": [*dict.fromkeys(filter(None, (*(verdict.get("source") or ()), *of_rules)))]}
+def _remarks(verdict: Verdict) -> Iterator[RenderableType]:
+    sources = (*verdict.source, *(row.source for row in verdict.rows))
+    verdict = replace(verdict, source=tuple(dict.fromkeys(filter(None, sources))))
     for label, key in _REMARKS.items():
-        if lines := told.get(key):
+        if lines := getattr(verdict, key):
             more = [text(f"and {len(lines) - _MOST_NOTES} more, in report.json")]
             yield block(label, *map(text, lines[:_MOST_NOTES]), *more[: len(lines) > _MOST_NOTES])

@@ -21,7 +21,7 @@ def render(parts: Sequence[NamedVerdict], *, exit_code: int | None = None) -> st
         parts: The verdicts.
         exit_code: Of a series: what its verdicts amount to.
     """
-    content = parts[0].verdict if exit_code is None else _of_series(parts, exit_code)
+    content = _plain(parts[0]) if exit_code is None else _of_series(parts, exit_code)
     return printable(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()) + "\n"
 
 
@@ -29,11 +29,13 @@ def _of_series(parts: Sequence[NamedVerdict], exit_code: int) -> Mapping[str, An
     return {
         "exit_code": exit_code,
         "points": [
-            {"name": part.name, "status": part.status, "verdict": dict(part.verdict)}
+            {"name": part.name, "status": part.status, "verdict": _plain(part)}
             for part in parts
-            if part.run is not None
+            if not part.over_runs
         ],
-        "together": [
-            {"name": part.name, "verdict": dict(part.verdict)} for part in parts if part.run is None
-        ],
+        "together": [{"name": part.name, "verdict": _plain(part)} for part in parts if part.over_runs],
     }
+
+
+def _plain(part: NamedVerdict) -> Mapping[str, Any]:
+    return part.verdict.to_dict() if part.verdict else {}

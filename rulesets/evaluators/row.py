@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from rulesets.target import Severity
+from rulesets.target import Severity  # noqa: TC001 (read at runtime: a stored verdict is validated)
 
 Status = Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID", "SKIP"]
 Group = Literal[

@@ -53,7 +53,7 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
             out=tmp_path / "run",
         )
     )
-    assert (report.run["ended"], outcome(report)) == ("gate_lost", 1)
+    assert (report.run.ended, outcome(report)) == ("gate_lost", 1)
     assert report.validity.valid
     [finding] = [one for one in report.findings if one.code == "gate_lost"]
     assert "ttft:p(50)<1ms is lost: " in finding.message
@@ -61,14 +61,14 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
     assert report.window.kind == "duration"
     assert (report.window.duration_s or 600) < 300
     assert report.verdict is not None
-    rows = {row["id"]: row for row in report.verdict["rows"]}
+    rows = {row.id: row for row in report.verdict.rows}
     assert {name: row["status"] for name, row in rows.items()} == {
         "validity.min_samples": "SKIP",
         "validity.min_duration_s": "SKIP",
         "ttft:p(50)<1ms": "FAIL",
         "qps:value>0.1req/s": "PASS",
     }
-    assert "its gate was lost" in rows["validity.min_samples"]["reason"]
+    assert "its gate was lost" in rows["validity.min_samples"].reason
     ends = "type IN ('TEST_ENDED', 'STOP_PERFORMANCE_TRACKING')"
     reasons = query(folder, f"SELECT DISTINCT data->>'reason' FROM events WHERE {ends}")  # noqa: S608 (ours)
     assert reasons.rows == [("gate_lost",)]

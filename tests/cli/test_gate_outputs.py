@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,13 +12,15 @@ from loadgen.cli.terminal.verdicts import tell
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.gating.outputs import JUNIT
 from reporter.render.judged import NamedVerdict
+from rulesets.verdict import Verdict, VerdictRow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HOSTILE = "::stop-commands::x ##[error]y"
-ROW: dict[str, Any] = {"id": "a", "target": "a", "status": "FAIL", "severity": "fail", "reason": "so it is"}
-PARTS = [NamedVerdict({"status": "FAIL", "rows": [ROW], "reasons": []})]
+ROW = VerdictRow("a", "a", None, None, "", 0, "FAIL", "fail", None, "so it is", "target")
+VERDICT = Verdict("FAIL", "", "", rows=(ROW,))
+PARTS = [NamedVerdict(VERDICT)]
 
 
 def test_the_derived_file_lies_beside_the_report(tmp_path: Path) -> None:
@@ -89,12 +92,12 @@ def test_what_is_quoted_is_no_command_on_github(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The runner reads standard output too; elsewhere a rule is shown as it was written."""
-    row = {**ROW, "id": HOSTILE, "reason": HOSTILE}
+    verdict = replace(VERDICT, rows=(replace(ROW, id=HOSTILE, reason=HOSTILE),))
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    show_verdicts([NamedVerdict({"status": "FAIL", "rows": [row]})])
+    show_verdicts([NamedVerdict(verdict)])
     assert HOSTILE in capsys.readouterr().out
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    show_verdicts([NamedVerdict({"status": "FAIL", "rows": [row], "reasons": [HOSTILE]}, HOSTILE)])
+    show_verdicts([NamedVerdict(replace(verdict, reasons=(HOSTILE,)), HOSTILE)])
     told = capsys.readouterr().out
     assert not any(line.strip().startswith("::") for line in told.splitlines())
     assert "##[" not in told

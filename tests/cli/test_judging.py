@@ -51,7 +51,7 @@ def test_a_run_is_judged_by_what_its_log_has(a_run: Path) -> None:
     )
     report = write_report(a_run, wanted)
     assert report.verdict is not None
-    assert [row["status"] for row in report.verdict["rows"]] == ["PASS", "FAIL", "PASS", "PASS"]
+    assert [row.status for row in report.verdict.rows] == ["PASS", "FAIL", "PASS", "PASS"]
 
 
 class Letters:
@@ -72,11 +72,11 @@ def test_an_audit_of_token_counts_has_them_counted_again(a_run: Path) -> None:
     report = make_report(a_run, audited, options=ReportOptions(tokenizer=Letters()))
     assert report.tokens.recounted_output is not None
     assert report.verdict is not None
-    (row,) = [row for row in report.verdict["rows"] if row["id"] == "audit.token_count"]
-    assert row["reason"].startswith("the server counts ")
+    (row,) = [row for row in report.verdict.rows if row.id == "audit.token_count"]
+    assert row.reason.startswith("the server counts ")
     without = make_report(a_run, audited).verdict
     assert without is not None
-    assert without["rows"][-1]["remedy"] == "judge with the model's tokenizer: --tokenizer NAME"
+    assert without.rows[-1].remedy == "judge with the model's tokenizer: --tokenizer NAME"
 
 
 def test_the_whole_report_is_by_the_definitions_of_the_rules(a_run: Path) -> None:
@@ -87,15 +87,15 @@ def test_the_whole_report_is_by_the_definitions_of_the_rules(a_run: Path) -> Non
         "throughput_window": "last_issued_done",
     }
     judged, plain = make_report(a_run, rules("qps>0", **by)), make_report(a_run, None)
-    assert judged.run["definitions"] == Definitions(**by).to_dict()  # type: ignore[arg-type]  # they are right
+    assert judged.run.definitions == Definitions(**by).to_dict()  # type: ignore[arg-type]  # they are right
     assert judged.verdict is not None
-    assert orjson.dumps(judged.verdict["definitions"]) == orjson.dumps(judged.run["definitions"])
+    assert orjson.dumps(judged.verdict.definitions) == orjson.dumps(judged.run.definitions)
     assert judged.window.kind == "last_issued_done"
     assert judged.tpot_ms is not None
     assert plain.tpot_ms is not None
     # The same on a busy machine, where the end of a stream is read together with its last token.
     assert judged.tpot_ms.mean >= plain.tpot_ms.mean
-    assert plain.run["definitions"] == Definitions().to_dict()
+    assert plain.run.definitions == Definitions().to_dict()
 
 
 def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
@@ -105,12 +105,12 @@ def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
     started(a_run, ruleset=own.to_dict(), skip=[own.targets[1].id])
     assert started_with(a_run) == (own, [own.targets[1].id])
     report = make_report(a_run, None)
-    assert report.run["definitions"] == own.definitions.to_dict()
+    assert report.run.definitions == own.definitions.to_dict()
     assert report.verdict is not None
-    assert [row["status"] for row in report.verdict["rows"]] == ["PASS", "SKIP"]
+    assert [row.status for row in report.verdict.rows] == ["PASS", "SKIP"]
     again = make_report(a_run, None, GateInputs(skip=())).verdict
     assert again is not None
-    assert again["status"] == "FAIL"
+    assert again.status == "FAIL"
 
 
 def test_a_score_can_be_told(a_run: Path) -> None:
@@ -118,10 +118,10 @@ def test_a_score_can_be_told(a_run: Path) -> None:
     wanted = rules("accuracy.exact_match>=80")
     told_of = make_report(a_run, wanted, GateInputs(scores={"exact_match": Accuracy(83.1, 100)})).verdict
     assert told_of is not None
-    assert told_of["status"] == "PASS"
+    assert told_of.status == "PASS"
     missing = make_report(a_run, wanted).verdict
     assert missing is not None
-    assert missing["status"] == "FAIL"
+    assert missing.status == "FAIL"
 
 
 def test_the_log_has_how_long_the_first_chunk_is(a_run: Path) -> None:

@@ -67,7 +67,7 @@ def test_the_verdict_is_by_the_rules_of_the_run(kept: Path) -> None:
     found = kept_report(kept)
     assert found is not None
     assert found.verdict is not None
-    assert found.verdict["status"] == "FAIL"
+    assert found.verdict.status == "FAIL"
 
 
 @pytest.mark.parametrize(

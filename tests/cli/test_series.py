@@ -38,6 +38,7 @@ from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder.lock import Hold
 from rulesets.exit_codes import ExitCode
+from rulesets.verdict import Verdict
 from tests.conftest import ROOT, clean_environment
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def test_the_result_of_a_point_ends_its_line(
     made_run: Path, capsys: pytest.CaptureFixture[str], status: str, remark: str
 ) -> None:
     """The exit code of the series would come from nowhere without it."""
-    report = replace(make_report(made_run, None), verdict={"status": status})
+    report = replace(make_report(made_run, None), verdict=Verdict(status, "", ""))
     point = SeriesPoint("rate-1", {}, {})
     Terminal().run_ended(PointOutcome(0, point, made_run, report, 0), None)
     assert capsys.readouterr().err.rstrip().endswith(remark)

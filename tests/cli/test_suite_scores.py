@@ -20,10 +20,13 @@ from loadgen.sessions.series.series import SeriesPoint
 from loadgen.sessions.series.suite.summary import required, sentence, verdict
 from loadgen.sessions.settings.run import RunSettings
 from reporter.report import Finding, Validity
+from rulesets.verdict import Verdict, VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from rulesets.verdict import Status
 
 QUESTIONS = """\
 {"user_prompt": "2 + 2?", "ground_truth": "4"}
@@ -88,10 +91,12 @@ def test_a_suite_of_benchmarks_shows_its_scores(
     assert named["score.sums.jsonl, exact.n"] == "6"
 
 
-def outcome(run: Path, name: str, status: str | None, code: int, **changes: Any) -> PointOutcome:
+def outcome(run: Path, name: str, status: Status | None, code: int, **changes: Any) -> PointOutcome:
     """A run of a suite, with a verdict."""
-    rows = [{"id": "target.error", "target": "error<1%", "status": status}]
-    judged = None if status is None else {"status": status, "rows": rows}
+    row = VerdictRow(
+        "target.error", "error<1%", None, None, "", 0, status or "PASS", "fail", None, "", "target"
+    )
+    judged = None if status is None else Verdict(row.status, "", "", rows=(row,))
     report = replace(make_report(run, None), verdict=judged, **changes)
     axes = {"model": "a-model-with-a-long-name", "benchmark": "long-answers", "load": "one-by-one"}
     return PointOutcome(0, SeriesPoint(name, axes, {}), run, report, code)

@@ -114,7 +114,7 @@ def test_a_terminal_gets_a_page_that_is_redrawn(tmp_path: Path, monkeypatch: pyt
     assert page.startswith(b"\x1b[?1049h")
     assert b"Ctrl-C ends the watching" in page
     assert b"STILL RUNNING" not in after
-    assert finals[0].run["ended"] == "completed"
+    assert finals[0].run.ended == "completed"
 
 
 def test_a_run_that_never_begins_is_told(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_dead_endpoint_ends_a_run_soon(tmp_path: Path) -> None:
     with create_server(("127.0.0.1", 0)) as gone:
         url = f"http://127.0.0.1:{gone.getsockname()[1]}"
     report = report_of(url, tmp_path, timeouts=Timeouts(10), budget=ErrorBudget(errors=3))
-    assert report.run["ended"] == "error_budget"
+    assert report.run.ended == "error_budget"
     assert 3 <= report.counts.failed == report.counts.issued < 100
     assert report.counts.completed == 0
     assert not report.validity.valid

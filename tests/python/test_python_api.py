@@ -180,7 +180,7 @@ def test_progress_comes_in_the_callers_thread(server: MockProcess, tmp_path: Pat
     with pytest.raises(LookupError):
         loadgen.perf(url=server.url, model="m", duration=60, out=tmp_path / "run", progress=stop)
     assert threads == {threading.current_thread()}
-    assert loadgen.open_run(tmp_path / "run").report().run["ended"] == "interrupted"
+    assert loadgen.open_run(tmp_path / "run").report().run.ended == "interrupted"
 
 
 def test_one_session_at_a_time(server: MockProcess, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_an_interrupt_leaves_a_whole_log(server: MockProcess, tmp_path: Path) ->
         "except KeyboardInterrupt:\n"
         "    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
         "    assert threading.active_count() == 1\n"
-        "    print(loadgen.open_run('run').report().run['ended'])\n"
+        "    print(loadgen.open_run('run').report().run.ended)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

@@ -103,7 +103,7 @@ def test_endpoints(a_run: NewRun) -> None:
         ("http://b", 2),
         ("http://a", 1),
     ]
-    assert report.run["urls"] == ["http://a", "http://b"]
+    assert report.run.urls == ["http://a", "http://b"]
     assert query(run.folder, "SELECT endpoint FROM samples ORDER BY 1").rows == [
         ("http://a",),
         ("http://b",),

@@ -59,8 +59,8 @@ def test_a_report_says_what_it_was_computed_by(a_run: NewRun) -> None:
     wanted = Definitions(percentile_method="lower", tpot_end="complete")
     run = a_run().answers(5, 7, usage=(1, 2)).ends()
     report = run.report(definitions=wanted)
-    assert report.run["definitions"] == wanted.to_dict()
-    assert report.run["percentile_method"] == "lower"
+    assert report.run.definitions == wanted.to_dict()
+    assert report.run.percentile_method == "lower"
 
 
 @pytest.mark.parametrize("method", ["linear", "lower", "loadgen_floor", "nearest_rank"])
@@ -299,7 +299,7 @@ def test_percentiles_of_choice(a_run: NewRun) -> None:
     assert list(report.ttft_ms.percentiles) == ["p25", "p75", "p999"]
     assert report.ttft_ms.percentiles["p75"] == pytest.approx(7.75)
     assert report.ttft_ms.p50 == 5.5
-    assert report.run["percentiles"] == ["p25", "p75", "p999"]
+    assert report.run.percentiles == ["p25", "p75", "p999"]
     assert report.to_dict()["ttft_ms"]["percentiles"] == report.ttft_ms.percentiles
     assert "percentiles" not in by(run).to_dict()["ttft_ms"]
 

@@ -72,9 +72,9 @@ def test_it_reports_correctly_and_gates(tmp_path: Path) -> None:
     assert report.throughput.qps == pytest.approx(8 / 0.89)  # until the last response
     assert report.validity.valid, report.validity.reasons
     assert report.verdict is not None
-    assert report.verdict["status"] == "PASS"
+    assert report.verdict.status == "PASS"
     assert failing.verdict is not None
-    assert failing.verdict["status"] == "FAIL"
+    assert failing.verdict.status == "FAIL"
 
 
 def test_an_event_without_its_place_is_reported_as_invalid(tmp_path: Path) -> None:

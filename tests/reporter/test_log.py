@@ -105,7 +105,7 @@ def test_an_end_without_a_reason_is_an_end(a_run: Callable[..., Run], data: dict
     assert ask(folder, "SELECT ended FROM session") == [("completed",)]
     with MetricsReporter(folder) as reporter:
         report = reporter.create_report()
-    assert (report.run["ended"], report.validity.valid) == ("completed", True)
+    assert (report.run.ended, report.validity.valid) == ("completed", True)
 
 
 def test_the_last_end_of_a_session_decides(a_run: Callable[..., Run]) -> None:

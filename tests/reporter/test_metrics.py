@@ -6,12 +6,14 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 
 from recorder import EventType
 from recorder.heartbeat import Heartbeat
 from reporter import MetricsReporter, TPOTReportingMode
 from reporter.report import RequestCounts, ThroughputFigures, Tokens
+from reporter.run_facts import CompleteUntil
 from rulesets.definitions import Definitions
 from tests.reporter.conftest import ns
 
@@ -209,7 +211,7 @@ def test_a_killed_run_reports_what_had_completed(a_run: NewRun) -> None:
     """Without TEST_ENDED the run was cut off: what completed is reported, what was in flight is counted."""
     run = a_run().answers(50, 60, at=10, usage=(1, 2)).issues(20).issues(100, sent=-1)
     report = run.happens(EventType.REQUEST_SENT, 110).report()
-    assert report.run["ended"] == "cut_off"
+    assert report.run.ended == "cut_off"
     assert report.counts == RequestCounts(3, 3, 1, 0, 0, 2, {}, 0)
     assert (report.window.kind, report.window.duration_s) == ("cut_off", pytest.approx(0.1))
     assert report.throughput.qps == pytest.approx(10)
@@ -221,13 +223,13 @@ def test_a_killed_run_says_until_when_its_log_is_complete(a_run: NewRun) -> None
     run = a_run().answers(50, 60, at=10)
     run.beat = Heartbeat(ns(300), ns(712.4))
     report = run.report()
-    assert report.run["complete_until"] == {
-        "at": "2026-01-02T03:04:05.978Z",
-        "at_ns": ns(300),
-        "last_sign_of_life": "2026-01-02T03:04:06.391Z",
-        "last_sign_of_life_ns": ns(712.4),
-        "behind_ms": 412.4,
-    }
+    assert report.run.complete_until == CompleteUntil(
+        at="2026-01-02T03:04:05.978Z",
+        at_ns=ns(300),
+        last_sign_of_life="2026-01-02T03:04:06.391Z",
+        last_sign_of_life_ns=ns(712.4),
+        behind_ms=412.4,
+    )
     (cut_off,) = [finding for finding in report.findings if finding.code == "cut_off"]
     assert (
         "complete until 2026-01-02 03:04:05.978 UTC, 412 ms before the last sign of life" in cut_off.message
@@ -241,7 +243,7 @@ def test_a_run_that_came_to_its_end_is_complete(a_run: NewRun) -> None:
     """It says so by its end."""
     run = a_run().answers(50, 60, at=10).ends()
     run.beat = Heartbeat(ns(300), ns(712.4))
-    assert run.report().run["complete_until"] is None
+    assert run.report().run.complete_until is None
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ def test_a_log_that_does_not_say_so_is_reported_all_the_same(a_run: NewRun, dama
         log.execute(damage)
     with MetricsReporter(folder) as reporter:
         report = reporter.create_report()
-    assert report.run["complete_until"] is None
+    assert report.run.complete_until is None
     assert report.counts.completed == 1
 
 
@@ -309,7 +311,7 @@ def test_percentiles_by_the_method_asked_for(
     assert report.latency_ms is not None
     found = (report.latency_ms.p50, report.latency_ms.p90, report.latency_ms.p99)
     assert found == pytest.approx((p50, p90, p99), abs=1e-9)
-    assert report.run["percentile_method"] == method
+    assert report.run.percentile_method == method
 
 
 def test_what_was_run(a_run: NewRun) -> None:
@@ -337,7 +339,10 @@ def test_what_was_run(a_run: NewRun) -> None:
         "usable_cpus": 4,
         "packages": {"x": "1"},
     }
-    assert run.ends(reason="interrupted").report().run == {
+    facts = orjson.loads(orjson.dumps(run.ends(reason="interrupted").report().to_dict()["run"]))
+    assert list(facts)[:4] == ["session_id", "started_at", "ended", "sittings"]
+    assert list(facts)[-4:] == ["tpot_mode", "percentile_method", "definitions", "own_delay_decides"]
+    assert facts == {
         "session_id": "a session",
         "started_at": "2026-01-02T03:04:05.678Z",
         "ended": "interrupted",
@@ -378,7 +383,7 @@ def test_what_was_run(a_run: NewRun) -> None:
         "percentile_method": "linear",
         "own_delay_decides": None,
         "tpot_mode": "request_weighted",
-        "definitions": Definitions().to_dict(),
+        "definitions": orjson.loads(orjson.dumps(Definitions().to_dict())),
     }
 
 

@@ -71,8 +71,8 @@ def test_an_old_run_is_reported(old: Path) -> None:
     with MetricsReporter(old) as reporter:
         report = reporter.create_report()
     assert report.validity.valid
-    assert report.run["ended"] == "completed"
-    assert [segment["completed"] for segment in report.run["sittings"]] == [1]
+    assert report.run.ended == "completed"
+    assert [segment.completed for segment in report.run.sittings] == [1]
     assert report.ttft_ms is not None
     assert report.ttft_ms.p50 == 10.0
     assert report.window.duration_s == pytest.approx(0.022)

@@ -88,7 +88,7 @@ def test_the_figures_that_rules_ask_for_decide(a_run: NewRun, rules: list[str], 
     assert codes(report) == ({"client_late": "warning"} if valid else {"client_limited": "error"})
     message = report.findings[0].message
     assert ("No rule depends on it" in message) is valid
-    deciding = report.run["own_delay_decides"]
+    deciding = report.run.own_delay_decides
     assert set(deciding) <= set(map(str, asked_figures(of_expressions(rules)) or ()))
     assert ("TTFT p99" in deciding or "latency p99" in deciding or "TTFT max" in deciding) is not valid
 
@@ -158,7 +158,7 @@ def test_what_the_client_did_can_be_accepted(a_run: NewRun, disturbed: Callable[
     run = disturbed(a_run(kind="constant", rate=50.0))
     run.settings["options"] = {"on_invalid": "warn"}
     kept = run.report()
-    assert (kept.validity.valid, kept.validity.accepted, kept.run["on_invalid"]) == (False, True, "warn")
+    assert (kept.validity.valid, kept.validity.accepted, kept.run.on_invalid) == (False, True, "warn")
     assert kept.validity.reasons
 
 
@@ -203,6 +203,6 @@ def test_rules_judge_an_accepted_run_unless_they_are_locked(a_run: NewRun, *, lo
     options: dict[str, Any] = {"ruleset": rules, "on_invalid": "warn"}
     verdict = hiccups(a_run(kind="constant", rate=50.0), 50.0).report(**options).verdict
     assert verdict is not None
-    assert verdict["status"] == ("INVALID" if locked else "PASS")
-    assert bool(verdict["accepted"]) is not locked
-    assert any("--on-invalid warn does not apply" in reason for reason in verdict["reasons"]) is locked
+    assert verdict.status == ("INVALID" if locked else "PASS")
+    assert bool(verdict.accepted) is not locked
+    assert any("--on-invalid warn does not apply" in reason for reason in verdict.reasons) is locked

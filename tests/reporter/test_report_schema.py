@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from reporter.report import Report
+from rulesets.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ def test_reports_are_valid(a_run: Callable[..., Run]) -> None:
     empty = a_run()
     empty.events.clear()
     full = a_run().answers(5, 7, usage=(1, 2)).fails().answers(6).ends().report()
-    for report in (full, empty.report(), replace(full, verdict={"status": "PASS"})):
+    for report in (full, empty.report(), replace(full, verdict=Verdict("PASS", "", ""))):
         written = orjson.loads(orjson.dumps(report.to_dict()))
         jsonschema.validate(written, PUBLISHED, cls=jsonschema.Draft202012Validator)
 

@@ -39,7 +39,7 @@ def test_a_recorded_run_is_reported(tmp_path: Path) -> None:
         record(EventType.TEST_ENDED, 9_000_003, data={"reason": "completed"})
     with MetricsReporter(tmp_path) as reporter:
         report = reporter.create_report()
-    assert report.run["model"] == "m"
+    assert report.run.model == "m"
     assert report.ttfb_ms is not None
     assert report.ttfb_ms.p50 == 4
     assert report.recorder["events"] == 5
@@ -58,7 +58,7 @@ def test_a_report_is_validated_against_a_ruleset(a_run: Callable[..., Run]) -> N
         for ruleset in ([TTFT(max_ttft_latency_ms=10_000)], [TPOT(0.001), Throughput(1e-6)], rules, "active"):
             verdict = reporter.create_report(ruleset=ruleset).verdict
             assert verdict is not None
-            statuses.append((verdict["status"], [row["status"] for row in verdict["rows"]]))
+            statuses.append((verdict.status, [row.status for row in verdict.rows]))
     assert statuses == [
         ("PASS", ["PASS"]),
         ("FAIL", ["FAIL", "PASS"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,6 +14,7 @@ from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.log.database import open_log
 from reporter.log.query import query
+from tests.facts_of_runs import run_facts
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def test_counts_add_up_over_segments(segments: tuple[Run, Run]) -> None:
 def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> None:
     """In what it says of the run, as a finding, and in the heading; the run is valid once it is complete."""
     report = report_of(resumed(*segments))
-    assert report.run["ended"] == "completed"
-    assert report.run["sittings"] == [
+    assert report.run.ended == "completed"
+    assert [asdict(segment) for segment in report.run.sittings] == [
         {
             "started_at": "2026-01-02T03:04:05.678Z",
             "ended": "cut_off",
@@ -145,7 +146,7 @@ def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run],
         answers(first, 0)
         answers(second.begins(LATER_MS), LATER_MS).stops(LATER_MS + 200).ends(LATER_MS + 200)
         folders.append(resumed(first, second, ahead_ns=ahead_ns, boot=boot))
-    reports = [replace(report_of(folder), run={}) for folder in folders]
+    reports = [replace(report_of(folder), run=run_facts()) for folder in folders]
     assert reports[0] == reports[1]
     with open_log(folders[0], ("events",)) as one, open_log(folders[1], ("events",)) as other:
         for view in ("samples", "events", "chunks", "phases", "telemetry", "measured_window"):
@@ -227,7 +228,7 @@ def test_what_is_open_in_the_last_segment_is_in_flight(segments: tuple[Run, Run]
     second.requests += 1
     second.issues(LATER_MS + 150, uuid="once more")
     report = report_of(resumed(first, second))
-    assert (report.run["ended"], report.window.kind) == ("cut_off", "cut_off")
+    assert (report.run.ended, report.window.kind) == ("cut_off", "cut_off")
     assert (report.counts.abandoned, report.counts.in_flight) == (1, 1)
     assert query(first.folder, "FROM violations").rows == []
 
@@ -241,9 +242,9 @@ def test_a_segment_that_did_nothing(segments: tuple[Run, Run]) -> None:
         Event(EventType.TEST_ENDED, ns(LATER_MS), data={"reason": "completed"}),
     ]
     report = report_of(resumed(first, second))
-    assert report.run["ended"] == "completed"
+    assert report.run.ended == "completed"
     assert report.window.duration_s == pytest.approx(0.040)
-    assert [segment["issued"] for segment in report.run["sittings"]] == [2, 0]
+    assert [segment.issued for segment in report.run.sittings] == [2, 0]
 
 
 def test_a_budget_that_was_spent_stays_spent(segments: tuple[Run, Run]) -> None:

@@ -41,14 +41,14 @@ def test_a_run_that_is_held_is_running(going_on: tuple[Run, Store]) -> None:
     """Its report has the figures so far, up to the last event; it is not valid yet, and nothing is wrong."""
     run, store = going_on
     report = report_of(run.folder)
-    assert report.run["ended"] == report.window.kind == "running"
+    assert report.run.ended == report.window.kind == "running"
     assert report.window.duration_s == pytest.approx(0.040)
     assert (report.counts.completed, report.counts.in_flight) == (1, 1)
     assert [(found.code, found.severity) for found in report.findings] == [("running", "warning")]
     assert not report.validity.valid
     assert report.validity.reasons == [report.findings[0].message]
     store.close()
-    assert report_of(run.folder).run["ended"] == "cut_off"
+    assert report_of(run.folder).run.ended == "cut_off"
 
 
 def test_a_running_run_says_so_at_a_glance(going_on: tuple[Run, Store]) -> None:
@@ -67,7 +67,7 @@ def test_a_run_that_has_its_end_is_over(going_on: tuple[Run, Store]) -> None:
     """Also while its log is being closed."""
     run, store = going_on
     store.append([schema.row(Event(EventType.TEST_ENDED, BASE_NS + 50, data={"reason": "completed"}))])
-    assert report_of(run.folder).run["ended"] == "completed"
+    assert report_of(run.folder).run.ended == "completed"
     store.close()
 
 
@@ -76,7 +76,7 @@ def test_a_run_that_has_just_begun(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "events.db", Session())
     report = report_of(tmp_path)
     store.close()
-    assert report.run["ended"] == "running"
+    assert report.run.ended == "running"
     assert report.counts.issued == 0
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
+from reporter.run_facts import RunFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +45,7 @@ def _report(
     summary = None if latency_ms is None else _summary(latency_ms, completed)
     latencies = [name for name in Report.__dataclass_fields__ if name.endswith("_ms")]
     report = Report(
-        run={},
+        run=RunFacts("", "", ""),
         validity=Validity(valid=not reasons, reasons=reasons or []),
         counts=RequestCounts(issued, issued, completed, failed, cancelled, in_flight, {}, 0),
         window=Window("requests", duration_s, 0, 1),
@@ -55,7 +56,7 @@ def _report(
         findings=[],
         **dict.fromkeys(latencies, summary),
     )
-    return report.to_dict()
+    return {**report.to_dict(), "run": {}}
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ def test_an_endpoint_that_falls_behind_ends_the_run(tmp_path: Path) -> None:
                 out=tmp_path / "run",
             )
         )
-    assert report.run["ended"] == "overloaded"
+    assert report.run.ended == "overloaded"
     assert outcome(report) == 4
     [finding] = [one for one in report.findings if one.code == "overloaded"]
     assert finding.severity == "error"

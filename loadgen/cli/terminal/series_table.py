@@ -11,10 +11,11 @@ from loadgen.sessions.series.rows import result
 from reporter.render.page import Column, draw, grid, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from loadgen.sessions.series.outcome import PointOutcome
     from reporter.sweep import Figures
+    from rulesets.verdict import Verdict
 
 _EXACT: Final = 1000
 """From here on a figure is shown without decimals."""
@@ -90,13 +91,11 @@ def accepted_note(outcome: PointOutcome) -> Iterator[str]:
         yield f"{outcome.point.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"
 
 
-def _missed(verdict: Mapping[str, Any] | None) -> list[str]:
-    from reporter.render.judged import NamedVerdict
+def _missed(verdict: Verdict | None) -> list[str]:
     from reporter.render.rule import why
 
-    rows = NamedVerdict(verdict or {}).rows
-    counting = [row for row in rows if row.get("severity", "fail") == "fail"]
-    return [why(row)[0] for row in counting if row.get("status") not in {"PASS", "SKIP"} and why(row)]
+    counting = [row for row in verdict.rows if row.severity == "fail"] if verdict else []
+    return [why(row)[0] for row in counting if row.status not in {"PASS", "SKIP"} and why(row)]
 
 
 def _number(name: str, digits: int) -> Callable[[Figures], str]:

@@ -73,7 +73,7 @@ def line(report: Report) -> str:
     counts, window = report.counts, report.window
     first_error = f" ({clean(next(iter(counts.by_error)))})" if counts.by_error else ""
     parts = [
-        clean(report.run["ended"]),
+        clean(report.run.ended),
         f"{window.duration_s or 0.0:.0f} s",
         f"{whole(counts.completed)} of {whole(counts.issued)} completed",
         f"{whole(counts.in_flight)} in flight",

@@ -60,7 +60,7 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
                     **settings,
                 ),
             )
-        if report.run["ended"] == "interrupted":
+        if report.run.ended == "interrupted":
             raise KeyboardInterrupt
         truth = mock.truth()
         beside = lay_beside(path, truth, work.settled_s)

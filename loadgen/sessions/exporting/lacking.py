@@ -27,8 +27,8 @@ def of_point(run: MeasuredRun) -> Iterator[str]:
     if run.report.output_tokens is None:
         yield "result_summary.json: output_sequence_lengths: outputs have no token counts: --tokenizer NAME"
     yield from counted_otherwise(run)
-    if run.report.run["ended"] != "completed":
-        yield f"an end in order: the run ended as {run.report.run['ended']}"
+    if run.report.run.ended != "completed":
+        yield f"an end in order: the run ended as {run.report.run.ended}"
 
 
 def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:

@@ -106,7 +106,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
         report, log = reporter.create_report_and_log(
             basis.definitions, ReportOptions(tokenizer=basis.tokenizer)
         )
-        if report.run["ended"] == "running":
+        if report.run.ended == "running":
             raise still_running(run)
         with blaming(log_path(run)):
             yield MeasuredRun(log, told, report, LogEvidence(log, report))

@@ -67,7 +67,7 @@ def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
         files[VERIFIED] = verified(passed=audit["passed"])
     return Bundle(
         files,
-        {"ruleset": basis.name, "run": run.report.run["session_id"], "model": run.settings.get("model")},
+        {"ruleset": basis.name, "run": run.report.run.session_id, "model": run.settings.get("model")},
         [*basis.unmet, *missing, *_beside(run, scores=bool(scores), audit=audit is not None)],
         run.report.validity.reasons,
     )
@@ -81,6 +81,6 @@ def _beside(run: MeasuredRun, *, scores: bool, audit: bool) -> Iterator[str]:
     if not audit and model_folder(str(run.settings.get("model") or "")).lower() in _AUDITED:
         yield f"{RECORD}: this model is audited: loadgen audit output-caching, then --audit FOLDER"
     yield from counted_otherwise(run)
-    if run.report.run["ended"] != "completed":
-        yield f"an end in order: the run ended as {run.report.run['ended']}"
+    if run.report.run.ended != "completed":
+        yield f"an end in order: the run ended as {run.report.run.ended}"
     yield from _OF_THE_SUBMITTER

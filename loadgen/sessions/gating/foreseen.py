@@ -6,7 +6,6 @@ The rules judge the run that would come of the plan if all went well; what even 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.arrivals.rate_profile import Flat
@@ -64,8 +63,8 @@ def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
     if rules is None:
         return
     broken = foreseen(prepared.plan, prepared.settings(), rules)
-    rows = [asdict(row) for row in broken if not skip & {row.id, row.group}]
-    lines = [f"the run cannot be valid: {row['id']}: {'; '.join(why)}" for row, why in whys(rows)]
+    rows = [row for row in broken if not skip & {row.id, row.group}]
+    lines = [f"the run cannot be valid: {row.id}: {'; '.join(why)}" for row, why in whys(rows)]
     # Scores of a run that asks benchmarks are in its log.
     beside = skip if prepared.accuracy is None else skip | {"accuracy"}
     nameless = () if prepared.accuracy is None else without_score(rules, prepared.accuracy, skip)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def idle_options(settings: GateSettings, parts: Sequence[NamedVerdict]) -> Iterator[str]:
     """The options that nothing was judged with."""
-    asked = {row["group"] for part in parts for row in part.verdict.get("rows", ())}
+    asked = {row.group for part in parts for row in part.rows}
     for option, given, groups in (
         ("--baseline", settings.baseline, {"baseline", "sweep"}),
         ("--also", settings.also, {"baseline"}),
@@ -22,5 +22,5 @@ def idle_options(settings: GateSettings, parts: Sequence[NamedVerdict]) -> Itera
     ):
         if given and not groups & asked:
             yield option
-    if settings.power and not any(row["id"] == "power" for part in parts for row in part.rows):
+    if settings.power and not any(row.id == "power" for part in parts for row in part.rows):
         yield "--power"

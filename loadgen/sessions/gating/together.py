@@ -9,6 +9,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.outcome import exit_code, gravest
 from loadgen.sessions.gating.reference import require_known
 from reporter.render.judged import NamedVerdict
+from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from rulesets.evaluators.row import VerdictRow
     from rulesets.ruleset import Ruleset
     from rulesets.sweeps import Point
-    from rulesets.verdict import Verdict
 
 
 def over_all(
@@ -45,9 +45,9 @@ def over_all(
             raise UsageError(f"{option} {concurrency}: these rules have no regions; leave it out")
     from rulesets.sweeps import judge
 
-    models = dict.fromkeys(report.run.get("model") for report, _ in runs.values())
+    models = dict.fromkeys(report.run.model for report, _ in runs.values())
     for model in models:
-        own = {name: one for name, one in runs.items() if one[0].run.get("model") == model}
+        own = {name: one for name, one in runs.items() if one[0].run.model == model}
         rules = next(iter(own.values()))[1]
         require_known(rules, skip)
         if rules.sweep is not None:
@@ -86,9 +86,9 @@ def verdicts_of(outcomes: Sequence[PointOutcome]) -> SeriesVerdicts:
     judged = {one.point.name: one for one in outcomes if one.report.verdict is not None}
     scored = (_scored(one) for one in outcomes if one.report.verdict is None and one.report.accuracy)
     runs = {
-        name: (one.report, Ruleset.of_dict(one.report.run["ruleset"]))
+        name: (one.report, Ruleset.of_dict(one.report.run.ruleset))
         for name, one in judged.items()
-        if one.report.run.get("ruleset")
+        if one.report.run.ruleset
     }
     options = next(iter(judged.values())).point.options if judged else {}
     together = tuple(over_all(runs, [one for one in options.get("skip", ()) if one.startswith("sweep")]))
@@ -100,7 +100,7 @@ def verdicts_of(outcomes: Sequence[PointOutcome]) -> SeriesVerdicts:
 def _scored(outcome: PointOutcome) -> NamedVerdict:
     """A run that scored and of which nothing was required: it is valid or not, and has no verdict."""
     validity = outcome.report.validity
-    verdict = {} if validity.stands else {"status": "INVALID", "rows": [], "reasons": validity.reasons}
+    verdict = None if validity.stands else Verdict("INVALID", "", "", reasons=tuple(validity.reasons))
     return replace(NamedVerdict.of(outcome.report, outcome.point.name), verdict=verdict)
 
 
@@ -108,30 +108,18 @@ def point(name: str, report: Report) -> Point:
     """A run as the rules over several runs see it."""
     from rulesets.sweeps import Point
 
-    load: Mapping[str, Any] = report.run.get("load") or {}
+    load: Mapping[str, Any] = report.run.load
     offline = load.get("kind") == "offline"
-    told = report.verdict or {}
     return Point(
         concurrency=report.counts.issued if offline else load.get("concurrency"),
         offline=offline,
         report=report.to_dict(),
-        verdict=_verdict(told) if told else None,
+        verdict=report.verdict,
         name=name,
     )
 
 
-def _verdict(told: Mapping[str, Any]) -> Verdict:
-    """The verdict that a report holds, with its rows: the rules over all runs read accuracies in them."""
-    from rulesets.evaluators.row import VerdictRow
-    from rulesets.verdict import Verdict
-
-    rows = tuple(VerdictRow(**row) for row in told["rows"])
-    return Verdict(told["status"], told["ruleset"], told["version"], (), rows, ())
-
-
 def _judged(rules: Ruleset, found: Sequence[VerdictRow], skip: Sequence[str], name: str) -> NamedVerdict:
-    from rulesets.verdict import Verdict, whole
-
     rows = tuple(_left_out(row, skip) for row in found)
     verdict = Verdict(
         status=whole(rows),
@@ -146,7 +134,7 @@ def _judged(rules: Ruleset, found: Sequence[VerdictRow], skip: Sequence[str], na
         overrides=(*rules.overrides, *(f"left out: {one}" for one in skip)),
         notes=rules.notes,
     )
-    return NamedVerdict(verdict.to_dict(), name)
+    return NamedVerdict(verdict, name, over_runs=True)
 
 
 def _left_out(row: VerdictRow, skip: Sequence[str]) -> VerdictRow:

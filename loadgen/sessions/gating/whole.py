@@ -12,6 +12,7 @@ from loadgen.sessions.gating.power import power_of
 from loadgen.sessions.gating.scores import accuracy_of_points
 from loadgen.sessions.gating.together import over_all, point
 from reporter.render.judged import NamedVerdict
+from rulesets.verdict import Verdict
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.gate import GateSettings
@@ -96,7 +97,7 @@ def _of_series(path: Path, name: str) -> Path:
 
 def _not_run(name: str, folder: Path) -> NamedVerdict:
     why = f"it has not been run: go on with `loadgen resume {folder}`"
-    return NamedVerdict({"status": "INVALID", "rows": [], "reasons": [why]}, name, {})
+    return NamedVerdict(Verdict("INVALID", "", "", reasons=(why,)), name)
 
 
 def _baseline(given: GateSettings) -> list[Point]:

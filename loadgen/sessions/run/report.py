@@ -69,7 +69,7 @@ def make_report(
         from rulesets.evaluation import judge
 
         evidence.scores = inputs.scores
-        evidence.told = {} if inputs.power is None else {"power": asdict(inputs.power)}
+        evidence.power = None if inputs.power is None else asdict(inputs.power)
         verdict = judge(
             rules,
             evidence,
@@ -78,7 +78,7 @@ def make_report(
             skip=skip or (),
             audits=inputs.audits,
         )
-        return replace(report, run={**report.run, **evidence.told}, verdict=verdict.to_dict())
+        return replace(report, run=replace(report.run, power=evidence.power), verdict=verdict)
 
 
 def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:

@@ -157,7 +157,7 @@ def _spawn(launcher: WorkerLauncher, workers: int) -> None:
 
 def outcome(report: Report, inconclusive: str = "5") -> int:
     """The exit code that a report amounts to, with what an inconclusive verdict is to end with."""
-    if report.run["ended"] == "interrupted":
+    if report.run.ended == "interrupted":
         return ExitCode.INTERRUPTED
     if not report.validity.stands:
         return ExitCode.INVALID
@@ -165,7 +165,7 @@ def outcome(report: Report, inconclusive: str = "5") -> int:
     if report.verdict is not None:
         from loadgen.sessions.gating.outcome import exit_code
 
-        code = exit_code(report.verdict["status"], inconclusive)
+        code = exit_code(report.verdict.status, inconclusive)
     return ExitCode.INVALID if code == ExitCode.PASS and _has_open_scores(report) else code
 
 
@@ -173,6 +173,6 @@ def _has_open_scores(report: Report) -> bool:
     """Whether a score is undetermined, and no rule was met in spite of that."""
     from reporter.accuracy.undetermined import undetermined
 
-    rules = () if report.verdict is None else report.verdict["rows"]
-    judged = any(row["group"] == "accuracy" for row in rules)
+    rules = () if report.verdict is None else report.verdict.rows
+    judged = any(row.group == "accuracy" for row in rules)
     return bool(undetermined(report.accuracy)) and not judged

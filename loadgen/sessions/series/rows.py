@@ -36,7 +36,7 @@ def rows(outcomes: Sequence[PointOutcome], folder: Path) -> list[dict[str, Any]]
             "valid": one.report.validity.valid,
             "accepted": one.report.validity.accepted,
             "reasons": list(one.report.validity.reasons),
-            "verdict": None if one.report.verdict is None else one.report.verdict["status"],
+            "verdict": None if one.report.verdict is None else one.report.verdict.status,
             "scores": [asdict(score) for score in scores_of(one.report)],
             **asdict(figures(one.report)),
         }
@@ -53,7 +53,7 @@ def result(outcome: PointOutcome) -> str:
         return OVERLOADED if OVERLOADED in _errors(outcome) else "invalid"
     if report.verdict is None:
         return _ACCEPTED if report.validity.accepted else ""
-    return _RESULTS.get(report.verdict["status"], "")
+    return _RESULTS.get(report.verdict.status, "")
 
 
 def _errors(outcome: PointOutcome) -> set[str]:

@@ -141,7 +141,7 @@ def _run(
     finally:
         # A run freezes what lives to its end, and this process lives on.
         gc.unfreeze()
-    if report.run["ended"] in UNFINISHED:
+    if report.run.ended in UNFINISHED:
         raise KeyboardInterrupt
     # As it will be read when the series is gone on with, to the last digit.
     kept = kept_report(place) or report

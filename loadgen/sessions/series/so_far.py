@@ -34,9 +34,9 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
         report = kept_report(place) or write_report(place, None, observer=observer)
     except LogError:
         return None
-    if report.run["ended"] == "running":
+    if report.run.ended == "running":
         raise still_running(place)
-    if report.run["ended"] in UNFINISHED:
+    if report.run.ended in UNFINISHED:
         return None
     point = series.points[number]
     return PointOutcome(number, point, place, report, outcome(report, point.options.get("inconclusive", "5")))

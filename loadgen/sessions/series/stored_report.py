@@ -40,8 +40,8 @@ def kept_report(run: Path) -> Report | None:
         if path.stat().st_mtime_ns < _last_written_ns(run):
             return None
         made: Report = TypeAdapter(reports.Report).validate_json(path.read_bytes())
-        rules = Ruleset.of_dict(made.run["ruleset"]) if made.run.get("ruleset") else None
-        same = _is_the_same(made, rules) and made.run.get("on_invalid") == _chosen(run)
+        rules = Ruleset.of_dict(made.run.ruleset) if made.run.ruleset else None
+        same = _is_the_same(made, rules) and made.run.on_invalid == _chosen(run)
         return _judged(made, rules) if same else None
     return None
 
@@ -67,14 +67,14 @@ def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
 
     definitions = (rules.definitions if rules else Definitions()).to_dict()
     by = {name: list(one) if isinstance(one, tuple) else one for name, one in definitions.items()}
-    how = (made.run.get("definitions"), made.run.get("percentile_method"), made.run.get("tpot_mode"))
+    how = (made.run.definitions, made.run.percentile_method, made.run.tpot_mode)
     return (
         made.schema_version == SCHEMA_VERSION
-        and made.run.get("versions", {}).get("llm-loadgen") == _version()
+        and made.run.versions.get("llm-loadgen") == _version()
         and how == (by, definitions["percentile_method"], "request_weighted")
         and decided_alike(made, asked_figures(rules))
         and made.tokens.source not in _BY_TOKENIZER
-        and made.run.get("ended") not in _NOT_OVER
+        and made.run.ended not in _NOT_OVER
     )
 
 
@@ -84,16 +84,16 @@ def _judged(made: Report, rules: Ruleset | None) -> Report | None:
 
     asked = asked_figures(rules)
     deciding = None if asked is None else list(map(str, asked))
-    made = replace(made, run={**made.run, "own_delay_decides": deciding})
+    made = replace(made, run=replace(made.run, own_delay_decides=deciding))
     if rules is None:
         return replace(made, verdict=None)
     from rulesets.evaluation import judge
     from rulesets.of_report import OfReport
 
-    verdict = judge(rules, OfReport(made.to_dict()), skip=made.run.get("skip") or ())
+    verdict = judge(rules, OfReport(made.to_dict()), skip=made.run.skip or ())
     if any(row.status == "INCONCLUSIVE" for row in verdict.rows):
         return None
-    return replace(made, verdict=verdict.to_dict())
+    return replace(made, verdict=verdict)
 
 
 def _version() -> str | None:

@@ -18,6 +18,7 @@ from reporter.render.json import render as as_json
 from reporter.render.judged import NamedVerdict
 from reporter.render.markdown import render as as_markdown
 from reporter.schema import report_schema
+from rulesets.verdict import Verdict
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run
 
@@ -142,7 +143,7 @@ def test_how_it_is_told(run: Run) -> None:
     assert "gsm8k: $0.003030, $0.001515 a correct answer (2 correct)" in page
     assert "input 1, cached 0.5, output 10, reasoning 20 (me, 2026-01-01)" in page
     assert "$0.003030 in all" in render(report, summary_only=True)
-    judged = NamedVerdict.of(replace(report, verdict={"status": "PASS", "rows": []}))
+    judged = NamedVerdict.of(replace(report, verdict=Verdict("PASS", "", "")))
     assert "**Cost**" in as_markdown([judged])
     told = orjson.loads(as_json(report))
     jsonschema.validate(told, report_schema(), cls=jsonschema.Draft202012Validator)

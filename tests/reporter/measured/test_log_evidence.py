@@ -364,7 +364,7 @@ def test_evidence_is_by_the_definitions(folder: Path) -> None:
     """Whatever a reader wants of the report: its figures move, those of the verdict do not."""
     by = Definitions(percentile_method="lower", latency_origin="issued")
     with measured(folder, by, ReportOptions(percentile_method="nearest_rank")) as (report, evidence):
-        assert report.run["percentile_method"] == "nearest_rank"
+        assert report.run.percentile_method == "nearest_rank"
         assert evidence.definitions == by
         sample = evidence.sample("ttft", EVERY)
         assert sample.percentile(Fraction(99, 100)) == sample.at((sample.count - 1) * 99 // 100)

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
+from reporter.run_facts import RunFacts
+from rulesets.verdict import Verdict, VerdictRow
 from tests.golden import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rulesets.verdict import Status
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -34,23 +38,23 @@ def summary(middle: float, spread: float = 1.2, count: int = 7435) -> Summary:
 
 
 GOOD = Report(
-    run={
-        "session_id": "4f0c6f0e6d0e4c8e9b6b7f5d0a3c2b1a",
-        "started_at": "2026-03-01T09:30:00.125Z",
-        "ended": "completed",
-        "model": "meta-llama/Llama-3.1-8B-Instruct",
-        "url": "http://127.0.0.1:8000/v1",
-        "protocol": "chat",
-        "stream": True,
-        "load": {"kind": "closed", "concurrency": 64, "rate": None},
-        "max_tokens": 128,
-        "seed": 0,
-        "dataset": {"name": "gsm8k.jsonl", "sha256": "", "rows": 1319, "synthetic": False},
-        "timestamp_source": "kernel",
-        "versions": {"llm-loadgen": "0.1.0", "python": "3.11.7"},
-        "percentile_method": "linear",
-        "tpot_mode": "request_weighted",
-    },
+    run=RunFacts(
+        session_id="4f0c6f0e6d0e4c8e9b6b7f5d0a3c2b1a",
+        started_at="2026-03-01T09:30:00.125Z",
+        ended="completed",
+        model="meta-llama/Llama-3.1-8B-Instruct",
+        url="http://127.0.0.1:8000/v1",
+        protocol="chat",
+        stream=True,
+        load={"kind": "closed", "concurrency": 64, "rate": None},
+        max_tokens=128,
+        seed=0,
+        dataset={"name": "gsm8k.jsonl", "sha256": "", "rows": 1319, "synthetic": False},
+        timestamp_source="kernel",
+        versions={"llm-loadgen": "0.1.0", "python": "3.11.7"},
+        percentile_method="linear",
+        tpot_mode="request_weighted",
+    ),
     validity=Validity(valid=True, reasons=[]),
     counts=RequestCounts(
         scheduled=7435,
@@ -132,55 +136,42 @@ def a_report() -> Callable[..., Report]:
 
 
 @pytest.fixture(scope="session")
-def a_rule() -> Callable[..., dict[str, Any]]:
-    """Make a row of a verdict that passes, with some keys changed."""
+def a_rule() -> Callable[..., VerdictRow]:
+    """Make a row of a verdict that passes, with some fields changed."""
 
-    def make(target: str = "ttft:p(99)<500ms", **changes: Any) -> dict[str, Any]:
-        passed = {"observed": 87.07, "bound": 500.0, "unit": "ms", "n": 7435, "status": "PASS"}
-        return {
-            "id": target,
-            "target": target,
-            **passed,
-            "severity": "fail",
-            "margin": 0.82586,
-            "reason": "",
-            "group": "target",
-            "method": "p99, linear",
-            "limit": None,
-            "remedy": "",
-            "source": "",
-        } | changes
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def a_verdict() -> Callable[..., dict[str, Any]]:
-    """Make a verdict of some rows."""
-
-    def make(status: str, *rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
-        return {
-            "status": status,
-            "ruleset": "chat",
-            "version": "1",
-            "source": [],
-            "rows": list(rows),
-            "reasons": [],
-            "model": "",
-            "scenario": "",
-            "locked": False,
-            "overrides": [],
-            "definitions": {},
-            "notes": [],
-        } | changes
+    def make(target: str = "ttft:p(99)<500ms", **changes: Any) -> VerdictRow:
+        passed = VerdictRow(
+            id=target,
+            target=target,
+            observed=87.07,
+            bound=500.0,
+            unit="ms",
+            n=7435,
+            status="PASS",
+            severity="fail",
+            margin=0.82586,
+            reason="",
+            group="target",
+            method="p99, linear",
+        )
+        return replace(passed, **changes)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def every_kind(
-    a_rule: Callable[..., dict[str, Any]], a_verdict: Callable[..., dict[str, Any]]
-) -> dict[str, Any]:
+def a_verdict() -> Callable[..., Verdict]:
+    """Make a verdict of some rows; lists of texts become tuples."""
+
+    def make(status: Status, *rows: VerdictRow, **changes: Any) -> Verdict:
+        texts = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
+        return replace(Verdict(status, "chat", "1", rows=rows), **texts)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def every_kind(a_rule: Callable[..., VerdictRow], a_verdict: Callable[..., Verdict]) -> Verdict:
     """A verdict with a rule of each outcome, and words in it that somebody meant to do harm with."""
     hostile = "x|<b>&\x1b[31m\n::error::`boom` @team ##[error]y ](http://evil) \ud800\x00"
     return a_verdict(

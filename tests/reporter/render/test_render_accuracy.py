@@ -17,6 +17,7 @@ from reporter.render import markdown
 from reporter.render.breakdown import names
 from reporter.render.console import render
 from reporter.render.judged import NamedVerdict
+from rulesets.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,10 +114,10 @@ def test_a_narrow_page_keeps_the_scores(a_run: Callable[..., Run]) -> None:
 
 def test_scores_stand_beside_the_verdict_in_markdown(a_run: Callable[..., Run]) -> None:
     """As a table, in which nothing that others wrote is markup."""
-    report = replace(report_of(a_run, score(task="a|b", scorer="x")), verdict={"status": "PASS", "rows": []})
+    report = replace(report_of(a_run, score(task="a|b", scorer="x")), verdict=Verdict("PASS", "", ""))
     page = markdown.render([NamedVerdict.of(report)])
     assert "| a&#124;b | 77.08 % | 73.45..80.54 | 541 | 0 | 1 | 0 |" in page
-    assert "**Accuracy**" not in markdown.render([NamedVerdict({"status": "PASS", "rows": []})])
+    assert "**Accuracy**" not in markdown.render([NamedVerdict(Verdict("PASS", "", ""))])
 
 
 def test_attempts_are_a_lower_bound_while_some_have_no_score(a_run: Callable[..., Run]) -> None:

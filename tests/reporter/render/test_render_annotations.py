@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from reporter.render import annotations
 from reporter.render.judged import NamedVerdict
+from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rulesets.verdict import Verdict
 
     MakeRow = Callable[..., dict[str, Any]]
     Golden = Callable[[str, str], None]
@@ -22,11 +25,11 @@ if TYPE_CHECKING:
 COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 
 
-def test_every_outcome_has_its_level(every_kind: dict[str, Any], golden: Golden) -> None:
+def test_every_outcome_has_its_level(every_kind: Verdict, golden: Golden) -> None:
     """What failed is an error, what is not known or only warned of a warning; what passed is not told."""
     golden(
         "verdict_kinds.annotations.txt",
-        annotations.render([NamedVerdict(every_kind, "", {"model": "llama"})]),
+        annotations.render([NamedVerdict(every_kind, "", run_facts(model="llama"))]),
     )
 
 

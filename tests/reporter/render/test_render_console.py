@@ -22,6 +22,8 @@ from reporter.report import (
     Validity,
     Window,
 )
+from rulesets.verdict import Verdict, VerdictRow
+from tests.facts_of_runs import run_facts
 from tests.reporter.render.conftest import summary
 
 if TYPE_CHECKING:
@@ -69,15 +71,14 @@ hostile = st.one_of(
 figures = st.floats(0, 1e5) | st.sampled_from([float("nan"), float("inf"), 5e-324, 0.0])
 counts = st.integers(0, 10_000_000)
 summaries = st.none() | st.builds(Summary, counts, figures, st.none() | figures, *[figures] * 7)
-runs = st.fixed_dictionaries(
+facts_of_runs = st.fixed_dictionaries(
     {},
     optional={
         "model": hostile | st.none(),
         "url": hostile,
         "protocol": hostile,
         "stream": st.booleans(),
-        "load": st.none()
-        | st.fixed_dictionaries(
+        "load": st.fixed_dictionaries(
             {"kind": st.sampled_from(["closed", "constant", "gamma", "trace", "offline", None]) | hostile},
             optional={
                 "concurrency": counts | st.none(),
@@ -90,7 +91,7 @@ runs = st.fixed_dictionaries(
             },
         ),
         "max_tokens": counts | st.none(),
-        "started_at": hostile | st.none(),
+        "started_at": hostile,
         "ended": st.sampled_from(["completed", "interrupted", "worker_lost", "cut_off"]) | hostile,
         "versions": st.dictionaries(st.just("llm-loadgen"), hostile | st.none()),
         "timestamp_source": hostile | st.none(),
@@ -100,28 +101,28 @@ runs = st.fixed_dictionaries(
         | st.fixed_dictionaries({"name": hostile, "rows": counts, "synthetic": st.booleans()}),
     },
 )
-rows = st.fixed_dictionaries(
-    {
-        "id": hostile,
-        "target": hostile,
-        "observed": st.none() | st.floats(0, 1e5),
-        "bound": st.floats(0, 1e5),
-        "unit": st.sampled_from(["", "ms", "%", "req/s"]),
-        "n": counts,
-        "status": st.sampled_from(["PASS", "FAIL", "INVALID"]),
-        "severity": st.sampled_from(["fail", "warn", "info"]),
-        "margin": st.none() | st.floats(-1e3, 1e3),
-        "reason": hostile,
-    }
+runs = facts_of_runs.map(lambda facts: run_facts(**facts))
+rows = st.builds(
+    VerdictRow,
+    id=hostile,
+    target=hostile,
+    observed=st.none() | st.floats(0, 1e5),
+    bound=st.floats(0, 1e5),
+    unit=st.sampled_from(["", "ms", "%", "req/s"]),
+    n=counts,
+    status=st.sampled_from(["PASS", "FAIL", "INVALID"]),
+    severity=st.sampled_from(["fail", "warn", "info"]),
+    margin=st.none() | st.floats(-1e3, 1e3),
+    reason=hostile,
+    group=st.just("target"),
 )
-verdicts = st.fixed_dictionaries(
-    {
-        "status": st.sampled_from(["PASS", "FAIL", "INVALID"]),
-        "ruleset": hostile,
-        "version": hostile,
-        "rows": st.lists(rows, max_size=4),
-        "reasons": st.lists(hostile, max_size=2),
-    }
+verdicts = st.builds(
+    Verdict,
+    status=st.sampled_from(["PASS", "FAIL", "INVALID"]),
+    ruleset=hostile,
+    version=hostile,
+    rows=st.lists(rows, max_size=4).map(tuple),
+    reasons=st.lists(hostile, max_size=2).map(tuple),
 )
 readings = st.dictionaries(
     st.sampled_from(["loop_lag_max_ms", "cpu_share_max", "lost", "readings", "_", ""]) | hostile,
@@ -239,12 +240,12 @@ def cut_off(a_report: MakeReport) -> Report:
     """A run at a Poisson rate that was killed."""
     return a_report(
         completed=2310,
-        run={
-            "model": "tiny",
-            "ended": "cut_off",
-            "load": {"kind": "poisson", "rate": 250.0},
-            "dataset": {"rows": 64, "synthetic": True},
-        },
+        run=run_facts(
+            model="tiny",
+            ended="cut_off",
+            load={"kind": "poisson", "rate": 250.0},
+            dataset={"rows": 64, "synthetic": True},
+        ),
         validity=Validity(valid=False, reasons=[CUT_OFF.message]),
         counts=RequestCounts(3000, 2400, 2310, 0, 0, 90, {}, 0),
         window=Window("cut_off", 12.31, 0, 12_310_000_000),
@@ -302,7 +303,7 @@ def test_output_before_reasoning_is_a_row_of_its_own(a_report: MakeReport) -> No
 def test_token_weighted_tpot_says_so(a_report: MakeReport) -> None:
     """A TPOT that is distributed over tokens is not mistaken for one over requests."""
     assert "TPOT by token" not in console.render(a_report())
-    assert "TPOT by token" in console.render(a_report(run={"tpot_mode": "token_weighted"}))
+    assert "TPOT by token" in console.render(a_report(run=run_facts(tpot_mode="token_weighted")))
 
 
 def test_a_writer_that_fell_behind_is_told(a_report: MakeReport) -> None:
@@ -354,7 +355,7 @@ def test_queueing_is_a_row_of_open_loops(a_report: MakeReport) -> None:
     """Latency from the schedule is a row where requests may wait, with a label that no other row has."""
     assert "incl. queueing" not in console.render(a_report())
     late = replace(SLOW, mean=400.0)
-    text = console.render(a_report(run={"load": {"kind": "poisson"}}, ttft_from_schedule_ms=late))
+    text = console.render(a_report(run=run_facts(load={"kind": "poisson"}), ttft_from_schedule_ms=late))
     assert "TTFT, incl. queueing" in text
     assert "Latency, incl. queueing" in text
 
@@ -363,7 +364,7 @@ def test_percentiles_of_choice_are_the_columns(a_report: MakeReport) -> None:
     """`run.percentiles` names them; `verbose` adds the standard deviation and the minimum."""
     chosen = replace(SLOW, percentiles={"p75": 412.5, "p999": 620.0, "p9999": 690.0})
     figures = {name: None for name in NO_LATENCY if name != "ttft_ms"}
-    report = a_report(run={"percentiles": ["p75", "p999", "p9999"]}, ttft_ms=chosen, **figures)
+    report = a_report(run=run_facts(percentiles=["p75", "p999", "p9999"]), ttft_ms=chosen, **figures)
     heading, row = console.render(report, verbose=True).split("milliseconds")[1].splitlines()[:2]
     assert heading.split() == ["mean", "std", "min", "p75", "p99.9", "p99.99", "max", "n"]
     assert row.split()[:4] == ["TTFT", "360", "20", "280"]

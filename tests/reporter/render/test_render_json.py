@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reporter.render import json as render_json
 from reporter.report import Finding, Report
 from reporter.schema import report_schema
+from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,5 +65,5 @@ def test_texts_come_back_and_are_safe_to_print(a_report: MakeReport, message: st
 
 def test_a_lone_surrogate_does_not_stop_the_report(a_report: MakeReport) -> None:
     """What has no UTF-8 becomes a question mark."""
-    text = render_json.render(a_report(run={"model": "\ud800x"}))
-    assert json.loads(text)["run"] == {"model": "?x"}
+    text = render_json.render(a_report(run=run_facts(model="\ud800x")))
+    assert json.loads(text)["run"]["model"] == "?x"

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from reporter.render import junit
 from reporter.render.judged import NamedVerdict
+from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from xml.etree.ElementTree import Element
+
+    from rulesets.verdict import Verdict
 
     MakeRow = Callable[..., dict[str, Any]]
     Golden = Callable[[str, str], None]
@@ -40,7 +43,7 @@ ATTRIBUTES: dict[str, tuple[set[str], set[str]]] = {
     "skipped": (set(), {"message"}),
 }
 """What an element must have, and what it may."""
-RUN = {"model": "llama", "started_at": "2026-03-01T09:30:00.125Z", "url": "http://127.0.0.1:8000/v1"}
+RUN = run_facts(model="llama", started_at="2026-03-01T09:30:00.125Z", url="http://127.0.0.1:8000/v1")
 
 
 def require_valid(text: str) -> Element:
@@ -66,11 +69,11 @@ def require_valid(text: str) -> Element:
     return root
 
 
-def test_every_outcome_is_a_test_case(every_kind: dict[str, Any], golden: Golden) -> None:
+def test_every_outcome_is_a_test_case(every_kind: Verdict, golden: Golden) -> None:
     """One a rule, with its figures as properties, and one for what makes the run invalid."""
     text = junit.render([NamedVerdict(every_kind, "", RUN, 12.31)])
     suite = require_valid(text)[0]
-    assert len(suite.findall("testcase")) == len(every_kind["rows"]) + 1
+    assert len(suite.findall("testcase")) == len(every_kind.rows) + 1
     golden("verdict_kinds.xml", text)
 
 
@@ -140,4 +143,4 @@ def test_no_text_makes_it_invalid(a_rule: MakeRow, a_verdict: MakeRow, words: st
     """Whatever a rule, a reason or a name holds."""
     row = a_rule(words, id=words, reason=words, remedy=words, method=words, status="FAIL")
     verdict = a_verdict("FAIL", row, reasons=[words], notes=[words], model=words, scenario=words)
-    require_valid(junit.render([NamedVerdict(verdict, words, {"model": words})]))
+    require_valid(junit.render([NamedVerdict(verdict, words, run_facts(model=words))]))

@@ -10,17 +10,20 @@ from hypothesis import strategies as st
 
 from reporter.render import markdown
 from reporter.render.judged import NamedVerdict
+from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rulesets.verdict import Verdict
 
     MakeRow = Callable[..., dict[str, Any]]
     Golden = Callable[[str, str], None]
 
 
-def test_every_outcome_is_in_the_summary(every_kind: dict[str, Any], golden: Golden) -> None:
+def test_every_outcome_is_in_the_summary(every_kind: Verdict, golden: Golden) -> None:
     """A table of the rules, and under it why and what to do."""
-    golden("verdict_kinds.md", markdown.render([NamedVerdict(every_kind, "", {"model": "llama"})]))
+    golden("verdict_kinds.md", markdown.render([NamedVerdict(every_kind, "", run_facts(model="llama"))]))
 
 
 @given(st.text())
@@ -61,9 +64,9 @@ def test_it_is_as_long_as_it_may_be(a_rule: MakeRow, a_verdict: MakeRow) -> None
 def test_several_runs_begin_with_a_table_of_them(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """A line each, the rules over all of them first; of one run there is nothing to sum up."""
     runs = [
-        NamedVerdict(a_verdict("PASS", a_rule()), "one", {}),
-        NamedVerdict(a_verdict("FAIL", a_rule(id="ttft", status="FAIL", reason="no")), "two", {}),
-        NamedVerdict(a_verdict("PASS", a_rule()), "all runs"),
+        NamedVerdict(a_verdict("PASS", a_rule()), "one"),
+        NamedVerdict(a_verdict("FAIL", a_rule(id="ttft", status="FAIL", reason="no")), "two"),
+        NamedVerdict(a_verdict("PASS", a_rule()), "all runs", over_runs=True),
     ]
     assert markdown.render(runs).split("\n")[:6] == [
         "| verdict | run | rules met | did not pass |",

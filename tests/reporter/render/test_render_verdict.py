@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reporter.render import verdict
 from reporter.render.judged import NamedVerdict
+from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rulesets.verdict import Verdict
 
     MakeRow = Callable[..., dict[str, Any]]
     Golden = Callable[[str, str], None]
@@ -48,13 +52,13 @@ def test_a_verdict_on_an_invalid_run(a_rule: MakeRow, a_verdict: MakeRow, golden
 
 
 @pytest.mark.parametrize("width", [140, 100, 60, 40])
-def test_every_outcome_is_told(every_kind: dict[str, Any], golden: Golden, width: int) -> None:
+def test_every_outcome_is_told(every_kind: Verdict, golden: Golden, width: int) -> None:
     """Each rule with its figures; why and what to do where it did not pass; changes, notes, sources."""
     golden(f"verdict_kinds.{width}.txt", verdict.render([NamedVerdict(every_kind)], width=width))
 
 
 @pytest.mark.parametrize("width", [140, 100, 60, 40])
-def test_nothing_unsafe_reaches_the_terminal(every_kind: dict[str, Any], width: int) -> None:
+def test_nothing_unsafe_reaches_the_terminal(every_kind: Verdict, width: int) -> None:
     """No control character of a rule's text, and no line that is wider than the page."""
     page = verdict.render([NamedVerdict(every_kind)], width=width)
     assert all(line.isprintable() for line in page.splitlines())
@@ -64,8 +68,10 @@ def test_nothing_unsafe_reaches_the_terminal(every_kind: dict[str, Any], width: 
 def test_several_runs_have_a_verdict_each(a_rule: MakeRow, a_verdict: MakeRow, golden: Golden) -> None:
     """Each stands under the name of its run."""
     parts = [
-        NamedVerdict(a_verdict("PASS", a_rule()), "concurrency-1"),
-        NamedVerdict(a_verdict("FAIL", a_rule(status="FAIL", reason="it is not")), "concurrency-2"),
+        NamedVerdict(a_verdict("PASS", a_rule()), "concurrency-1", over_runs=True),
+        NamedVerdict(
+            a_verdict("FAIL", a_rule(status="FAIL", reason="it is not")), "concurrency-2", over_runs=True
+        ),
     ]
     golden("verdict_several.txt", verdict.render(parts, width=80))
 
@@ -96,15 +102,17 @@ def test_a_figure_is_told_from_its_bound(
 def a_series(a_rule: MakeRow, a_verdict: MakeRow, rules: int) -> list[NamedVerdict]:
     """Six runs of so many rules each, of which one missed all of them, and the rules over all runs."""
     passes = [a_rule(id=f"rule-{number}") for number in range(rules)]
-    misses = [{**row, "status": "FAIL", "reason": "it is not", "remedy": "do"} for row in passes]
+    misses = [replace(row, status="FAIL", reason="it is not", remedy="do") for row in passes]
     runs = [
-        NamedVerdict(a_verdict("PASS", *passes), f"concurrency-{number}", {"model": "m"})
+        NamedVerdict(a_verdict("PASS", *passes), f"concurrency-{number}", run_facts(model="m"))
         for number in range(1, 6)
     ]
     return [
         *runs,
-        NamedVerdict(a_verdict("FAIL", *misses), "concurrency-6", {"model": "m"}),
-        NamedVerdict(a_verdict("PASS", a_rule("points >= 6", id="sweep.points.min")), "all runs"),
+        NamedVerdict(a_verdict("FAIL", *misses), "concurrency-6", run_facts(model="m")),
+        NamedVerdict(
+            a_verdict("PASS", a_rule("points >= 6", id="sweep.points.min")), "all runs", over_runs=True
+        ),
     ]
 
 

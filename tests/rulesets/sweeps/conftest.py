@@ -40,7 +40,7 @@ def _row(
 
 
 def _verdict(status: str, *rows: VerdictRow) -> Verdict:
-    return Verdict(status, "house", "1", (), rows, ())  # type: ignore[arg-type]  # a status as text
+    return Verdict(status, "house", "1", rows=rows)  # type: ignore[arg-type]  # a status as text
 
 
 @pytest.fixture

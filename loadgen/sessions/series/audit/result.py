@@ -49,7 +49,7 @@ def conclude(
     if any(folder.glob(f"{outcomes[0].folder.name}.cut-*")):
         found = replace(found, reason=f"{found.reason}; {_BEGUN_BEFORE}")
     run = outcomes[0].report.run
-    told = {**found.to_dict(), "model": run.get("model"), "salt": run.get("salt")}
+    told = {**found.to_dict(), "model": run.model, "salt": run.salt}
     _lay(folder, told, passed=found.passed)
     return found
 

@@ -45,7 +45,7 @@ def judge(required: Required, report: Report, run: Path) -> tuple[TrialVerdict, 
             opened.with_definitions(definitions),
             definitions.throughput_window,
             report.steady_state,
-            report.run["load"].get("kind"),
+            report.run.load.get("kind"),
         )
         evidence = LogEvidence(log, report)
         may_fail = any(target.quantity.kind == "error" for target in required.targets)
@@ -69,7 +69,7 @@ def _judged_at_both_ends(
     summaries = (bounds.low, bounds.high) if bounds else (getattr(report, name, None),) * 2
     ends = zip(evidence.ends, summaries, strict=False)
     in_doubt = any(_judged(target, summary, run, failed)[0] is not verdict for run, summary in ends)
-    rules = Ruleset.of_dict(report.run["ruleset"]) if report.run.get("ruleset") else None
+    rules = Ruleset.of_dict(report.run.ruleset) if report.run.ruleset else None
     if in_doubt or (rules is not None and leaves_open(target, rules, evidence)):
         return TrialVerdict.UNCLEAR, f"{seen}, and the client was too busy to tell: chunks were read late"
     return verdict, seen

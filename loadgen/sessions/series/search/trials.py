@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.outcome import PointOutcome
     from loadgen.sessions.series.search.requirements import Required
     from loadgen.sessions.series.series import SeriesPoint
+    from rulesets.verdict import Verdict
 
 SCOUT_S: Final = 2.0
 """So long a scout is at least."""
@@ -151,11 +152,11 @@ def _overloaded(completed_qps: float | None) -> str:
     return "overloaded" + (f", completed {completed_qps:.4g} requests/s" if completed_qps else "")
 
 
-def _at_face_value(required: Required, verdict: Mapping[str, Any] | None) -> tuple[TrialVerdict, str]:
+def _at_face_value(required: Required, verdict: Verdict | None) -> tuple[TrialVerdict, str]:
     """What the figures themselves say, chance or not, of what is required."""
     ids = {target.id for target in required.targets}
-    rows = [row for row in (verdict or {}).get("rows", ()) if row["id"] in ids]
-    missed = [row["reason"] for row in rows if row["status"] in {"FAIL", "INVALID"}]
+    rows = [row for row in (verdict.rows if verdict else ()) if row.id in ids]
+    missed = [row.reason for row in rows if row.status in {"FAIL", "INVALID"}]
     return (TrialVerdict.MISSED, "; ".join(missed)) if missed else (TrialVerdict.MET, "")
 
 

@@ -60,8 +60,8 @@ def verdict(outcomes: Sequence[PointOutcome]) -> str | None:
 
 def required(outcomes: Sequence[PointOutcome]) -> list[str]:
     """Every target that a run was held against, each once."""
-    rows = (row for one in outcomes for row in (one.report.verdict or {}).get("rows", ()))
-    return list(dict.fromkeys(str(row["target"]) for row in rows if row.get("target")))
+    verdicts = (one.report.verdict for one in outcomes)
+    return list(dict.fromkeys(row.target for whole in verdicts if whole for row in whole.rows if row.target))
 
 
 def sentence(outcomes: Sequence[PointOutcome]) -> str:
