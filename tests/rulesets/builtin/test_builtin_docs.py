@@ -16,7 +16,6 @@ from tests import golden
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rulesets.ruleset import Ruleset
     from rulesets.target import Target
 
 PAGE = Path(__file__).parents[3] / "docs" / "builtin-rulesets.md"
@@ -90,30 +89,7 @@ def starters() -> str:
     return table(["ruleset", "rule", "target"], rows)
 
 
-def conflicts() -> str:
-    """The notes on what sources disagree on, with the rulesets and models that they stand in."""
-    where: dict[str, dict[str, None]] = {}
-    for name in catalog.names():
-        for (model, _), held in read(name).rulesets.items():
-            for note in disagreements(held):
-                own = name if note in shared(name) else f"{name} {model}"
-                where.setdefault(note, {})[own] = None
-    return "\n".join(f"- {note.removeprefix('Conflict: ')} ({', '.join(its)})" for note, its in where.items())
-
-
-def disagreements(held: Ruleset) -> Iterator[str]:
-    """The notes that tell of a conflict."""
-    return (note for note in held.notes if note.startswith("Conflict: "))
-
-
-def shared(name: str) -> set[str]:
-    """The conflicts that concern all of a ruleset."""
-    held = read(name).rulesets
-    several = len({model for model, _ in held}) > 1
-    return set.intersection(*(set(disagreements(one)) for one in held.values())) if several else set()
-
-
-@pytest.mark.parametrize("part", [rulesets, inference, starters, conflicts])
+@pytest.mark.parametrize("part", [rulesets, inference, starters])
 def test_the_page_tells_what_the_files_hold(part: Callable[[], str]) -> None:
     """Each part of the page is made of the files; `make golden` writes it again."""
     name = part.__name__
