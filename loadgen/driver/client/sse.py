@@ -75,6 +75,15 @@ class SSEDecoder:
         return not (self._inside or self._at_start)
 
     @property
+    def can_pass_over(self) -> bool:
+        """Whether a whole frame that comes next means the same whatever came before: it need not be fed."""
+        return not (self._inside or self._line)
+
+    def pass_over(self) -> None:
+        """Learn that a whole frame was not fed."""
+        self._at_start = self._after_cr = False
+
+    @property
     def in_event(self) -> bool:
         """Whether the bytes so far end inside an event, before the last of its data begins.
 

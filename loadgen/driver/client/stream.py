@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.driver.client.late import Late
+    from loadgen.driver.client.shapes import Shapes
 
 SLICE: Final = 64
 SLICE_BYTES: Final = 16 * 1024
@@ -46,6 +47,7 @@ class ResponseStream:
     Args:
         codec: The protocol.
         allowance: What it may take to keep, alone and together with others; by default it is alone.
+        shapes: What earlier responses of the endpoint have shown of its frames; by default nothing.
 
     Attributes:
         answer: What has been decoded so far.
@@ -55,7 +57,9 @@ class ResponseStream:
         awaits_token: Whether it is a stream without a token so far.
     """
 
-    def __init__(self, codec: Codec, allowance: Allowance | None = None) -> None:
+    def __init__(
+        self, codec: Codec, allowance: Allowance | None = None, shapes: Shapes | None = None
+    ) -> None:
         self.answer = ParsedResponse()
         self.bytes = 0
         self._settle_at = SMALL_BYTES
@@ -68,6 +72,7 @@ class ResponseStream:
         self._template: Template | None = None
         # Where each frame repeats what came before, no two have as much in common.
         self._lessons = 0 if codec.cumulative else LESSONS
+        self._shapes = None if codec.cumulative else shapes
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
         self._late: dict[int, Late] = {}
@@ -250,14 +255,45 @@ class ResponseStream:
     def _feed(self, sse: SSEDecoder, place: int) -> None:
         """Decode the piece at a place."""
         data, at_ns, late = self._pieces[place], self._moments[place], self._late.get(place)
+        if self._shapes is not None and self._take_known(self._shapes, sse, place):
+            return
         frames = sse.feed(data)
         delta = None
         for left, frame in zip(reversed(range(len(frames))), frames, strict=True):
             since_ns = late.since_ns if late is not None and (left or late.whole) else None
             delta = self._take(frame, at_ns, since_ns)
-        if self._lessons and len(frames) == 1 and delta is not None and delta.carries_token:
-            self._template = learn(self._codec, data, frames[0].data, delta)
+        if len(frames) == 1 and delta is not None:
+            self._learn(data, frames[0], delta)
+
+    def _take_known(self, shapes: Shapes, sse: SSEDecoder, place: int) -> bool:
+        """Take the piece at a place if it is a frame of a known shape; tell whether it is."""
+        if self.answer.done or not sse.can_pass_over:
+            return False
+        data, at_ns, late = self._pieces[place], self._moments[place], self._late.get(place)
+        if (shape := shapes.find(data)) is None:
+            return False
+        since_ns = late.since_ns if late is not None and late.whole else None
+        if isinstance(shape, Template):
+            self._template = shape
+            if (delta := shape.delta(data)) is None:
+                return False
+        else:
+            delta = shape
+        self.answer.add(delta, at_ns, since_ns)
+        sse.pass_over()
+        self._begun = True
+        return True
+
+    def _learn(self, data: bytes, frame: Frame, delta: Delta) -> None:
+        """Learn the shape of a frame that came alone in a piece."""
+        if not delta.carries_token:
+            if self._shapes is not None and not frame.event:
+                self._shapes.note_delta(data, frame.data, delta)
+        elif self._lessons:
+            self._template = learn(self._codec, data, frame.data, delta)
             self._lessons -= 1
+            if self._shapes is not None and self._template is not None:
+                self._shapes.note_template(self._template)
 
     def _take(self, frame: Frame, at_ns: int, since_ns: int | None = None) -> Delta | None:
         """Take a frame; return what it means, unless that has nothing to do with the protocol.

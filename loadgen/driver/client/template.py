@@ -68,6 +68,11 @@ class Template:
         long_enough = len(frame) >= len(self.head) + len(self.tail)
         return long_enough and frame.startswith(self.head) and frame.endswith(self.tail)
 
+    def delta(self, frame: bytes) -> Delta | None:
+        """What a frame means that has both ends; None when there is not one text between them."""
+        texts = self.texts((frame[len(self.head) : -len(self.tail)],))
+        return None if texts is None else _ONLY[self.channel](texts[0])
+
     def texts(self, insides: Sequence[bytes]) -> list[str] | None:
         """The texts of frames by what stands between their two ends.
 

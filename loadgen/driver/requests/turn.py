@@ -16,6 +16,7 @@ import orjson
 from loadgen.driver.client.bounds import SHIP_BYTES, Allowance
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.request import Request
+from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import attempt_request
@@ -85,6 +86,7 @@ class RequestRunner:
         self._transports = (transport, *further)
         self.endpoints = len(self._transports)
         self._codec = codec
+        self._shapes = Shapes(codec)
         self._generation = generation
         # All requests carry the same headers, wherever they go: so all have the same secrets.
         self._redacting = transport.endpoint
@@ -179,7 +181,7 @@ class RequestRunner:
     def _exchange(self, sample_uuid: str, due_s: float | None = None) -> Exchange:
         """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
         exchange = Exchange(
-            ResponseStream(self._codec, self._allowance),
+            ResponseStream(self._codec, self._allowance, self._shapes),
             on_sent=lambda sent: self._emit_sent(sample_uuid, sent),
             on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
         )
