@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reporter.health import ClientHealth, RecorderHealth
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class CheckInputs:
         silent_as_tokens: In how many of them they count as tokens.
         silent_as_none: In how many of them they do not.
         recorder: The recorder's last reading of itself.
-        client: How the load generator's processes were doing (see docs/metrics.md); empty without readings.
+        client: How the load generator's processes were doing.
         usable_cpus: How many CPUs they could use; None where that is not known.
         complete_until: Until when the log of a run that was cut off is complete (`run.complete_until` of the
             report); None where it does not say so.
@@ -119,8 +120,8 @@ class CheckInputs:
     silent_chunks: int = 0
     silent_as_tokens: int = 0
     silent_as_none: int = 0
-    recorder: Mapping[str, Any] = field(default_factory=dict)
-    client: Mapping[str, Any] = field(default_factory=dict)
+    recorder: RecorderHealth = field(default_factory=RecorderHealth)
+    client: ClientHealth = field(default_factory=ClientHealth)
     usable_cpus: int | None = None
     complete_until: CompleteUntil | None = None
     prompts: int | None = None

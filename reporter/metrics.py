@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from reporter.findings.client_overhead import OwnDelay
+    from reporter.health import ClientHealth
     from reporter.log.database import OpenLog
     from reporter.report_options import ReportOptions
     from reporter.run_facts import PlannedEnd, RunFacts
@@ -170,7 +171,7 @@ def _own(
     log: OpenLog,
     found: dict[str, Any],
     method: PercentileMethod,
-    stamped: tuple[str | None, Mapping[str, Any]],
+    stamped: tuple[str | None, ClientHealth],
     *,
     doubt: bool,
 ) -> OwnDelay | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
+from reporter.health import ClientHealth, RecorderHealth  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
 from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)
 
@@ -344,8 +345,8 @@ class Report:
     own_ttft_limit: OwnLimit = field(default=OWN_TTFT_LIMIT, kw_only=True)
     own_effect: dict[str, dict[str, OwnEffect]] = field(default_factory=dict, kw_only=True)
     tokens: Tokens
-    recorder: dict[str, Any]
-    client: dict[str, Any]
+    recorder: RecorderHealth
+    client: ClientHealth
     findings: list[Finding]
     accuracy: list[dict[str, Any]] = field(default_factory=list, kw_only=True)
     cost: Cost | None = field(default=None, kw_only=True)
@@ -360,7 +361,7 @@ class Report:
         plain = {name: _without_choice(value) for name, value in asdict(self).items()}
         if self.run.power is None:
             del plain["run"]["power"]
-        return plain
+        return plain | {"recorder": self.recorder.to_dict(), "client": self.client.to_dict()}
 
 
 def _without_choice(value: Any) -> Any:

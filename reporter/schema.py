@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from reporter.accuracy.task_score import TaskScore
+from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.report import Report
 
 
@@ -23,6 +24,11 @@ def report_schema() -> dict[str, Any]:
     whole["$defs"] |= score.pop("$defs")
     score["properties"] = {name.rstrip("_"): part for name, part in score["properties"].items()}
     whole["properties"]["accuracy"]["items"] = score
+    for health in (RecorderHealth, ClientHealth, WorkerHealth):
+        # report.json has as many readings as there are, and further ones of a foreign recorder.
+        del whole["$defs"][health.__name__]
+    for name in ("recorder", "client"):
+        whole["properties"][name] = {"additionalProperties": True, "type": "object"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "report.json of llm-loadgen",

@@ -124,13 +124,16 @@ def _own_failures(evidence: CheckInputs) -> Finding | None:
 
 
 def _loop_lag(evidence: CheckInputs) -> Finding | None:
-    lag_ms, most_ms = (evidence.client.get(f"loop_lag_{which}_ms") or 0.0 for which in ("p50", "max"))
+    lag_ms, most_ms = (
+        evidence.client.loop_lag_p50_ms or 0.0,
+        evidence.client.loop_lag_max_ms or 0.0,
+    )
     if evidence.latency_ms is None:
         # Nothing completed: there is no figure that the delay could be in.
         return None
     beside = evidence.latency_ms.p50
     warning, error = (max(ms, share * beside) for ms, share in zip(LAG_MS, LAG_SHARE, strict=True))
-    loops = "event loops were" if (evidence.client.get("workers") or 1) > 1 else "event loop was"
+    loops = "event loops were" if evidence.client.workers > 1 else "event loop was"
     facts = (
         f"its {loops} {lag_ms:.1f} ms late at the median and {most_ms:.0f} ms at most, "
         f"beside a median latency of {beside:.1f} ms."
@@ -163,27 +166,27 @@ def _contended(evidence: CheckInputs) -> Finding | None:
         "cpu_contended",
         "warning",
         f"Something else on this machine takes the client's CPU: {_whose(evidence, 'cpu_wait_share_mean')} "
-        f"was ready to run, but had no CPU, for {evidence.client['cpu_wait_share_mean']:.0%} of the time.",
+        f"was ready to run, but had no CPU, for {evidence.client.cpu_wait_share_mean:.0%} of the time.",
         KEEP_OFF,
     )
 
 
 def _writer_behind(evidence: CheckInputs) -> Finding | None:
-    held_ms = evidence.client.get("held_up_ms") or 0.0
+    held_ms = evidence.client.held_up_ms or 0.0
     if not held_ms:
         return None
     return Finding(
         "writer_behind",
         "warning",
         f"The log was written slower than it came: issuing was held up for {held_ms:.0f} ms in all, while up "
-        f"to {evidence.client.get('backlog_events_max') or 0} events of a worker waited to be written.",
+        f"to {evidence.client.backlog_events_max or 0} events of a worker waited to be written.",
         f"Keep the run folder on a local disk, and leave the process that writes a CPU: {_room(evidence)}.",
     )
 
 
 def _room(evidence: CheckInputs) -> str:
     """How to leave the process that writes a CPU of its own."""
-    workers = evidence.client.get("workers") or 1
+    workers = evidence.client.workers or 1
     if evidence.usable_cpus and 1 < workers >= evidence.usable_cpus:
         return f"start it with --workers {max(1, evidence.usable_cpus - 1)}"
     return "lower the rate, or use fewer streams"
@@ -239,11 +242,11 @@ def _share_issued(counts: RequestCounts) -> float:
 
 def _whose(evidence: CheckInputs, figure: str) -> str:
     """The process that stands behind the worst of a figure."""
-    workers = evidence.client.get("per_worker") or ()
+    workers = evidence.client.per_worker
     if len(workers) < 2:  # noqa: PLR2004 (one worker needs no name)
         return "its process"
-    worst = max(workers, key=lambda worker: worker.get(figure) or 0.0)
-    return f"its worker {worst['worker']}"
+    worst = max(workers, key=lambda worker: getattr(worker, figure) or 0.0)
+    return f"its worker {worst.worker}"
 
 
 CHECKS: Final[tuple[Check, ...]] = (

@@ -11,12 +11,13 @@ changed in the figure that is read, not what it did to single requests:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from reporter.findings.overhead_limit import OwnLimit
+    from reporter.health import ClientHealth
     from reporter.log.database import OpenLog
     from reporter.report import Summary
 
@@ -188,7 +189,7 @@ def longest_delay_ms(log: OpenLog, late_ms: float) -> float | None:
     return None if longest_ms is None else float(longest_ms) + late_ms
 
 
-def late_reads_ms(timestamp_source: str | None, client: Mapping[str, Any]) -> float:
+def late_reads_ms(timestamp_source: str | None, client: ClientHealth) -> float:
     """How much later than they came arrivals are stamped: an estimate, and 0 where the kernel stamps them.
 
     Where the client stamps what it reads, it reads as late as its event loop runs: by the median lag of the
@@ -196,4 +197,4 @@ def late_reads_ms(timestamp_source: str | None, client: Mapping[str, Any]) -> fl
     """
     if timestamp_source != "read":
         return 0.0
-    return max(0.0, (client.get("loop_lag_p50_ms") or 0.0) - IDLE_LAG_MS)
+    return max(0.0, (client.loop_lag_p50_ms or 0.0) - IDLE_LAG_MS)

@@ -270,7 +270,7 @@ def _stale_connections(evidence: CheckInputs) -> Finding | None:
 
 
 def _recorder_slow(evidence: CheckInputs) -> Finding | None:
-    wait_ms = evidence.recorder.get("longest_wait_ms") or 0.0
+    wait_ms = evidence.recorder.longest_wait_ms or 0.0
     if wait_ms <= SLOW_COMMIT_MS:
         return None
     return Finding(

@@ -32,35 +32,35 @@ def relief(evidence: CheckInputs) -> str:
     if is_contended(evidence):
         return KEEP_OFF
     way = _more_workers(evidence) or _less_load(evidence)
-    if evidence.client and max(worker_share(evidence), machine_share(evidence)) <= COMFORTABLE:
+    if evidence.client.is_known and max(worker_share(evidence), machine_share(evidence)) <= COMFORTABLE:
         return f"Its CPU was not used up: keep other work off this machine, or {way}."
     return f"{way[0].upper()}{way[1:]}."
 
 
 def worker_share(evidence: CheckInputs) -> float:
     """The share of a core that the busiest worker used; 0 without readings."""
-    return evidence.client.get("cpu_share_mean") or 0.0
+    return evidence.client.cpu_share_mean or 0.0
 
 
 def machine_share(evidence: CheckInputs) -> float:
     """The share of the CPUs it may use that all the client's processes used; 0 where that is not known."""
-    return (evidence.client.get("cpu_share_sum") or 0.0) / (evidence.usable_cpus or inf)
+    return (evidence.client.cpu_share_sum or 0.0) / (evidence.usable_cpus or inf)
 
 
 def is_contended(evidence: CheckInputs) -> bool:
     """Whether a worker had to wait for a CPU that the client did not use itself."""
-    waited = evidence.client.get("cpu_wait_share_mean") or 0.0
+    waited = evidence.client.cpu_wait_share_mean or 0.0
     return waited > WAIT_SHARE and machine_share(evidence) <= FULL_SHARE
 
 
 def _more_workers(evidence: CheckInputs) -> str | None:
     """So many workers that each is comfortable, where there is a CPU for each and some to spare."""
-    if not evidence.client or not evidence.usable_cpus or machine_share(evidence) > COMFORTABLE:
+    if not evidence.client.is_known or not evidence.usable_cpus or machine_share(evidence) > COMFORTABLE:
         return None
     if worker_share(evidence) <= COMFORTABLE:
         # A worker that has not used up its CPU gains nothing from another one.
         return None
-    workers = evidence.client.get("workers") or 1
+    workers = evidence.client.workers or 1
     needed = max(workers + 1, ceil(workers * worker_share(evidence) / COMFORTABLE))
     # The process that writes the log needs a CPU too.
     if needed >= evidence.usable_cpus:

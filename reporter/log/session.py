@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
+from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.kinds import document, members, number, text, texts, whole
 from reporter.log.database import figures
 from reporter.run_facts import CompleteUntil, PlannedEnd, RunFacts, SegmentFacts
@@ -114,8 +115,8 @@ def _complete_until(log: OpenLog) -> CompleteUntil | None:
     )
 
 
-def recorder_health(log: OpenLog) -> dict[str, Any]:
-    """The recorder's last readings of itself in each segment as one; empty without any.
+def recorder_health(log: OpenLog) -> RecorderHealth:
+    """The recorder's last readings of itself in each segment as one.
 
     What it counts adds up, and of what was the most of a segment the most counts.
     """
@@ -130,13 +131,15 @@ def recorder_health(log: OpenLog) -> dict[str, Any]:
                 one, before = number(value), health.get(key)
                 known = [figure for figure in (before, one) if figure is not None]
                 health[key] = (sum if key in _ADDS_UP else max)(known) if known else None
-    return health
+    return RecorderHealth.of_dict(health)
 
 
-def client_health(log: OpenLog) -> dict[str, Any]:
-    """How the load generator's processes were doing while they issued; empty without readings."""
+def client_health(log: OpenLog) -> ClientHealth:
+    """How the load generator's processes were doing while they issued."""
     health = figures(log, "client")
-    return health if health["readings"] else {}
+    if not health["readings"]:
+        return ClientHealth()
+    return ClientHealth(**{**health, "per_worker": [WorkerHealth(**one) for one in health["per_worker"]]})
 
 
 def _load(load: dict[str, Any]) -> dict[str, Any]:

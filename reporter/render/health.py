@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from reporter.health import RecorderHealth
     from reporter.report import Report
 
 _NOT_SHOWN: Final = frozenset(
@@ -36,7 +37,7 @@ def needs_a_look(report: Report) -> bool:
         and (finding.code.startswith("client_") or finding.code in _ABOUT_THE_CLIENT)
         for finding in report.findings
     )
-    return found or bool(report.recorder.get("lost")) or bool(report.client.get("held_up_ms"))
+    return found or bool(report.recorder.lost) or bool(report.client.held_up_ms)
 
 
 def in_short(report: Report) -> Iterator[RenderableType]:
@@ -44,17 +45,17 @@ def in_short(report: Report) -> Iterator[RenderableType]:
     parts = [*_overhead(report)]
     if report.issue_lag_ms:
         parts.append(f"dispatch delay p99 {figure(report.issue_lag_ms.p99)} ms")
-    if (lost := report.recorder.get("lost")) is not None:
-        parts.append(f"{whole(lost)} events lost" if isinstance(lost, int) else "")
+    if report.recorder.lost is not None:
+        parts.append(f"{whole(report.recorder.lost)} events lost")
     if parts:
         yield block("Client health", sentence(Text("OK", "green"), sentence(*parts), separator="   "))
 
 
 def in_full(report: Report) -> Iterator[RenderableType]:
     """Every reading of the client and of the recorder."""
-    if client := [*_overhead(report), *_readings(report.client)]:
+    if client := [*_overhead(report), *_readings(report.client.to_dict())]:
         yield block("Client", sentence(*client))
-    readings, queue = list(_readings(report.recorder)), list(_peak_queue(report.recorder))
+    readings, queue = list(_readings(report.recorder.to_dict())), list(_peak_queue(report.recorder))
     if readings or queue:
         yield block("Recorder", sentence(*readings, *queue))
 
@@ -72,7 +73,7 @@ def _readings(readings: Mapping[str, Any]) -> Iterator[str]:
             yield reading(name, value)
 
 
-def _peak_queue(recorder: Mapping[str, Any]) -> Iterator[Text]:
-    events, size_bytes = recorder.get("high_water"), recorder.get("high_water_bytes")
-    if isinstance(events, int):
+def _peak_queue(recorder: RecorderHealth) -> Iterator[Text]:
+    events, size_bytes = recorder.high_water, recorder.high_water_bytes
+    if events is not None:
         yield text(f"peak queue {whole(events)} events" + (f" / {size(size_bytes)}" if size_bytes else ""))

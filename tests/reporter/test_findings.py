@@ -13,6 +13,7 @@ from reporter.findings.client_limits import OWN_FAILURES
 from reporter.findings.client_overhead import OwnDelay, OwnPart
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import FEWEST
+from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.report import Finding, RequestCounts, Summary
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ GOOD = CheckInputs(
     issued_span_ns=2_000_000_000,
     chunks=1000,
     coalesced=0,
-    recorder={"lost": 0, "longest_wait_ms": 30.0},
+    recorder=RecorderHealth(lost=0, longest_wait_ms=30.0),
 )
 
 
@@ -87,37 +88,56 @@ def test_a_good_run_has_no_findings() -> None:
             {"counts": counts(completed=98, failed=2, by_error={"worker_lost": 2})},
             {"client_limited": "error", "requests_failed": "warning"},
         ),
-        ({"client": {"loop_lag_p50_ms": 10.0}, "latency_ms": summary(100.0)}, {}),
+        ({"client": ClientHealth(readings=1, loop_lag_p50_ms=10.0), "latency_ms": summary(100.0)}, {}),
         (
-            {"client": {"loop_lag_p50_ms": 10.1}, "latency_ms": summary(100.0), "load": {"kind": "closed"}},
+            {
+                "client": ClientHealth(readings=1, loop_lag_p50_ms=10.1),
+                "latency_ms": summary(100.0),
+                "load": {"kind": "closed"},
+            },
             {"client_stalled": "warning"},
         ),
-        ({"client": {"loop_lag_p50_ms": 25.1}, "latency_ms": summary(100.0)}, {"client_limited": "error"}),
-        ({"client": {"loop_lag_max_ms": 501.0}, "latency_ms": summary(100.0)}, {"client_stalled": "warning"}),
-        ({"client": {"loop_lag_max_ms": 501.0}, "latency_ms": summary(600.0)}, {}),
-        ({"client": {"cpu_share_mean": 0.7}}, {}),
-        ({"client": {"cpu_share_mean": 0.71}}, {"client_busy": "warning"}),
-        ({"client": {"cpu_share_mean": 0.91}}, {"client_limited": "error"}),
-        ({"client": {"cpu_share_mean": 0.95}, "load": {"kind": "closed"}}, {"client_limited": "error"}),
-        ({"client": {"cpu_share_mean": 0.6, "cpu_share_sum": 1.8}, "usable_cpus": 2}, {}),
         (
-            {"client": {"cpu_share_mean": 0.6, "cpu_share_sum": 1.81}, "usable_cpus": 2},
+            {"client": ClientHealth(readings=1, loop_lag_p50_ms=25.1), "latency_ms": summary(100.0)},
             {"client_limited": "error"},
         ),
-        ({"client": {"cpu_share_mean": 0.6, "cpu_share_sum": 1.81}, "usable_cpus": None}, {}),
-        ({"client": {"cpu_wait_share_mean": 0.1, "cpu_wait_share_max": 0.9}}, {}),
-        ({"client": {"cpu_wait_share_mean": 0.11}}, {"cpu_contended": "warning"}),
         (
-            {"client": {"cpu_wait_share_mean": 0.5, "cpu_share_sum": 1.9}, "usable_cpus": 2},
+            {"client": ClientHealth(readings=1, loop_lag_max_ms=501.0), "latency_ms": summary(100.0)},
+            {"client_stalled": "warning"},
+        ),
+        ({"client": ClientHealth(readings=1, loop_lag_max_ms=501.0), "latency_ms": summary(600.0)}, {}),
+        ({"client": ClientHealth(readings=1, cpu_share_mean=0.7)}, {}),
+        ({"client": ClientHealth(readings=1, cpu_share_mean=0.71)}, {"client_busy": "warning"}),
+        ({"client": ClientHealth(readings=1, cpu_share_mean=0.91)}, {"client_limited": "error"}),
+        (
+            {"client": ClientHealth(readings=1, cpu_share_mean=0.95), "load": {"kind": "closed"}},
             {"client_limited": "error"},
         ),
-        ({"client": {"held_up_ms": 0.0, "backlog_events_max": 9}}, {}),
-        ({"client": {"held_up_ms": 0.1}}, {"writer_behind": "warning"}),
+        ({"client": ClientHealth(readings=1, cpu_share_mean=0.6, cpu_share_sum=1.8), "usable_cpus": 2}, {}),
+        (
+            {"client": ClientHealth(readings=1, cpu_share_mean=0.6, cpu_share_sum=1.81), "usable_cpus": 2},
+            {"client_limited": "error"},
+        ),
+        (
+            {"client": ClientHealth(readings=1, cpu_share_mean=0.6, cpu_share_sum=1.81), "usable_cpus": None},
+            {},
+        ),
+        ({"client": ClientHealth(readings=1, cpu_wait_share_mean=0.1, cpu_wait_share_max=0.9)}, {}),
+        ({"client": ClientHealth(readings=1, cpu_wait_share_mean=0.11)}, {"cpu_contended": "warning"}),
+        (
+            {
+                "client": ClientHealth(readings=1, cpu_wait_share_mean=0.5, cpu_share_sum=1.9),
+                "usable_cpus": 2,
+            },
+            {"client_limited": "error"},
+        ),
+        ({"client": ClientHealth(readings=1, held_up_ms=0.0, backlog_events_max=9)}, {}),
+        ({"client": ClientHealth(readings=1, held_up_ms=0.1)}, {"writer_behind": "warning"}),
         ({"counts": counts(retried=1)}, {"stale_connections": "info"}),
         ({"prompts": 100, "asked": 100}, {}),
         ({"prompts": 99, "asked": 100}, {"prompts_repeated": "info"}),
-        ({"recorder": {"longest_wait_ms": 100.0}}, {}),
-        ({"recorder": {"longest_wait_ms": 100.1}}, {"recorder_slow": "warning"}),
+        ({"recorder": RecorderHealth(longest_wait_ms=100.0)}, {}),
+        ({"recorder": RecorderHealth(longest_wait_ms=100.1)}, {"recorder_slow": "warning"}),
         ({"coalesced": 100}, {}),
         ({"coalesced": 101}, {"coalesced_reads": "info"}),
         ({"violations": (Violation("stamps_out_of_order", 2, "a"),)}, {"stamps_out_of_order": "error"}),
@@ -175,7 +195,7 @@ def test_in_a_short_run_the_message_says_what_decides() -> None:
 
 def test_without_a_latency_no_delay_is_compared_with_it() -> None:
     """Where nothing completed there is no figure that a late event loop could have changed."""
-    client = {"loop_lag_p50_ms": 2.0, "loop_lag_max_ms": 900.0}
+    client = ClientHealth(readings=1, loop_lag_p50_ms=2.0, loop_lag_max_ms=900.0)
     nothing = counts(completed=0, failed=100, by_error={"http_401": 100})
     found_codes = [
         one.code for one in findings(replace(GOOD, counts=nothing, latency_ms=None, client=client))
@@ -247,8 +267,8 @@ def test_messages_have_the_facts_and_what_to_do() -> None:
 
 def test_the_worker_that_limits_is_named() -> None:
     """Of several workers, the one whose figure is the worst is told by its number."""
-    workers = [{"worker": 0, "cpu_share_mean": 0.2}, {"worker": 1, "cpu_share_mean": 0.95}]
-    client = {"cpu_share_mean": 0.95, "workers": 2, "per_worker": workers}
+    workers = [WorkerHealth(0, cpu_share_mean=0.2), WorkerHealth(1, cpu_share_mean=0.95)]
+    client = ClientHealth(readings=1, cpu_share_mean=0.95, workers=2, per_worker=workers)
     (finding,) = findings(replace(GOOD, client=client))
     assert "its worker 1 used 95% of a core" in finding.message
 
@@ -259,7 +279,7 @@ def test_the_worker_that_limits_is_named() -> None:
 )
 def test_a_writer_that_falls_behind_needs_a_cpu(workers: int, usable: int, expected: str) -> None:
     """Where the workers take every CPU, one fewer leaves one to the writer."""
-    client = {"held_up_ms": 250.0, "backlog_events_max": 4096, "workers": workers}
+    client = ClientHealth(readings=1, held_up_ms=250.0, backlog_events_max=4096, workers=workers)
     (finding,) = findings(replace(GOOD, client=client, usable_cpus=usable))
     assert "held up for 250 ms in all, while up to 4096 events" in finding.message
     assert expected in finding.remedy
@@ -275,7 +295,9 @@ def test_each_failure_of_our_own_has_its_remedy() -> None:
 def test_errors_come_first_and_make_the_run_invalid() -> None:
     """The run is invalid for the errors, each a reason, and for nothing else."""
     logged = (Finding("hint", "info", "by the way"), Finding("clock", "error", "the clock was stepped"))
-    evidence = replace(GOOD, logged=logged, ended="interrupted", recorder={"longest_wait_ms": 500.0})
+    evidence = replace(
+        GOOD, logged=logged, ended="interrupted", recorder=RecorderHealth(longest_wait_ms=500.0)
+    )
     all_found = findings(evidence)
     assert [finding.code for finding in all_found] == ["interrupted", "clock", "recorder_slow", "hint"]
     assert validity(all_found).reasons == [finding.message for finding in all_found[:2]]

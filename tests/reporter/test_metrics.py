@@ -12,6 +12,7 @@ import pytest
 from recorder import EventType
 from recorder.heartbeat import Heartbeat
 from reporter import MetricsReporter, TPOTReportingMode
+from reporter.health import RecorderHealth
 from reporter.report import RequestCounts, ThroughputFigures, Tokens
 from reporter.run_facts import CompleteUntil
 from rulesets.definitions import Definitions
@@ -391,7 +392,7 @@ def test_how_the_recorder_was_doing(a_run: NewRun) -> None:
     """The recorder's last reading counts, wherever it stands in the log."""
     run = a_run().session(EventType.TELEMETRY, 60, source="recorder", lost=0, events=9)
     run.session(EventType.TELEMETRY, 50, source="recorder", lost=0, events=4)
-    assert run.ends().report().recorder == {"lost": 0, "events": 9}
+    assert run.ends().report().recorder == RecorderHealth(lost=0, events=9)
 
 
 def test_the_set_up_of_a_connection_is_in_no_first_token(a_run: NewRun) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reporter.evidence import CheckInputs
 from reporter.findings.remedies import COMFORTABLE, KEEP_OFF, relief
+from reporter.health import ClientHealth
 from reporter.report import RequestCounts
 
 RUN = CheckInputs(
@@ -20,14 +21,15 @@ IDLE = "Its CPU was not used up: keep other work off this machine"
 MACHINE = "or use a machine with more or quicker CPUs."
 
 
-def client(workers: int, share: float, parent: float = 0.0, **more: Any) -> dict[str, Any]:
+def client(workers: int, share: float, parent: float = 0.0, **more: Any) -> ClientHealth:
     """Workers that are all as busy, and their parent."""
-    return {
-        "workers": workers,
-        "cpu_share_mean": share,
-        "cpu_share_sum": workers * share + parent,
+    return ClientHealth(
+        readings=workers,
+        workers=workers,
+        cpu_share_mean=share,
+        cpu_share_sum=workers * share + parent,
         **more,
-    }
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,13 +46,13 @@ def client(workers: int, share: float, parent: float = 0.0, **more: Any) -> dict
         (client(1, 0.95), None, f"Use fewer streams, about 47, {MACHINE}"),
         (client(1, 0.3), 2, f"{IDLE}, or use fewer streams, {MACHINE}"),
         (client(1, 0.3), 1, f"{IDLE}, or use fewer streams, {MACHINE}"),
-        ({}, 4, f"Use fewer streams, {MACHINE}"),
+        (ClientHealth(), 4, f"Use fewer streams, {MACHINE}"),
         (client(1, 0.8, cpu_wait_share_mean=0.2), 2, KEEP_OFF),
         (client(2, 1.0, cpu_wait_share_mean=0.2), 2, f"Use fewer streams, about 44, {MACHINE}"),
     ],
 )
 def test_a_busy_client_is_told_what_would_suffice(
-    busy: dict[str, Any], cpus: int | None, expected: str
+    busy: ClientHealth, cpus: int | None, expected: str
 ) -> None:
     """Workers where there are CPUs for them, else as many streams as would have left it comfortable."""
     assert relief(replace(RUN, client=busy, usable_cpus=cpus)) == expected

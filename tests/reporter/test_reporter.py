@@ -42,7 +42,7 @@ def test_a_recorded_run_is_reported(tmp_path: Path) -> None:
     assert report.run.model == "m"
     assert report.ttfb_ms is not None
     assert report.ttfb_ms.p50 == 4
-    assert report.recorder["events"] == 5
+    assert report.recorder.events == 5
     assert report.findings == []
 
 

@@ -12,6 +12,7 @@ from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
+from reporter.health import RecorderHealth
 from reporter.log.database import open_log
 from reporter.log.query import query
 from tests.facts_of_runs import run_facts
@@ -269,7 +270,7 @@ def test_what_the_recorder_says_is_of_all_segments(segments: tuple[Run, Run]) ->
     first.session(EventType.TELEMETRY, 50, source="recorder", events=30, commits=3, **slow)
     second.session(EventType.TELEMETRY, LATER_MS + 150, source="recorder", events=12, commits=2, **quick)
     report = report_of(resumed(first, second))
-    assert report.recorder == {"events": 42, "commits": 5, "longest_wait_ms": 400.0, "high_water": 11}
+    assert report.recorder == RecorderHealth(events=42, commits=5, longest_wait_ms=400.0, high_water=11)
     assert "recorder_slow" in {finding.code for finding in report.findings}
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reporter.health import ClientHealth, RecorderHealth
 from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
 from reporter.run_facts import RunFacts
 
@@ -51,8 +52,8 @@ def _report(
         window=Window("requests", duration_s, 0, 1),
         throughput=ThroughputFigures(rate, rate, rate),
         tokens=Tokens(None, None, None),
-        recorder={},
-        client={},
+        recorder=RecorderHealth(),
+        client=ClientHealth(),
         findings=[],
         **dict.fromkeys(latencies, summary),
     )

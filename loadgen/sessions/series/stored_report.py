@@ -30,16 +30,14 @@ def kept_report(run: Path) -> Report | None:
         None where there is none, where the log is newer, where another version of this program, other
         options or other definitions made it, or where the rules ask for more than a report has.
     """
-    from pydantic import TypeAdapter, ValidationError
-
-    from reporter import report as reports
+    from reporter.stored import report_of
     from rulesets.ruleset import Ruleset
 
     path = run / REPORT
-    with suppress(OSError, ValidationError):
+    with suppress(OSError, ValueError):
         if path.stat().st_mtime_ns < _last_written_ns(run):
             return None
-        made: Report = TypeAdapter(reports.Report).validate_json(path.read_bytes())
+        made = report_of(path.read_bytes())
         rules = Ruleset.of_dict(made.run.ruleset) if made.run.ruleset else None
         same = _is_the_same(made, rules) and made.run.on_invalid == _chosen(run)
         return _judged(made, rules) if same else None

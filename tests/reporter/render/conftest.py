@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
 from reporter.run_facts import RunFacts
 from rulesets.verdict import Verdict, VerdictRow
@@ -88,33 +89,33 @@ GOOD = Report(
     own_ms=summary(0.033, 3.0),
     own_ttft_share=0.003,
     tokens=Tokens(input=920_707, output=951_680, source="server_usage"),
-    recorder={
-        "events": 29996,
-        "commits": 2404,
-        "lost": 0,
-        "high_water": 312,
-        "slowest_commit_ms": 3.125,
-        "longest_wait_ms": 31.25,
-    },
-    client={
-        "readings": 120,
-        "workers": 2,
-        "loop_lag_p50_ms": 0.031,
-        "loop_lag_max_ms": 2.125,
-        "gc_pause_max_ms": 4.125,
-        "cpu_share_mean": 0.31,
-        "cpu_share_max": 0.42,
-        "cpu_share_sum": 0.7,
-        "cpu_wait_share_mean": 0.004,
-        "cpu_wait_share_max": 0.02,
-        "parent_cpu_share_mean": 0.12,
-        "in_flight_max": 64,
-        "backlog_events_max": 312,
-        "held_up_ms": 0.0,
-        "per_worker": [
-            {"worker": worker, "readings": 60, "cpu_share_mean": 0.31 - worker / 50} for worker in (0, 1)
+    recorder=RecorderHealth(
+        events=29996,
+        commits=2404,
+        lost=0,
+        high_water=312,
+        slowest_commit_ms=3.125,
+        longest_wait_ms=31.25,
+    ),
+    client=ClientHealth(
+        readings=120,
+        workers=2,
+        loop_lag_p50_ms=0.031,
+        loop_lag_max_ms=2.125,
+        gc_pause_max_ms=4.125,
+        cpu_share_mean=0.31,
+        cpu_share_max=0.42,
+        cpu_share_sum=0.7,
+        cpu_wait_share_mean=0.004,
+        cpu_wait_share_max=0.02,
+        parent_cpu_share_mean=0.12,
+        in_flight_max=64,
+        backlog_events_max=312,
+        held_up_ms=0.0,
+        per_worker=[
+            WorkerHealth(worker=worker, readings=60, cpu_share_mean=0.31 - worker / 50) for worker in (0, 1)
         ],
-    },
+    ),
     findings=[],
 )
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from reporter.health import ClientHealth, RecorderHealth
 from reporter.render import console
 from reporter.report import (
     Finding,
@@ -124,10 +125,18 @@ verdicts = st.builds(
     rows=st.lists(rows, max_size=4).map(tuple),
     reasons=st.lists(hostile, max_size=2).map(tuple),
 )
-readings = st.dictionaries(
-    st.sampled_from(["loop_lag_max_ms", "cpu_share_max", "lost", "readings", "_", ""]) | hostile,
-    figures | counts | hostile | st.none() | st.booleans(),
-    max_size=5,
+recorders = st.builds(
+    RecorderHealth,
+    lost=st.none() | counts,
+    high_water=st.none() | counts,
+    others=st.dictionaries(st.sampled_from(["_", ""]) | hostile, figures | counts | st.none(), max_size=5),
+)
+clients = st.builds(
+    ClientHealth,
+    readings=counts,
+    loop_lag_max_ms=st.none() | figures,
+    cpu_share_max=st.none() | figures,
+    held_up_ms=st.none() | figures,
 )
 reports = st.builds(
     Report,
@@ -149,8 +158,8 @@ reports = st.builds(
         st.sampled_from(["server_usage", "client_tokenizer", "chunks", "mixed", None]),
     ),
     own_ttft_share=st.none() | figures,
-    recorder=readings,
-    client=readings,
+    recorder=recorders,
+    client=clients,
     findings=st.lists(
         st.builds(Finding, hostile, st.sampled_from(["error", "warning", "info"]), hostile, hostile),
         max_size=3,
@@ -251,7 +260,7 @@ def cut_off(a_report: MakeReport) -> Report:
         window=Window("cut_off", 12.31, 0, 12_310_000_000),
         throughput=ThroughputFigures(187.652, 24019.5, 47258.2),
         tokens=Tokens(286_062, 295_680, "server_usage"),
-        client={},
+        client=ClientHealth(),
         findings=[CUT_OFF],
     )
 
@@ -309,7 +318,7 @@ def test_token_weighted_tpot_says_so(a_report: MakeReport) -> None:
 def test_a_writer_that_fell_behind_is_told(a_report: MakeReport) -> None:
     """How long issuing was held up is worth a word when it was, and only then."""
     assert "held up" not in console.render(a_report())
-    held = {**a_report().client, "held_up_ms": 12.5}
+    held = replace(a_report().client, held_up_ms=12.5)
     assert "held up 12.5 ms" in console.render(a_report(client=held))
 
 
@@ -325,7 +334,7 @@ def test_the_clients_health_is_one_line_unless_it_needs_a_look(a_report: MakeRep
     assert short.count("Client health") == 1
     assert "Dispatch delay" not in short
     finding = Finding("client_late", "warning", "The client was late.")
-    lost = {**a_report().recorder, "lost": 3}
+    lost = replace(a_report().recorder, lost=3)
     for full in (
         console.render(a_report(findings=[finding])),
         console.render(a_report(recorder=lost)),

@@ -1,0 +1,116 @@
+"""How the client and the recorder were doing: `client` and `recorder` in report.json, key by key."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class RecorderHealth:
+    """The recorder's readings of itself, of all segments together; None for what it did not report.
+
+    Attributes:
+        events: Events written.
+        commits: Transactions committed.
+        lost: Events that could not be written.
+        high_water: The most events that waited to be written.
+        high_water_bytes: The most bytes likewise.
+        slowest_commit_ms: The longest that a batch took.
+        longest_wait_ms: The longest that an event waited for the end of its commit.
+        others: Further readings, as another program's recorder may have them.
+    """
+
+    events: int | None = None
+    commits: int | None = None
+    lost: int | None = None
+    high_water: int | None = None
+    high_water_bytes: int | None = None
+    slowest_commit_ms: float | None = None
+    longest_wait_ms: float | None = None
+    others: dict[str, float | None] = field(default_factory=dict)
+
+    @classmethod
+    def of_dict(cls, readings: Mapping[str, Any]) -> RecorderHealth:
+        """The health of readings by name."""
+        own = {name: value for name, value in readings.items() if name in _OWN}
+        return cls(**own, others={name: value for name, value in readings.items() if name not in _OWN})
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The readings by name, without those that there are not."""
+        own = {name: value for name in _OWN if (value := getattr(self, name)) is not None}
+        return own | self.others
+
+
+_OWN = tuple(name for name in RecorderHealth.__dataclass_fields__ if name != "others")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHealth:
+    """How one worker was doing; the figures are those of `ClientHealth`."""
+
+    worker: int
+    readings: int = 0
+    loop_lag_p50_ms: float | None = None
+    loop_lag_max_ms: float | None = None
+    gc_pause_max_ms: float | None = None
+    cpu_share_mean: float | None = None
+    cpu_share_max: float | None = None
+    cpu_wait_share_mean: float | None = None
+    cpu_wait_share_max: float | None = None
+    in_flight_max: int | None = None
+    backlog_events_max: int | None = None
+    held_up_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHealth:
+    """How the load generator's processes were doing while they issued requests: the worst of the workers.
+
+    report.json has an empty object where there are no readings.
+
+    Attributes:
+        readings: How many readings there are, of all workers.
+        workers: How many workers they are of.
+        loop_lag_p50_ms: The median lateness of the event loop.
+        loop_lag_max_ms: The longest.
+        gc_pause_max_ms: The longest pause of the garbage collector.
+        cpu_share_mean: The mean share of a core that a worker used.
+        cpu_share_max: The greatest.
+        cpu_share_sum: The mean shares of all processes together.
+        cpu_wait_share_mean: The mean share of the time in which a worker was ready and had no CPU.
+        cpu_wait_share_max: The greatest.
+        parent_cpu_share_mean: The mean share of a core that the process used that writes the log.
+        in_flight_max: The most requests in flight.
+        backlog_events_max: The most events of a worker that waited to be written.
+        held_up_ms: How long issuing was held up by the log, in all.
+        per_worker: The same of each worker.
+    """
+
+    readings: int = 0
+    workers: int = 0
+    loop_lag_p50_ms: float | None = None
+    loop_lag_max_ms: float | None = None
+    gc_pause_max_ms: float | None = None
+    cpu_share_mean: float | None = None
+    cpu_share_max: float | None = None
+    cpu_share_sum: float | None = None
+    cpu_wait_share_mean: float | None = None
+    cpu_wait_share_max: float | None = None
+    parent_cpu_share_mean: float | None = None
+    in_flight_max: int | None = None
+    backlog_events_max: int | None = None
+    held_up_ms: float | None = None
+    per_worker: list[WorkerHealth] = field(default_factory=list)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are readings."""
+        return self.readings > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures by name; nothing without readings."""
+        return asdict(self) if self.is_known else {}
