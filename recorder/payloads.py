@@ -212,7 +212,7 @@ class Complete(Response, total=False):
 
 
 class Failed(Response, total=False):
-    """ERROR: the request failed; docs/log.md has the names in `error`."""
+    """ERROR: the request failed; docs/failures.md has the names in `error`."""
 
     error: Required[str]
     message: str | None
