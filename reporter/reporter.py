@@ -173,7 +173,7 @@ class MetricsReporter:
         """Write one row for each measured request: texts, latencies in ms, tokens, scores, cost.
 
         Args:
-            path: A file that ends in `.jsonl`, `.csv` or `.parquet`; docs/accuracy.md describes its columns.
+            path: A file that ends in `.jsonl`, `.csv` or `.parquet`; docs/export.md describes its columns.
             tokenizer: As for `create_report`.
             definitions: Likewise.
             options: What is in the file; by default everything but the cost.

@@ -145,7 +145,7 @@ class ResultOptions:
 def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
     """Write one row for each measured request, in the order in which they were issued.
 
-    The columns are described in docs/accuracy.md. The file appears whole or not at all.
+    The columns are described in docs/export.md. The file appears whole or not at all.
 
     Args:
         log: An opened log with `TABLES`, by the definitions that are wanted.

@@ -69,7 +69,7 @@ def rules_page(text: str) -> str:
 
 
 def results_page(text: str) -> str:
-    """docs/accuracy.md, with the metrics that the results per sample have."""
+    """docs/export.md, with the metrics that the results per sample have."""
     columns = ", ".join(f"`{column}`" for column in METRICS)
     meaning = "as in [metrics.md](metrics.md)"
     return re.sub(
@@ -90,7 +90,7 @@ MADE: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/metrics.md": metrics_page,
     "docs/sql.md": sql_page,
     "docs/rulesets.md": rules_page,
-    "docs/accuracy.md": results_page,
+    "docs/export.md": results_page,
     "docs/gate.md": gate_page,
 }
 """The files with parts that are made of the table, and how each is with them."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def export(settings: ExportSettings) -> None:
     """Write a run in files that other programs read.
 
-    [bold]--samples[/bold] writes the results per sample as JSON lines, CSV or Parquet (docs/accuracy.md).
+    [bold]--samples[/bold] writes the results per sample as JSON lines, CSV or Parquet (docs/export.md).
 
     [bold]--mlperf-endpoints[/bold] writes a run, or the points of a sweep, as MLPerf's submission checkers
     read them. Nothing is written over that an export has not written, unless [bold]--force[/bold] is given.
