@@ -46,7 +46,7 @@ def selftest(
     """Try this client on every shape of a stream and every fault, beside a server that knows what it did.
 
     The server is a child process that plays each scenario byte for byte. The client is the one of perf; its
-    figures are read from its log. Exit 1 when a row fails. What is right, and why: docs/conformance.md.
+    figures are read from its log. Exit 1 when a row fails. What is right, and why: docs/scenarios.md.
 
     [bold]Examples[/bold]
 

@@ -1,4 +1,4 @@
-"""docs/conformance.md has every scenario, and docs/mock.md every field of the truth about one."""
+"""docs/scenarios.md has every scenario, and docs/mock.md every field of the truth about one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def row(name: str) -> str:
 def test_the_table_is_that_of_the_catalog() -> None:
     """`make golden` writes it again."""
     head = "| scenario | what the server does | must see | because | protocols |\n|---|---|---|---|---|"
-    golden.check_part(DOCS / "conformance.md", BEGIN, END, "\n".join([head, *map(row, SCENARIOS)]) + "\n")
+    golden.check_part(DOCS / "scenarios.md", BEGIN, END, "\n".join([head, *map(row, SCENARIOS)]) + "\n")
 
 
 @for_each("name", [field.name for field in fields(PlayedTruth)])
