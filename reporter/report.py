@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from reporter.accuracy.task_score import TaskScore  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
 from reporter.health import ClientHealth, RecorderHealth  # noqa: TC001 (the schema is made of what the annotations name)
@@ -348,7 +349,7 @@ class Report:
     recorder: RecorderHealth
     client: ClientHealth
     findings: list[Finding]
-    accuracy: list[dict[str, Any]] = field(default_factory=list, kw_only=True)
+    accuracy: list[TaskScore] = field(default_factory=list, kw_only=True)
     cost: Cost | None = field(default=None, kw_only=True)
     verdict: Verdict | None = None
     steady_state: SteadyState | None = None
@@ -361,7 +362,11 @@ class Report:
         plain = {name: _without_choice(value) for name, value in asdict(self).items()}
         if self.run.power is None:
             del plain["run"]["power"]
-        return plain | {"recorder": self.recorder.to_dict(), "client": self.client.to_dict()}
+        return plain | {
+            "recorder": self.recorder.to_dict(),
+            "client": self.client.to_dict(),
+            "accuracy": [score.to_dict() for score in self.accuracy],
+        }
 
 
 def _without_choice(value: Any) -> Any:

@@ -20,10 +20,8 @@ def report_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     whole = TypeAdapter(Report).json_schema(mode="serialization")
-    score = TypeAdapter(TaskScore).json_schema(mode="serialization")
-    whole["$defs"] |= score.pop("$defs")
+    score = whole["$defs"][TaskScore.__name__]
     score["properties"] = {name.rstrip("_"): part for name, part in score["properties"].items()}
-    whole["properties"]["accuracy"]["items"] = score
     for health in (RecorderHealth, ClientHealth, WorkerHealth):
         # report.json has as many readings as there are, and further ones of a foreign recorder.
         del whole["$defs"][health.__name__]

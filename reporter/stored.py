@@ -21,5 +21,9 @@ def report_of(stored: bytes) -> Report:
 
     plain = members(orjson.loads(stored))
     plain["recorder"] = asdict(RecorderHealth.of_dict(members(plain.get("recorder"))))
+    plain["accuracy"] = [
+        {"pass_" if name == "pass" else name: value for name, value in members(score).items()}
+        for score in plain.get("accuracy") or ()
+    ]
     report: Report = TypeAdapter(Report).validate_json(orjson.dumps(plain))
     return report

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from reporter.accuracy.task_score import plain
 from rulesets.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reporter.accuracy.task_score import TaskScore
     from reporter.log.database import OpenLog
 
 
@@ -23,12 +25,12 @@ _BY_QUESTION: Final = """
 _CLOSE: Final = 1e-9
 
 
-def by_question(log: OpenLog, told: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, float] | None:
+def by_question(log: OpenLog, scores: Sequence[TaskScore], name: str) -> Mapping[str, float] | None:
     """The mean value of each question.
 
     Args:
         log: An opened log with the view `scores`, where anything was scored.
-        told: `accuracy` of its report.
+        scores: Those of its report.
         name: The score, as rules call it.
 
     Returns:
@@ -38,10 +40,10 @@ def by_question(log: OpenLog, told: Sequence[Mapping[str, Any]], name: str) -> M
     Raises:
         Unanswerable: The name may mean several.
     """
-    meant = score(told, name)
+    meant = score(plain(scores), name)
     if meant is None or meant.value is None or meant.unscored:
         return None
-    one = next(one for one in told if score([one], name) == meant)
-    asked = {"pass": one["pass"], "task": one["task"], "scorer": one["scorer"]}
+    one = next(one for one in scores if score([one.to_dict()], name) == meant)
+    asked = {"pass": one.pass_, "task": one.task, "scorer": one.scorer}
     means = dict(log.execute(_BY_QUESTION, asked).fetchall())
     return means if math.isclose(fmean(means.values()), meant.value, abs_tol=_CLOSE) else None

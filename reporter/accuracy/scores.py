@@ -39,8 +39,8 @@ def asks_again(log: OpenLog) -> bool:
     return of_benchmarks(settings) and (whole(members(settings["accuracy"]).get("repeats")) or 1) > 1
 
 
-def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[dict[str, Any]]:
-    """What a run scored: one element for each task and scorer, as report.json has it.
+def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
+    """What a run scored: one element for each task and scorer.
 
     Args:
         log: An opened log, with `TABLES` where `asks_benchmarks`.
@@ -66,7 +66,7 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[dict[str, An
     graded = with_graded_rows(log, scored, aggregates)
     counted = counts(graded)
     halves = stopped(log) if scoring_pass is None else []
-    found = []
+    found: list[TaskScore] = []
     for task in tasks:
         its = [at for at, one in enumerate(scored) if one.task == task.task and at in counted]
         its.sort(key=lambda at: not definitions[at].official)
@@ -76,7 +76,7 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[dict[str, An
             outdated = scored[its[-1]] if its else None
             scores = [_not_scored(log, task, outdated)]
         found += _with_stopped(scores, [one for one in halves if one.task == task.task])
-    return [one.to_dict() for one in found]
+    return found
 
 
 def _settings(log: OpenLog) -> dict[str, Any]:

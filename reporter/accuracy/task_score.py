@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Better = Literal["higher", "lower"]
 Unit = Literal["share", "number"]
@@ -195,3 +198,8 @@ class TaskScore:
     def to_dict(self) -> dict[str, Any]:
         """As report.json has it: `pass_` is called `pass`, which is no name in Python."""
         return {name.rstrip("_"): value for name, value in asdict(self).items()}
+
+
+def plain(scores: Iterable[TaskScore]) -> list[dict[str, Any]]:
+    """Scores as report.json has them, which is how rules read them."""
+    return [score.to_dict() for score in scores]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from reporter.accuracy.task_score import TaskScore
 
 CODE = "score_undetermined"
 
 
-def undetermined(accuracy: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def undetermined(accuracy: Iterable[TaskScore]) -> list[TaskScore]:
     """Those scores that are open because answers could not be judged, or because a judge failed.
 
     Answers that wait for a judge that was not named are not among the reasons: they were left open on
@@ -21,10 +23,10 @@ def undetermined(accuracy: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any
     Args:
         accuracy: Of a report.
     """
-    return [one for one in accuracy if one["unscored"] and _failures(one) and one["value"] != one["best"]]
+    return [one for one in accuracy if one.unscored and _failures(one) and one.value != one.best]
 
 
-def findings(accuracy: Iterable[Mapping[str, Any]]) -> list[Finding]:
+def findings(accuracy: Iterable[TaskScore]) -> list[Finding]:
     """A warning for each of them.
 
     Args:
@@ -33,27 +35,26 @@ def findings(accuracy: Iterable[Mapping[str, Any]]) -> list[Finding]:
     return [_finding(one) for one in undetermined(accuracy)]
 
 
-def _failures(score: Mapping[str, Any]) -> int:
+def _failures(score: TaskScore) -> int:
     """How many samples could not be judged."""
-    pending: int = score["judge_pending"] if score["judge_model"] is not None else 0
-    failed: int = score["infra_error"]
-    return failed + pending
+    pending = score.judge_pending if score.judge_model is not None else 0
+    return score.infra_error + pending
 
 
-def _finding(score: Mapping[str, Any]) -> Finding:
-    failures, issued = _failures(score), score["issued"]
+def _finding(score: TaskScore) -> Finding:
+    failures, issued = _failures(score), score.issued
     return Finding(
         CODE,
         "warning",
-        f"{score['task']}: {failures:,} of {issued:,} samples could not be scored by {score['scorer']}, so "
+        f"{score.task}: {failures:,} of {issued:,} samples could not be scored by {score.scorer}, so "
         f"its score is not determined{_bounds(score)}.",
         "The notes of the score give the cause. `loadgen score` judges the stored answers again.",
     )
 
 
-def _bounds(score: Mapping[str, Any]) -> str:
+def _bounds(score: TaskScore) -> str:
     """Between which figures a score is; empty where nothing is known of it."""
-    value, best = score["value"], score["best"]
+    value, best = score.value, score.best
     if value is None or best is None:
         return ""
     low, high = sorted((value, best))

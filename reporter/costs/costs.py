@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reporter.costs.cost import Cost, TaskCost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from reporter.accuracy.task_score import TaskScore
     from reporter.costs.prices import Price, PriceTable
     from reporter.log.database import OpenLog
 
@@ -59,7 +60,7 @@ def cost(
     log: OpenLog,
     table: PriceTable,
     model: str,
-    accuracy: Sequence[Mapping[str, Any]],
+    accuracy: Sequence[TaskScore],
     *,
     benchmarks: bool,
 ) -> Cost:
@@ -101,21 +102,19 @@ def _rates(price: Price) -> dict[str, float]:
     return {name: getattr(price, name) for name in ("input", "cached_input", "output", "reasoning")}
 
 
-def _tasks(
-    log: OpenLog, rates: Mapping[str, float], accuracy: Sequence[Mapping[str, Any]]
-) -> Iterator[TaskCost]:
+def _tasks(log: OpenLog, rates: Mapping[str, float], accuracy: Sequence[TaskScore]) -> Iterator[TaskCost]:
     totals: dict[str, float | None] = dict(log.execute(_TASKS, rates).fetchall())
     for one in accuracy:
-        total, correct = totals.get(one["task"]), _correct(log, one)
+        total, correct = totals.get(one.task), _correct(log, one)
         each = total / correct if total is not None and correct else None
-        yield TaskCost(one["task"], one["scorer"], total, correct, each)
+        yield TaskCost(one.task, one.scorer, total, correct, each)
 
 
-def _correct(log: OpenLog, one: Mapping[str, Any]) -> int | None:
-    first = next(iter(one["headlines"].values()))
-    if one["pass"] is None or one["unscored"] or first["unit"] != "share":
+def _correct(log: OpenLog, one: TaskScore) -> int | None:
+    first = next(iter(one.headlines.values()))
+    if one.pass_ is None or one.unscored or first.unit != "share":
         return None
-    asked = [one["pass_threshold"], one["pass"], one["task"], one["scorer"]]
+    asked = [one.pass_threshold, one.pass_, one.task, one.scorer]
     correct: int = log.execute(_CORRECT, asked).fetchall()[0][0]
     return correct
 

@@ -50,7 +50,7 @@ _MOMENT_COLUMNS: Final = (
 
 def names(report: Report) -> list[str]:
     """What a report can be broken down by."""
-    tags = [tag for score in report.accuracy for tag in score["groups"]]
+    tags = [tag for score in report.accuracy for tag in score.groups]
     return list(dict.fromkeys([*report.breakdown, *([TIME] if report.over_time else []), *tags]))
 
 

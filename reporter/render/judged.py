@@ -11,6 +11,7 @@ from reporter.render.page import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reporter.accuracy.task_score import TaskScore
     from reporter.report import Report
     from reporter.run_facts import RunFacts
     from rulesets.verdict import Verdict, VerdictRow
@@ -37,7 +38,7 @@ class NamedVerdict:
     name: str = ""
     run: RunFacts | None = None
     duration_s: float | None = None
-    accuracy: Sequence[Mapping[str, Any]] = ()
+    accuracy: Sequence[TaskScore] = ()
     cost: Mapping[str, Any] | None = None
     over_runs: bool = False
 

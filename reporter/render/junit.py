@@ -20,6 +20,7 @@ from reporter.render.page import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from reporter.accuracy.task_score import TaskScore
     from reporter.render.judged import NamedVerdict
     from rulesets.verdict import VerdictRow
 
@@ -82,29 +83,28 @@ def _of_suite(part: NamedVerdict) -> Iterator[tuple[str, Any]]:
             yield f"score.{titled(score)}{name}", value
 
 
-def _headline(score: Mapping[str, Any]) -> dict[str, Any]:
+def _headline(score: TaskScore) -> dict[str, Any]:
     """The first figure of a score, by the end of its property's name."""
-    first = next(iter(score["headlines"].values()))
-    interval = first["interval"] or {}
+    first = next(iter(score.headlines.values()))
     return {
-        "": first["value"],
-        ".low": interval.get("low"),
-        ".high": interval.get("high"),
-        ".n": score["issued"],
-        ".unscored": score["unscored"],
+        "": first.value,
+        ".low": first.interval and first.interval.low,
+        ".high": first.interval and first.interval.high,
+        ".n": score.issued,
+        ".unscored": score.unscored,
     }
 
 
-def _score_case(part: NamedVerdict, score: Mapping[str, Any]) -> Element:
+def _score_case(part: NamedVerdict, score: TaskScore) -> Element:
     """A score of which nothing was required: a test that passes, for readers that show no properties."""
-    first = next(iter(score["headlines"].values()))
+    first = next(iter(score.headlines.values()))
     name = f"{part.name}: {titled(score)}" if part.name else titled(score)
     case = Element("testcase", name=_text(clean(name)), classname=_text(part.where), time="0.000")
-    interval = interval_in_words(first["interval"], first["unit"])
+    interval = interval_in_words(first.interval, first.unit)
     within = f" (95 % interval {interval})" if interval else ""
-    value = value_in_words(first["value"], first["unit"])
-    unscored = f", {score['unscored']} unscored" if score["unscored"] else ""
-    SubElement(case, "system-out").text = _text(f"{value}{within}, n = {score['issued']}{unscored}")
+    value = value_in_words(first.value, first.unit)
+    unscored = f", {score.unscored} unscored" if score.unscored else ""
+    SubElement(case, "system-out").text = _text(f"{value}{within}, n = {score.issued}{unscored}")
     return case
 
 

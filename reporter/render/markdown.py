@@ -6,7 +6,7 @@ Whatever a server or a user wrote is text and nothing else: no link, no HTML, no
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reporter.render import cost, rule
 from reporter.render.accuracy import called, interval_in_words, value_in_words
@@ -15,8 +15,9 @@ from reporter.render.judged import in_short, met, ruleset_of, share
 from reporter.render.page import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from reporter.accuracy.task_score import TaskScore
     from reporter.render.judged import NamedVerdict
     from rulesets.verdict import VerdictRow
 
@@ -105,19 +106,19 @@ def _table(rows: Sequence[VerdictRow]) -> Iterator[str]:
         yield table_row(shown[name] for name in columns)
 
 
-def _accuracy(scores: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _accuracy(scores: Sequence[TaskScore]) -> Iterator[str]:
     titles = ("task", "score", "95 % interval", "samples", "unparsed", "missing", "unscored")
     yield table_row(titles)
     yield table_row("---" if title == "task" else "---:" for title in titles)
     for score in scores:
-        unit = next(iter(score["headlines"].values()))["unit"]
-        bound = "≥ " if score["unscored"] and score["value"] is not None else ""
+        unit = next(iter(score.headlines.values())).unit
+        bound = "≥ " if score.unscored and score.value is not None else ""
         yield table_row(
             (
                 safe(called(score)),
-                f"{bound}{value_in_words(score['value'], unit)}",
-                interval_in_words(score["interval"], unit),
-                *(whole(score[key]) for key in ("issued", "unparsed", "missing", "unscored")),
+                f"{bound}{value_in_words(score.value, unit)}",
+                interval_in_words(score.interval, unit),
+                *map(whole, (score.issued, score.unparsed, score.missing, score.unscored)),
             )
         )
 

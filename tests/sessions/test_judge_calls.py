@@ -134,8 +134,8 @@ def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
         (None, "judge_pending", "the judge failed: http_400"),
     ]
     (told,) = MetricsReporter(run).create_report().accuracy
-    assert told["judge_model"] == "judge-1"
-    assert f"judged by judge-1 ({told['judge']})" in told["notes"]
+    assert told.judge_model == "judge-1"
+    assert f"judged by judge-1 ({told.judge})" in told.notes
     before = asked(run)
     score_run(run, options(judge.url, reparse=True))
     assert scores(run, 3) == scores(run, 2)

@@ -19,7 +19,7 @@ def lines(outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int) 
     """A table of all scores, a row each; nothing where no run has any."""
     from rich.text import Text
 
-    from reporter.render.accuracy import interval_in_words, value_in_words
+    from reporter.render.accuracy import ends_in_words, value_in_words
     from reporter.render.page import Column, grid
 
     scored = [(one, score) for one in outcomes for score in scores_of(one.report)]
@@ -36,14 +36,16 @@ def lines(outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int) 
     ]
     cells = []
     for one, score in scored:
-        interval = None if score.low is None or score.high is None else {"low": score.low, "high": score.high}
+        ends = ""
+        if score.low is not None and score.high is not None:
+            ends = ends_in_words(score.low, score.high, score.unit)
         least = ">= " if score.unscored and score.value is not None else ""
         cells.append(
             [
                 *axis_cells(one, axes),
                 Text(score.name),
                 Text(least + value_in_words(score.value, score.unit)),
-                Text(interval_in_words(interval, score.unit)),
+                Text(ends),
                 Text(f"{score.n:,}"),
                 *([Text(f"{score.unscored:,}")] if unscored else []),
             ]

@@ -13,6 +13,7 @@ from loadgen.sessions.exporting.measured import ENDPOINTS, basis_of, measuring
 from loadgen.sessions.exporting.official import Official
 from loadgen.sessions.exporting.point import NAMELESS, ExportedPoint
 from loadgen.sessions.exporting.writing import as_json, as_yaml
+from reporter.accuracy.task_score import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +120,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
         "config.yaml": as_yaml(config(run.report, run.settings)),
         "result_summary.json": as_json(result_summary(run.log, run.report, run.evidence, run.settings)),
     }
-    if scores := headlines(scores_of(scored) or named(run.report.accuracy)):
+    if scores := headlines(scores_of(scored) or named(plain(run.report.accuracy))):
         dataset = (run.settings.get("dataset") or {}).get("name")
         files[_ACCURACY] = as_json(accuracy_results(scores, dataset))
     if about.system_desc:

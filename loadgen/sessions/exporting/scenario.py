@@ -13,6 +13,7 @@ from loadgen.sessions.gating.scores import scores_of
 from loadgen.sessions.run.run_folder import model_folder
 from loadgen.sessions.series.audit.output_caching import TEST
 from loadgen.sessions.series.audit.result import RECORD, VERIFIED, verified
+from reporter.accuracy.task_score import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,7 +58,7 @@ def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
             CONFIG: config(run.report, run.settings),
             SUMMARY: result_summary(run.log, run.report, run.evidence, run.settings),
         }
-    scores = headlines(scores or named(run.report.accuracy))
+    scores = headlines(scores or named(plain(run.report.accuracy)))
     missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(told).items()]
     if scores:
         told[ACCURACY] = accuracy_results(scores, (run.settings.get("dataset") or {}).get("name"))

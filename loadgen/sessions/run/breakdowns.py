@@ -18,7 +18,7 @@ def score_groups(made: Report) -> Sequence[str]:
     Raises:
         UsageError: Nothing.
     """
-    tags = [tag for score in made.accuracy for tag in score["groups"]]
+    tags = [tag for score in made.accuracy for tag in score.groups]
     if not tags:
         raise UsageError("--stats: no benchmark of this run tells scores apart by anything; leave it out")
     return tags

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from reporter.accuracy.task_score import TaskScore
     from reporter.report import Report
 
 
@@ -41,18 +40,18 @@ def scores_of(report: Report) -> list[HeadlineScore]:
     return [_score(of) for of in report.accuracy]
 
 
-def _score(of: Mapping[str, Any]) -> HeadlineScore:
+def _score(of: TaskScore) -> HeadlineScore:
     from reporter.render.accuracy import titled
 
-    figure, headline = next(iter(of["headlines"].items()))
-    interval = headline["interval"] or {}
+    figure, headline = next(iter(of.headlines.items()))
+    interval = headline.interval
     return HeadlineScore(
         name=titled(of),
         figure=figure,
-        value=headline["value"],
-        unit=headline["unit"],
-        low=interval.get("low"),
-        high=interval.get("high"),
-        n=of["issued"],
-        unscored=of["unscored"],
+        value=headline.value,
+        unit=headline.unit,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        n=of.issued,
+        unscored=of.unscored,
     )

@@ -15,6 +15,7 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.accuracy.scores import accuracy
+from reporter.accuracy.task_score import plain
 from reporter.log.database import OpenLog
 from reporter.report import Window
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
@@ -133,7 +134,7 @@ class Benchmark:
                 connection=connection,
                 window=Window("requests", None, None, None),
             )
-            return accuracy(log, scoring_pass)
+            return plain(accuracy(log, scoring_pass))
 
     def score(self, scoring_pass: int | None = None) -> dict[str, Any]:
         """The only score of it."""

@@ -127,8 +127,9 @@ def test_scores_are_compared_without_being_named(asks: Callable[..., Benchmark],
     assert change["by"] == pytest.approx(-2 / 3)
     for cell, run in zip(row["figures"], runs, strict=True):
         with measured(run, Definitions()) as (report, _):
-            interval = report.accuracy[0]["interval"]
-        assert (cell["low"], cell["high"]) == (interval["low"], interval["high"])
+            interval = report.accuracy[0].interval
+        assert interval is not None
+        assert (cell["low"], cell["high"]) == (interval.low, interval.high)
         assert cell["n"] == 60
     page = CliRunner().invoke(application("compare"), ["compare", *map(str, runs)]).stdout
     assert "accuracy.gsm8k" in page

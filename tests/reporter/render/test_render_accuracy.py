@@ -66,7 +66,7 @@ def score(**more: Any) -> TaskScore:
 
 def report_of(a_run: Callable[..., Run], *scores: TaskScore) -> Report:
     """A report with these scores."""
-    return replace(a_run().answers(5, 7).ends().report(), accuracy=[one.to_dict() for one in scores])
+    return replace(a_run().answers(5, 7).ends().report(), accuracy=list(scores))
 
 
 def test_a_run_without_scores_has_no_table(a_run: Callable[..., Run]) -> None:
