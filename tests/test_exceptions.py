@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[1]
 ROOTS = {
@@ -41,6 +42,7 @@ class Definition(NamedTuple):
     bases: tuple[str, ...]
 
 
+@cache
 def exceptions() -> list[Definition]:
     """All exceptions that are defined in the rooms, the roots included."""
     definitions = [
@@ -84,7 +86,7 @@ def test_each_room_has_one_tree() -> None:
     assert elsewhere == set()
 
 
-@pytest.mark.parametrize(("room", "root"), ROOTS.items())
+@for_each(("room", "root"), ROOTS.items())
 def test_the_tree_is_drawn(room: str, root: str) -> None:
     """The docstring of a room's errors names each exception of the tree."""
     path = ROOT.joinpath(*room.split("."), "errors.py")

@@ -52,10 +52,11 @@ def made_run(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.T
     folder = tmp_path_factory.mktemp("made")
     run = preloaded.run(
         *("perf", "--url", mock.url, "--model", "small-model", "-n", 10, "-c", 2, "-q", "--out", "run"),
+        *("--on-invalid", "warn"),  # on a busy machine the client is late
         cwd=folder,
         env=clean_environment(LOADGEN_API_KEY="sk-right-key"),
     )
-    assert run.returncode in {0, 4}, run.stderr  # 4: the client was late, on a busy machine
+    assert run.returncode == 0, run.stderr
     return folder / "run"
 
 

@@ -224,7 +224,7 @@ def test_more_requests_in_flight_than_files(
             *("perf", "--url", mock.url, "--model", "small-model", *KEY, *load),
             limits={resource.RLIMIT_NOFILE: 200},
         )
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=120)
         assert process.returncode == SETUP
         assert "raise the limit (`ulimit -n 564`)" in said
         assert "Traceback" not in said

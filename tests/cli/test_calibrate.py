@@ -145,7 +145,7 @@ def test_an_interrupt_between_two_steps(
     process = start_loadgen("calibrate", "--quick", "--step", "0.1s", "--max-streams", 1, "--within", "1s")
     assert "250 requests/s" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert list(scratch.iterdir()) == []

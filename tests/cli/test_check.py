@@ -101,7 +101,7 @@ def test_a_server_that_hangs(start_loadgen: Callable[..., subprocess.Popen[str]]
         assert process.stdout is not None
         first = process.stdout.readline()
         released.set()
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=120)
     assert first.split() == ["ok", "reachable", f"{url}/v1"]
     assert rest.splitlines()[0].split()[:2] == ["warning", "model"]
     assert process.returncode == 0

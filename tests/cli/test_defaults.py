@@ -7,22 +7,25 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import orjson
-import pytest
 import typer
+from typer.testing import CliRunner
 
 from loadgen.cli.app import application
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
+    import pytest
+
     from loadgen.mock_endpoint.process import MockProcess
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "option", "text"),
     [
         ("perf", "timeout", "10m"),
@@ -34,15 +37,19 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_default_is_written_as_one_would_type_it(
-    loadgen: Loadgen, command: str, option: str, text: str
+    monkeypatch: pytest.MonkeyPatch, command: str, option: str, text: str
 ) -> None:
     """Neither `(10m)` nor 600.0."""
+    monkeypatch.setenv("COLUMNS", "200")
     app: Any = typer.main.get_command(application(command))
-    (parameter,) = [one for one in app.commands[command].params if one.name == option]
+    (parameter,) = [param for param in app.commands[command].params if param.name == option]
     assert str(parameter.default) == text
     flag = f"--{option.replace('_', '-')}"
-    every = "--help-all" if any(one.name == "help_all" for one in app.commands[command].params) else "--help"
-    page = " ".join(loadgen(command, every, COLUMNS="200").stdout.replace("│", " ").split())
+    names = {param.name for param in app.commands[command].params}
+    shown = CliRunner().invoke(
+        application(command), [command, "--help-all" if "help_all" in names else "--help"]
+    )
+    page = " ".join(shown.output.replace("│", " ").split())
     assert f"[default: {text}]" in page[page.rindex(f" {flag} ") :][:300]
 
 

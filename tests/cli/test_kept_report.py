@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -17,17 +19,22 @@ from recorder.store import LOG_NAME
 from rulesets.definitions import Definitions
 from rulesets.ruleset import of_expressions
 
-if TYPE_CHECKING:
-    from pathlib import Path
+
+@pytest.fixture(scope="module")
+def reported(made_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose report was written by the functions that these tests call; not to be changed."""
+    folder = Path(shutil.copytree(made_run, tmp_path_factory.mktemp("reported") / "run"))
+    write_report(folder, None)
+    return folder
 
 
 @pytest.fixture
-def kept(a_run: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run whose report was written by the version that it was made by."""
-    write_report(a_run, None)
-    made = orjson.loads((a_run / REPORT).read_bytes())["run"]["versions"]["llm-loadgen"]
+def kept(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that run, whose report was written by the version that it was made by."""
+    folder = Path(shutil.copytree(reported, tmp_path / "run"))
+    made = orjson.loads((folder / REPORT).read_bytes())["run"]["versions"]["llm-loadgen"]
     monkeypatch.setattr("loadgen.sessions.series.stored_report._version", lambda: made)
-    return a_run
+    return folder
 
 
 def change(run: Path, **run_says: Any) -> None:

@@ -32,12 +32,6 @@ TRIED = {name: scenario for name, scenario in SCENARIOS.items() if not scenario.
 """What is tried where no scenario is named."""
 
 
-LATE = "ms from the truth"
-"""A miss that only says when: the machine may have been elsewhere, five times in a row."""
-
-LATE_ROWS = 0.02
-
-
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[RowResult], Path]:
     """Every scenario in every protocol over every transport, once; and where the logs are."""
@@ -48,12 +42,16 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[RowResult
 
 
 def test_every_row_passes(everything: tuple[list[RowResult], Path]) -> None:
-    """What the client logged is what the server did; a busy machine may be late for a row or two."""
+    """What the client logged is what the server did.
+
+    On a busy machine a row may be late, five times in a row; an error in the client's stamps would make a
+    scenario late in every protocol and over every transport.
+    """
     judged, _ = everything
-    misses = {str(one.row): [miss.what for miss in one.misses] for one in judged if not one.passed}
-    wrong = {row: what for row, what in misses.items() if not all(LATE in one for one in what)}
-    assert wrong == {}
-    assert len(misses) <= LATE_ROWS * len(judged), misses
+    wrong = {str(one.row): [miss.what for miss in one.misses if not miss.only_time] for one in judged}
+    assert {row: what for row, what in wrong.items() if what} == {}
+    on_time = {one.row.scenario.name for one in judged if one.passed}
+    assert set(TRIED) - on_time == set()
     tried = Counter((one.row.scenario.name, one.row.protocol) for one in judged)
     assert tried == {
         (name, protocol): len(TRANSPORTS)
@@ -172,7 +170,7 @@ def test_an_interrupt_ends_it(start_loadgen: Callable[..., subprocess.Popen[str]
         while not log.exists() and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (130, "")
     assert list(scratch.iterdir()) == []
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tests.preloaded import Preloaded, Process
 
 POINTS = ["01-concurrency-1", "02-concurrency-2"]
-GIVE_UP_S = 60.0
+GIVE_UP_S = 120.0
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ def test_an_interrupt_while_it_starts(mock: MockProcess, tmp_path: Path) -> None
     """Whatever is being imported, of the command line or of what a command needs: exit 130, not a word."""
     numbers = cycle([signal.SIGINT, signal.SIGTERM])
     started = [interrupted(next(numbers), module, mock.url, tmp_path) for module in MODULES]
-    ended = [(*process.communicate(timeout=60), process.returncode) for process in started]
+    ended = [(*process.communicate(timeout=120), process.returncode) for process in started]
     assert ended == [("", "", INTERRUPTED)] * len(MODULES)
     assert list(tmp_path.iterdir()) == []
 
@@ -81,7 +81,7 @@ def test_an_ignored_signal_stays_ignored(mock: MockProcess, tmp_path: Path) -> N
         process = interrupted(signal.SIGHUP, "typer", mock.url, tmp_path)
     finally:
         signal.signal(signal.SIGHUP, before)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
 
 

@@ -63,7 +63,7 @@ def test_a_run_is_watched_until_it_is_over(
         while running["counts"]["completed"] < 1:
             running = orjson.loads(watcher.stdout.readline())
         end(recorder)
-    out, err = watcher.communicate(timeout=30)
+    out, err = watcher.communicate(timeout=120)
     assert (watcher.returncode, err) == (0, "")
     assert running["run"]["ended"] == "running"
     last = orjson.loads(out.splitlines()[-1])
@@ -81,7 +81,7 @@ def test_an_interrupt_ends_the_watching_and_not_the_run(
         assert watcher.stdout is not None
         assert watcher.stdout.readline().startswith("running  0 s  1 of 1 completed  0 in flight  0 failed")
         watcher.send_signal(signal.SIGINT)
-        _, err = watcher.communicate(timeout=30)
+        _, err = watcher.communicate(timeout=120)
         assert (watcher.returncode, err) == (130, "")
         assert is_held(tmp_path / "run")
     assert recorder.failure is None

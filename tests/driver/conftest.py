@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _NONE = MappingProxyType[str, str]({})
 _T = TypeVar("_T")
-_GIVE_UP_S = 30
+_GIVE_UP_S = 120
 
 
 class Step(Enum):

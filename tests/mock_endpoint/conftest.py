@@ -24,7 +24,7 @@ class Wire:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=30)
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=120)
         self._unread = b""
 
     def send(self, body: bytes, path: str = CHAT, **headers: str) -> None:

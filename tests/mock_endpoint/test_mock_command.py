@@ -49,7 +49,7 @@ def test_the_command_serves() -> None:
         with urlopen(f"http://{urlsplit(url).netloc}/metrics") as response:
             assert b'model_name="a"' in response.read()
         server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=30)
+        server.communicate(timeout=120)
     assert server.returncode == 0
 
 

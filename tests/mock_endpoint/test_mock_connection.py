@@ -57,7 +57,7 @@ class Host:
 def connected(host: Host, sent: bytes) -> tuple[FastConnection, socket.socket]:
     """A connection that has read what its client sent, and the client."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        client = socket.create_connection(listener.getsockname(), timeout=30)
+        client = socket.create_connection(listener.getsockname(), timeout=120)
         accepted, _ = listener.accept()
     served = StampingSocket(fileno=accepted.detach())
     served.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)

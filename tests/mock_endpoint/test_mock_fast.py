@@ -48,7 +48,7 @@ def to_the_end(wire: Wire) -> bytes:
 def healthy(mock: MockProcess) -> bool:
     """Whether it still answers a newcomer."""
     parts = urlsplit(mock.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as client:
+    with socket.create_connection((parts.hostname, parts.port), timeout=120) as client:
         client.sendall(HEALTH)
         return client.recv(4096).startswith(b"HTTP/1.1 200 OK")
 
@@ -198,7 +198,7 @@ def test_a_compressed_question_is_known(fast: MockProcess, connect: Callable[[Mo
 def test_nothing_that_is_sent_stops_it(fast: MockProcess, sent: list[bytes]) -> None:
     """Whatever a client sends before it leaves, the next one is served."""
     parts = urlsplit(fast.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as client:
+    with socket.create_connection((parts.hostname, parts.port), timeout=120) as client:
         client.sendall(b"".join(sent))
     assert healthy(fast)
 
@@ -356,12 +356,12 @@ def test_the_command_says_whether_it_kept_up() -> None:
     ) as server:
         assert server.stdout is not None
         port = int(server.stdout.readline().rpartition(b":")[2].partition(b"/")[0])
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
             client.sendall(ASK)
             while b"[DONE]" not in client.recv(65536):
                 pass
         server.send_signal(signal.SIGINT)
-        text, errors = server.communicate(timeout=30)
+        text, errors = server.communicate(timeout=120)
     assert (server.returncode, text) == (0, b"")
     assert b"keep up: 1 chunks, late p50 " in errors.replace(b"kept", b"keep")
 
@@ -379,12 +379,12 @@ def test_without_files_left_clients_wait() -> None:
     ) as server:
         assert server.stdout is not None
         port = int(server.stdout.readline().rpartition(b":")[2].partition(b"/")[0])
-        clients = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(40)]
+        clients = [socket.create_connection(("127.0.0.1", port), timeout=120) for _ in range(40)]
         for client in clients:
             client.sendall(HEALTH)
         for client in clients:
             assert client.recv(4096).startswith(b"HTTP/1.1 200 OK")
             client.close()
         server.terminate()
-        _, errors = server.communicate(timeout=30)
+        _, errors = server.communicate(timeout=120)
     assert (server.returncode, errors) == (0, b"")

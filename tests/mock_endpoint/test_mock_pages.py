@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def get(mock: MockProcess, path: str, method: str = "GET") -> tuple[int, bytes, str]:
     """Make a request without a body; return status, body and content type."""
-    connection = http.client.HTTPConnection(urlsplit(mock.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(mock.url).netloc, timeout=120)
     try:
         connection.request(method, path)
         response = connection.getresponse()

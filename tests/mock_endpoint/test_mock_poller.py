@@ -118,7 +118,7 @@ def test_the_engine_runs_on_each(poller: Poller) -> None:
         engine = Engine(poller, [listener], service, Ledger(None), Stall())
         running = threading.Thread(target=engine.run, args=[payload.fileno()])
         running.start()
-        with socket.create_connection(listener.getsockname(), timeout=30) as client:
+        with socket.create_connection(listener.getsockname(), timeout=120) as client:
             client.sendall(
                 b'POST /v1/completions HTTP/1.1\r\nContent-Length: 30\r\n\r\n{"prompt": "a", "stream":true}'
             )

@@ -30,7 +30,7 @@ def listens(url: str) -> bool:
     """Tell whether a caller answers there."""
     parts = urlsplit(url)
     try:
-        socket.create_connection((parts.hostname, parts.port), timeout=30).close()
+        socket.create_connection((parts.hostname, parts.port), timeout=120).close()
     except ConnectionError:  # refused, or reset while the listener goes
         return False
     return True
@@ -47,7 +47,7 @@ def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
         assert server.stdout is not None
         line = server.stdout.readline()
         server.send_signal(number)
-        rest, errors = server.communicate(timeout=30)
+        rest, errors = server.communicate(timeout=120)
     assert line.startswith(b"listening on http://127.0.0.1:")
     assert line.endswith(b"/v1\n")
     assert (rest, errors, server.returncode) == (b"", b"", 0)
@@ -181,7 +181,7 @@ def test_it_serves_tls(tmp_path: Path) -> None:
         parts = urlsplit(mock.url)
         assert parts.scheme == "https"
         with (
-            socket.create_connection((parts.hostname, parts.port), timeout=30) as plain,
+            socket.create_connection((parts.hostname, parts.port), timeout=120) as plain,
             context.wrap_socket(plain, server_hostname="127.0.0.1") as secure,
         ):
             secure.sendall(b"GET /health HTTP/1.1\r\nHost: mock\r\n\r\n")

@@ -40,7 +40,7 @@ def server() -> Iterator[MockProcess]:
 def ask(mock: MockProcess, path: str, method: str = "POST", request_id: str = "") -> tuple[int, bytes]:
     """One request; the status and the body of its answer."""
     parts = urlsplit(mock.url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=120)
     connection.request(method, path, b"{}" if method == "POST" else None, {"X-Request-Id": request_id})
     response = connection.getresponse()
     body = response.read()
@@ -51,7 +51,7 @@ def ask(mock: MockProcess, path: str, method: str = "POST", request_id: str = ""
 def raw(mock: MockProcess, request: bytes) -> bytes:
     """Everything that is answered to these bytes until the server hangs up."""
     parts = urlsplit(mock.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as client:
+    with socket.create_connection((parts.hostname, parts.port), timeout=120) as client:
         client.sendall(request)
         return b"".join(iter(lambda: client.recv(65536), b""))
 
@@ -151,7 +151,7 @@ def test_the_table_says_where_each_scenario_is_met(server: MockProcess) -> None:
     assert urlsplit(table["no_host"]["url"]).hostname == "loadgen-conformance.invalid"
     closed = urlsplit(table["refused"]["url"])
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((closed.hostname, closed.port), timeout=30)
+        socket.create_connection((closed.hostname, closed.port), timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_client_that_leaves_is_noted(server: MockProcess) -> None:
     """The server waits for it no longer, and tells what it had sent."""
     truth = len(server.truth())
     parts = urlsplit(server.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as client:
+    with socket.create_connection((parts.hostname, parts.port), timeout=120) as client:
         client.sendall(post("/stall/v1/chat/completions", X_Request_Id="gone"))
         while b" w7" not in client.recv(65536):
             pass

@@ -44,6 +44,12 @@ def by(run: Run, **definitions: Any) -> Report:
         return reporter.create_report(definitions=Definitions(**definitions))
 
 
+def each(run: Run, *definitions: Definitions, **options: Any) -> list[Report]:
+    """The reports of a run by each of these definitions, of one opened log."""
+    with MetricsReporter(run.write()) as reporter:
+        return [reporter.create_report(definitions=by_these, **options) for by_these in definitions]
+
+
 def tpot(report: Report) -> float | None:
     """The mean TPOT in ms."""
     return None if report.tpot_ms is None else report.tpot_ms.mean
@@ -63,49 +69,55 @@ def test_a_report_says_what_it_was_computed_by(a_run: NewRun) -> None:
     assert report.run.percentile_method == "lower"
 
 
-@pytest.mark.parametrize("method", ["linear", "lower", "loadgen_floor", "nearest_rank"])
-def test_percentiles_are_by_the_method(a_run: NewRun, method: Any) -> None:
+def test_percentiles_are_by_the_method(a_run: NewRun) -> None:
     """Of ten latencies, 1 to 10 ms, in all parts of the report."""
     run = a_run()
     for ms in range(1, 11):
         run.answers(ms, at=0, usage=(1, 1), issue={"about": {"tags": {"class": "a"}}})
-    expected = {"linear": 5.5, "lower": 5, "loadgen_floor": 6, "nearest_rank": 5}[method]
-    report = by(run.ends(), percentile_method=method)
-    assert report.ttft_ms is not None
-    assert report.ttft_ms.p50 == expected
-    (part,) = report.breakdown["class"]
-    assert part.ttft_ms is not None
-    assert part.ttft_ms.p50 == expected
+    medians: dict[Any, float] = {"linear": 5.5, "lower": 5, "loadgen_floor": 6, "nearest_rank": 5}
+    reports = each(run.ends(), *(Definitions(percentile_method=method) for method in medians))
+    for report, median in zip(reports, medians.values(), strict=True):
+        assert report.ttft_ms is not None
+        assert report.ttft_ms.p50 == median
+        (part,) = report.breakdown["class"]
+        assert part.ttft_ms is not None
+        assert part.ttft_ms.p50 == median
 
 
-@pytest.mark.parametrize(
-    ("origin", "since"),
-    [(None, {"latency_ms": 30}), ("scheduled", {}), ("issued", dict.fromkeys(LATENCIES, 30))],
-)
-def test_latencies_count_from_the_origin(a_run: NewRun, origin: Any, since: dict[str, int]) -> None:
+def test_latencies_count_from_the_origin(a_run: NewRun) -> None:
     """Due at 10 ms, issued at 30, sent at 35: and what counts from the schedule does so as ever."""
-    default = 35 if origin is None else 10
     run = a_run().answers(50, 80, at=30, complete=90, usage=(1, 2), issue={"sent": 35.0, "scheduled": 10.0})
-    report = by(run.ends(), latency_origin=origin)
+    origins: tuple[Any, ...] = (None, "scheduled", "issued", "sent")
+    reports = each(run.ends(), *(Definitions(latency_origin=origin) for origin in origins))
     ends = dict.fromkeys(LATENCIES, 50) | {"last_token_ms": 80, "latency_ms": 90}
-    for metric in LATENCIES:
-        assert getattr(report, metric).mean == ends[metric] - since.get(metric, default), metric
-    assert report.ttft_from_schedule_ms is not None
-    assert report.ttft_from_schedule_ms.mean == 40
-    assert report.own_ms is not None
-    assert report.own_ms.mean == 25
-    assert report.own_ttft_share == pytest.approx(25 / 40)
+    begins = [
+        dict.fromkeys(LATENCIES, 35) | {"latency_ms": 30},
+        dict.fromkeys(LATENCIES, 10),
+        dict.fromkeys(LATENCIES, 30),
+        dict.fromkeys(LATENCIES, 35),
+    ]
+    for report, begin in zip(reports, begins, strict=True):
+        means = {metric: getattr(report, metric).mean for metric in LATENCIES}
+        assert means == {metric: ends[metric] - begin[metric] for metric in LATENCIES}
+        assert report.ttft_from_schedule_ms is not None
+        assert report.ttft_from_schedule_ms.mean == 40
+        assert report.own_ms is not None
+        assert report.own_ms.mean == 25
+        assert report.own_ttft_share == pytest.approx(25 / 40)
 
 
-@pytest.mark.parametrize("origin", [None, "scheduled", "issued"])
-def test_tpot_as_loadgen_has_it(a_run: NewRun, origin: Any) -> None:
+def test_tpot_as_loadgen_has_it(a_run: NewRun) -> None:
     """(latency - TTFT) / (n - 1), whatever both count from."""
     run = a_run().answers(50, 60, 70, at=30, complete=90, usage=(1, 3), issue={"scheduled": 10.0}).ends()
-    report = by(run, latency_origin=origin, tpot_end="complete")
-    assert report.latency_ms is not None
-    assert report.ttft_ms is not None
-    assert tpot(report) == (90 - 50) / 2 == (report.latency_ms.mean - report.ttft_ms.mean) / 2
-    assert tpot(by(run, latency_origin=origin)) == (70 - 50) / 2
+    origins: tuple[Any, ...] = (None, "scheduled", "issued")
+    completes = [Definitions(latency_origin=origin, tpot_end="complete") for origin in origins]
+    lasts = [Definitions(latency_origin=origin) for origin in origins]
+    *to_complete, first, second, third = each(run, *completes, *lasts)
+    for report in to_complete:
+        assert report.latency_ms is not None
+        assert report.ttft_ms is not None
+        assert tpot(report) == (90 - 50) / 2 == (report.latency_ms.mean - report.ttft_ms.mean) / 2
+    assert [tpot(report) for report in (first, second, third)] == [(70 - 50) / 2] * 3
 
 
 @pytest.mark.parametrize(
@@ -144,15 +156,16 @@ def test_a_tokenizer_counts_what_came_after_the_first_chunk(
     assert tpot(report) == (None if after is None else 20 / after)
 
 
-@pytest.mark.parametrize(("by_definition", "count"), [("drop", 1), ("zero", 3), ("error", 1)])
-def test_an_answer_of_one_token(a_run: NewRun, by_definition: Any, count: int) -> None:
+def test_an_answer_of_one_token(a_run: NewRun) -> None:
     """It has no TPOT, one of 0, or makes the run invalid; and so has one of none."""
     run = a_run().answers(50, usage=(1, 1)).answers(50, usage=(1, 1), chunks=1).answers(50, 60, usage=(1, 2))
-    report = by(run.ends(), tpot_n1=by_definition)
-    assert report.tpot_ms is not None
-    assert (report.tpot_ms.count, report.tpot_ms.max) == (count, 10)
-    assert ("one_token" in codes(report)) is (by_definition == "error")
-    assert report.validity.valid is (by_definition != "error")
+    counts: dict[Any, int] = {"drop": 1, "zero": 3, "error": 1}
+    reports = each(run.ends(), *(Definitions(tpot_n1=choice) for choice in counts))
+    for report, (choice, count) in zip(reports, counts.items(), strict=True):
+        assert report.tpot_ms is not None
+        assert (report.tpot_ms.count, report.tpot_ms.max) == (count, 10)
+        assert ("one_token" in codes(report)) is (choice == "error")
+        assert report.validity.valid is (choice != "error")
 
 
 def test_by_tokens_each_request_weighs_what_tpot_divides_by(a_run: NewRun) -> None:
@@ -200,29 +213,34 @@ def test_another_tokenizer_than_the_definitions_name(a_run: NewRun, name: str | 
     assert ("other_tokenizer" in codes(report)) is told
 
 
-@pytest.mark.parametrize(
-    ("categories", "by_server", "by_tokenizer"),
-    [
-        (("reasoning", "content", "tool_call"), 30, 3 + 5),
-        (("content", "tool_call"), 20, 5),
-        (("content",), 20, 5),
-        (("reasoning",), 10, 3),
-        (("tool_call",), 0, 0),
-    ],
-)
-def test_only_some_categories_count(
-    a_run: NewRun, categories: Any, by_server: int, by_tokenizer: int
-) -> None:
+CATEGORIES: dict[Any, tuple[int, int]] = {
+    ("reasoning", "content", "tool_call"): (30, 3 + 5),
+    ("content", "tool_call"): (20, 5),
+    ("content",): (20, 5),
+    ("reasoning",): (10, 3),
+    ("tool_call",): (0, 0),
+}
+"""Output tokens of an answer by the server's usage and by a tokenizer, by the categories that count."""
+
+
+def test_only_some_categories_count_of_the_servers_tokens(a_run: NewRun) -> None:
     """The server tells reasoning; of the rest, what an answer has only one kind of is known."""
     more = {"texts": said("abcde", "xyz"), "reasoning_tokens": 10}
     run = a_run().answers(50, 60, 90, usage=(1, 30), first_output_ns=None, **more).ends()
-    assert by(run, token_categories=categories).tokens.output == by_server
+    reports = each(run, *(Definitions(token_categories=categories) for categories in CATEGORIES))
+    assert [report.tokens.output for report in reports] == [server for server, _ in CATEGORIES.values()]
+
+
+def test_only_some_categories_count_of_a_tokenizers_tokens(a_run: NewRun) -> None:
+    """Each category has texts of its own."""
+    more = {"texts": said("abcde", "xyz"), "reasoning_tokens": 10}
     run = a_run().answers(50, 60, 90, usage=(1, 30), **more).ends()
-    counted = run.report(
-        definitions=Definitions(token_source="client_tokenizer", token_categories=categories),  # noqa: S106 (not a password)
-        tokenizer=Letters(),
-    )
-    assert counted.tokens.output == by_tokenizer
+    definitions = [
+        Definitions(token_source="client_tokenizer", token_categories=categories)  # noqa: S106 (no password)
+        for categories in CATEGORIES
+    ]
+    reports = each(run, *definitions, tokenizer=Letters())
+    assert [report.tokens.output for report in reports] == [letters for _, letters in CATEGORIES.values()]
 
 
 @pytest.mark.parametrize(
@@ -251,8 +269,8 @@ def test_without_reasoning_tpot_counts_from_the_first_output(a_run: NewRun) -> N
 
     more = {"reasoning_tokens": 2, "first_output_ns": ns(70), "first_visible_ns": ns(70)}
     run = a_run().answers(50, 60, 70, 80, 90, usage=(1, 5), texts=said("abc", "xy"), **more).ends()
-    assert tpot(by(run, token_categories=("content", "tool_call"))) == (90 - 70) / (3 - 1)
-    assert tpot(by(run)) == (90 - 50) / (5 - 1)
+    definitions = (Definitions(token_categories=("content", "tool_call")), Definitions())
+    assert [tpot(report) for report in each(run, *definitions)] == [(90 - 70) / (3 - 1), (90 - 50) / (5 - 1)]
 
 
 def test_one_reporter_can_report_by_several_definitions(a_run: NewRun) -> None:
@@ -270,21 +288,15 @@ def test_one_reporter_can_report_by_several_definitions(a_run: NewRun) -> None:
     assert after == before
 
 
-def test_latencies_count_from_the_last_byte_sent(a_run: NewRun) -> None:
-    """With `sent` the latency counts from there as well."""
-    run = a_run().answers(50, 80, at=30, complete=90, usage=(1, 2), issue={"sent": 35.0, "scheduled": 10.0})
-    report = by(run.ends(), latency_origin="sent")
-    assert report.ttft_ms is not None
-    assert report.latency_ms is not None
-    assert (report.ttft_ms.mean, report.latency_ms.mean) == (15, 55)
-
-
 def test_tpot_over_all_tokens(a_run: NewRun) -> None:
     """(COMPLETE - FIRST_CHUNK) / output tokens: of four tokens from 50 to 90 ms, 10 ms."""
     run = a_run().answers(50, 60, 70, 80, complete=90, usage=(1, 4)).ends()
-    assert tpot(by(run, tpot_denominator="n", tpot_end="complete")) == 10
-    assert tpot(by(run, tpot_denominator="n")) == 7.5
-    assert tpot(by(run)) == 10
+    definitions = (
+        Definitions(tpot_denominator="n", tpot_end="complete"),
+        Definitions(tpot_denominator="n"),
+        Definitions(),
+    )
+    assert [tpot(report) for report in each(run, *definitions)] == [10, 7.5, 10]
 
 
 def test_percentiles_of_choice(a_run: NewRun) -> None:
@@ -295,13 +307,14 @@ def test_percentiles_of_choice(a_run: NewRun) -> None:
     folder = run.ends().write()
     with MetricsReporter(folder) as reporter:
         report = reporter.create_report(percentiles=percentiles_named("75,p99.9,25"))
+        usual = reporter.create_report()
     assert report.ttft_ms is not None
     assert list(report.ttft_ms.percentiles) == ["p25", "p75", "p999"]
     assert report.ttft_ms.percentiles["p75"] == pytest.approx(7.75)
     assert report.ttft_ms.p50 == 5.5
     assert report.run.percentiles == ["p25", "p75", "p999"]
     assert report.to_dict()["ttft_ms"]["percentiles"] == report.ttft_ms.percentiles
-    assert "percentiles" not in by(run).to_dict()["ttft_ms"]
+    assert "percentiles" not in usual.to_dict()["ttft_ms"]
 
 
 @pytest.mark.parametrize("text", ["", "0", "100", "fast", "50,,90", "-1", "50;90", "1e1"])

@@ -154,7 +154,7 @@ def test_a_report_that_cannot_be_kept(
     assert made.returncode == 0, made.stderr
     (tmp_path / "run" / "report.json").unlink()
     process = start_loadgen("report", "run", limits={resource.RLIMIT_FSIZE: 100})
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert "report.json was not written (File too large)" in err
     assert "4" in out

@@ -68,7 +68,7 @@ def test_a_load_runs_with_it(checkout: Path, tmp_path: Path) -> None:
         options = ("--rate", "100", "--arrival", "triangular", "--requests", "20", "--seed", "7")
         output = python(
             checkout, *("-m", "loadgen", "perf", "--url", mock.url, "--model", "m", "--no-probe"), *options,
-            *("--out", str(run)),
+            *("--out", str(run), "--on-invalid", "warn"),
         )  # fmt: skip
     assert "open loop, triangular distances at 100 requests/s" in output
     assert orjson.loads((run / "report.json").read_bytes())["run"]["load"]["kind"] == "triangular"

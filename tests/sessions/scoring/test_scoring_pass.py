@@ -163,7 +163,7 @@ def test_what_was_scored_stays_and_is_gone_on_with(
         time.sleep(0.02)
     assert program.poll() is None
     program.send_signal(ending)
-    _, said = program.communicate(timeout=60)
+    _, said = program.communicate(timeout=120)
     assert b"Traceback" not in said
     interrupted = ending is signal.SIGINT
     assert program.returncode == (130 if interrupted else -ending)
