@@ -1,12 +1,13 @@
 """Schedules: monotone, true to their rate and their distribution, and the same for the same seed."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import chain, islice, pairwise, takewhile
 from statistics import fmean, pvariance
+from typing import Any
 
 import pytest
-import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,11 +55,19 @@ SHAPES: dict[str, tuple[str, float | None]] = {
 }
 """Every arrival process, and the one with a burstiness with two of them."""
 
+
+def stats() -> Any:
+    """`scipy.stats`, whose import takes over a second: only where it is used."""
+    import scipy.stats
+
+    return scipy.stats
+
+
 LAWS: dict[str, Callable[[list[float]], list[float]]] = {
-    "poisson": scipy.stats.expon.cdf,
-    "gamma 0.25": scipy.stats.gamma(0.25, scale=4).cdf,
-    "gamma 4": scipy.stats.gamma(4, scale=0.25).cdf,
-    "uniform": scipy.stats.uniform(0, 2).cdf,
+    "poisson": lambda values: stats().expon.cdf(values, scale=1),
+    "gamma 0.25": lambda values: stats().gamma.cdf(values, 0.25, scale=4),
+    "gamma 4": lambda values: stats().gamma.cdf(values, 4, scale=0.25),
+    "uniform": lambda values: stats().uniform.cdf(values, 0, 2),
 }
 """The distribution functions of the distances that come with the program."""
 
@@ -71,10 +80,11 @@ def arrivals(shape: str, rate: Profile) -> ProcessArrivals:
     return ProcessArrivals(name, rate, burstiness)
 
 
-def distances(shape: str, seed: int, count: int = COUNT) -> list[float]:
+@cache
+def distances(shape: str, seed: int, count: int = COUNT) -> Sequence[float]:
     """The first distances of a process at unit rate."""
     positions = arrivals(shape, profile("1")).positions(seed)
-    return [b - a for a, b in pairwise(islice(positions, count + 1))]
+    return tuple(b - a for a, b in pairwise(islice(positions, count + 1)))
 
 
 def mapped_back(shape: str, rate: Profile) -> list[float]:
@@ -91,20 +101,20 @@ def mapped_back(shape: str, rate: Profile) -> list[float]:
 def test_a_schedule_has_the_distances_of_its_process(shape: str, of: str) -> None:
     """Kolmogorov-Smirnov of every process at every rate, against another seed at unit rate."""
     unit = [round(distance, 4) for distance in distances(shape, seed=99)]
-    assert scipy.stats.ks_2samp(mapped_back(shape, PROFILES[of]), unit).pvalue > 0.0005
+    assert stats().ks_2samp(mapped_back(shape, PROFILES[of]), unit).pvalue > 0.0005
 
 
 @pytest.mark.parametrize("shape", LAWS)
 def test_distances_have_their_distribution(shape: str) -> None:
     """Kolmogorov-Smirnov against the distribution function."""
-    assert scipy.stats.kstest(distances(shape, seed=5), LAWS[shape]).pvalue > 0.0005
+    assert stats().kstest(distances(shape, seed=5), LAWS[shape]).pvalue > 0.0005
 
 
 def test_the_statistic_tells_distributions_apart() -> None:
     """The tests above would notice another process in the place of the one that was asked for."""
     for name, law in LAWS.items():
         for shape in LAWS:
-            pvalue = scipy.stats.kstest(distances(shape, seed=8), law).pvalue
+            pvalue = stats().kstest(distances(shape, seed=8), law).pvalue
             assert (pvalue > 0.0005) == (shape == name), (shape, name)
 
 
