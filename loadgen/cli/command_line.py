@@ -21,6 +21,7 @@ CommandLineError: Final[Any] = next(
 """The base of what typer raises about a command line; typer gives it no public name."""
 
 _WANTED: Final = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+_BOUNDS: Final = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 _CHOICES: Final = re.compile(r"is not one of (.*)\.")
 _COMMAND: Final = re.compile(r"No such command '([^']*)'")
 _EXTRA: Final = re.compile(r"Got unexpected extra argument.* \((.*)\)")
@@ -77,6 +78,10 @@ def _invalid(place: str, detail: Any) -> str:
     value = str(detail["input"])
     if kind := _WANTED.get(detail["type"].partition("_")[0]):
         return f"{place} {value}: must be {kind}"
+    if bounds := [
+        f"{_BOUNDS[name]} {bound:,}" for name, bound in detail.get("ctx", {}).items() if name in _BOUNDS
+    ]:
+        return f"{place} {value}: must be {' and '.join(bounds)}"
     text = detail["msg"].removeprefix("Value error, ")
     if listed := _CHOICES.search(text):
         choices = re.findall(r"'([^']*)'", listed[1])

@@ -93,10 +93,11 @@ def _tell(folder: Path, bundle: Bundle, *, as_json: bool) -> None:
 
 def _say(file: Path, count: int, *, as_json: bool) -> None:
     from loadgen.sessions.errors import printable
+    from reporter.render.figures import counted
 
     if as_json:
         import orjson
 
         sys.stdout.write(orjson.dumps({"file": str(file), "rows": count}).decode() + "\n")
     else:
-        print(f"{count:,} requests written to {printable(str(file))}")
+        print(f"{counted(count, 'request')} written to {printable(str(file))}")

@@ -240,14 +240,17 @@ def _input_unknown(evidence: CheckInputs) -> Finding | None:
 
 
 def _prompts_repeated(evidence: CheckInputs) -> Finding | None:
-    asked = evidence.asked
-    if not evidence.prompts or asked <= evidence.prompts:
+    asked, prompts = evidence.asked, evidence.prompts
+    if not prompts or asked <= prompts:
         return None
-    often = "most were sent more than once" if asked >= 2 * evidence.prompts else "some were sent twice"
-    used = f"{asked} requests used {evidence.prompts} different prompts"
+    often = "most were sent more than once" if asked >= 2 * prompts else "some were sent twice"
+    used = f"{asked} requests used {prompts} different prompts"
+    if prompts == 1:
+        often, used = "it was sent every time", f"{asked} requests used one prompt"
     if evidence.turns:
         requests = asked + evidence.turns
-        used = f"{asked} conversations ({requests} requests) used {evidence.prompts} different ones"
+        different = "one" if prompts == 1 else f"{prompts} different ones"
+        used = f"{asked} conversations ({requests} requests) used {different}"
     return Finding(
         "prompts_repeated",
         "info",

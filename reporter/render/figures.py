@@ -38,6 +38,11 @@ def whole(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
 
 
+def counted(count: int | None, noun: str) -> str:
+    """A number of things: `1 prompt`, `1,319 prompts`."""
+    return f"{whole(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def given(value: float | None) -> str:
     """A number as somebody wrote it down, with its thousands apart."""
     return NOTHING if value is None else f"{value:,.10g}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from reporter.render.figures import seconds, whole
+from reporter.render.figures import counted, seconds, whole
 from reporter.render.load import load_in_words
 from reporter.render.page import sentence, text
 
@@ -45,7 +45,7 @@ def _load(report: Report) -> Iterator[str]:
     if len(segments := report.run.sittings) > 1:
         yield f"in {len(segments)} segments"
     if report.counts.warmup:
-        yield f"after {whole(report.counts.warmup)} warm-up requests"
+        yield f"after {counted(report.counts.warmup, 'warm-up request')}"
 
 
 def _requests(report: Report) -> Iterator[str]:
@@ -54,9 +54,9 @@ def _requests(report: Report) -> Iterator[str]:
         yield f"{'unstreamed' if run.stream is False else 'streamed'} {run.protocol}"
     if dataset := run.dataset:
         kind = "conversation" if dataset.get("conversations") is True else "prompt"
-        kind = kind if dataset.get("rows") == 1 else f"{kind}s"
-        prompts = f"synthetic {kind}" if dataset.get("synthetic") else f"{kind} of {dataset.get('name')}"
-        yield f"{whole(dataset.get('rows'))} {prompts}{_lengths(report)}"
+        kind = f"synthetic {kind}" if dataset.get("synthetic") else kind
+        source = "" if dataset.get("synthetic") else f" of {dataset.get('name')}"
+        yield f"{counted(dataset.get('rows'), kind)}{source}{_lengths(report)}"
     if run.max_tokens is not None:
         yield f"at most {whole(run.max_tokens)} output tokens each"
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.main import get_command
 
-from loadgen.cli.app import _COMMANDS
+from loadgen.cli.app import _COMMANDS, application
+from loadgen.cli.command_line import CommandLineError, message
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -72,6 +75,35 @@ def test_a_mistake_is_a_line_and_a_hint(loadgen: Loadgen, case: str) -> None:
     assert first.startswith("error: ")
     assert first.endswith(message)
     assert hint == f"see `{command} --help`"
+
+
+OF_A_LIBRARY = re.compile(r"[Vv]alue error|Input should|unable to parse|pydantic|\de\+\d|<class|\(\)$")
+WRONG_VALUES = ("?!", "-1", "0", "1e99", "nan", "1,2", "\u00e9\u00e9")
+
+
+def leaves(command: Any) -> Iterator[Any]:
+    """The commands of a group, and of the groups in it."""
+    commands = getattr(command, "commands", None)
+    yield from [command] if commands is None else (leaf for one in commands.values() for leaf in leaves(one))
+
+
+def messages(command: Any) -> Iterator[str]:
+    """What is said of each option of a command with a value that it cannot have."""
+    for parameter in command.params:
+        option = next((name for name in parameter.opts if name.startswith("--")), None)
+        for value in WRONG_VALUES if option and not parameter.is_flag else ():
+            try:
+                command.make_context(command.name, [f"{option}={value}"])
+            except CommandLineError as error:
+                yield message(error, _COMMANDS)
+
+
+def test_no_message_has_the_words_of_a_library() -> None:
+    """Every option of every command, with values of several wrong kinds: in words of this program."""
+    every = [text for command in leaves(get_command(application())) for text in messages(command)]
+    assert [text for text in every if OF_A_LIBRARY.search(text)] == []
+    assert "--max-rate 0: must be at least 1" in every
+    assert "--concurrency 1,2: must be a whole number" in every
 
 
 @pytest.mark.parametrize("words", [*(name.split() for name in _COMMANDS), []], ids=" ".join)

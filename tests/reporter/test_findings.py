@@ -489,6 +489,11 @@ def test_failures_have_remedies_of_their_own(name: str, message: str, remedy: st
     ("changes", "message"),
     [
         ({"asked": 10, "prompts": 6}, "10 requests used 6 different prompts: some were sent twice."),
+        ({"asked": 10, "prompts": 1}, "10 requests used one prompt: it was sent every time."),
+        (
+            {"asked": 10, "turns": 20, "prompts": 1},
+            "10 conversations (30 requests) used one: it was sent every time.",
+        ),
         (
             {"asked": 10, "turns": 20, "prompts": 3},
             "10 conversations (30 requests) used 3 different ones: most were sent more than once.",

@@ -59,9 +59,13 @@ def count_of(settings: PerfSettings, load: Load) -> int:
 
 def _only(dataset: Dataset, number: int) -> Dataset:
     """The dataset with one of its questions alone."""
+    from reporter.render.figures import counted
+
     asked = dataset.samples
     if number >= len(asked):
-        raise UsageError(f"--only-prompt {number}: {dataset.name} has {len(asked)} prompts, from 0 on")
+        raise UsageError(
+            f"--only-prompt {number}: {dataset.name} has {counted(len(asked), 'prompt')}, from 0 on"
+        )
     facts = {**dataset.facts, "only_prompt": number}
     return replace(dataset, samples=(replace(asked[number], index=0),), weights=None, facts=facts)
 

@@ -46,6 +46,7 @@ def threshold_of(given: AuditSettings, perf: Mapping[str, Any]) -> float:
 def _reference(given: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
     """Distinct samples: none is asked twice, in the warm-up or after it."""
     from loadgen.sessions.run.preparation import prepare
+    from reporter.render.figures import counted
 
     settings = perf_settings(**{**perf, "requests": given.requests})
     prepared = prepare(settings)
@@ -63,5 +64,7 @@ def _reference(given: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
             f"{warmup}: give fewer --requests, or more prompts"
         )
     if given.sample >= prompts:
-        raise UsageError(f"--sample {given.sample}: {name} has {prompts} prompts, the first being 0")
+        raise UsageError(
+            f"--sample {given.sample}: {name} has {counted(prompts, 'prompt')}, the first being 0"
+        )
     return perf_settings(**{**perf, "requests": requests})
