@@ -88,7 +88,8 @@ class OwnDelay:
         parts: The client's part of each of `STATS`, of `ttft` and of `latency`.
         ends: The least and the most that these parts can be, where stamps are in doubt; None where they are
             exact.
-        longest_ms: The longest delay of any request, at its upper bound; None where it is not known.
+        longest_ms: The longest delay of a request that completed, at its upper bound; None where it is not
+            known.
     """
 
     count: int
@@ -175,11 +176,15 @@ def _part(of_ms: float, server_ms: float, late_ms: float) -> OwnPart:
 
 
 _LONGEST: Final = """
-    SELECT max(coalesce(own_ms + since(sent_ns, sent_high_ns), issue_lag_ms)) FROM samples WHERE measured"""
+    SELECT max(coalesce(own_ms + since(sent_ns, sent_high_ns), issue_lag_ms)) FROM samples
+    WHERE measured AND status = 'completed'"""
 
 
 def longest_delay_ms(log: OpenLog, late_ms: float) -> float | None:
-    """The longest client overhead of any measured request, at its upper bound; None without such requests.
+    """The longest client overhead of a measured request that completed, at its upper bound; None without one.
+
+    It bounds how far latencies can lie above the stamped ones (`rulesets.client_delay`); a failed request
+    has no latency.
 
     Args:
         log: The log.

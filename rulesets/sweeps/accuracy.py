@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.quantity import SCORES
 from rulesets.sweeps.accuracy_results import exactly_one
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from rulesets.evaluators.row import VerdictRow
     from rulesets.sweeps.curve import Curve
     from rulesets.sweeps.point import Point
+
+
+_SEE: Final = "see the verdicts of the runs"
 
 
 def per_region(parameters: Any, points: Sequence[Point], curve: Curve) -> VerdictRow:
@@ -51,6 +54,10 @@ def per_region(parameters: Any, points: Sequence[Point], curve: Curve) -> Verdic
     least = min(counts.values())
     if not short:
         return rule.met(len(points), least)
+    unclear = [point for point in points if _may_be_right(point) and not _is_right(point)]
+    possible = _by_region([point for point in points if _may_be_right(point)], points, curve)
+    if min(possible.values()) >= fewest:
+        return rule.open(len(points), f"the accuracy of {listed(unclear)} is not certain", _SEE, least)
     return rule.missed(
         len(points),
         f"too few points with an accuracy: {', '.join(short)}",
@@ -79,8 +86,12 @@ def _accuracies(point: Point) -> Mapping[str, int]:
 
 
 def _is_right(point: Point) -> bool:
-    accuracies = _accuracies(point)
-    return accuracies.get("PASS", 0) > 0 and set(accuracies) == {"PASS"}
+    return set(_accuracies(point)) == {"PASS"}
+
+
+def _may_be_right(point: Point) -> bool:
+    accuracies = set(_accuracies(point))
+    return bool(accuracies) and accuracies <= {"PASS", "INCONCLUSIVE"}
 
 
 def in_runs(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve) -> VerdictRow:
@@ -107,15 +118,20 @@ def in_runs(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve
         return rule.missed(len(having), reason, "measure the accuracy of more runs")
     observed = [rows[0].observed for rows in having if rows[0].observed is not None]
     shown = fmean(observed) if mean else _worst(having)
+    unclear = [row for rows in having for row in rows if row.status == "INCONCLUSIVE"]
     missed = (
         _missed(having, fmean(observed))
         if mean
-        else [r for rows in having for r in rows if r.status != "PASS"]
+        else [row for rows in having for row in rows if row.status not in {"PASS", "INCONCLUSIVE"}]
     )
-    if not missed:
-        return rule.met(len(having), shown)
-    reason = f"{'their mean' if mean else f'{len(missed)} of them'} does not meet {missed[0].target}"
-    return rule.missed(len(having), reason, "see the verdicts of the runs", shown)
+    # The mean of scores that are not certain is not certain either.
+    if missed and not (mean and unclear):
+        reason = f"{'their mean' if mean else f'{len(missed)} of them'} does not meet {missed[0].target}"
+        return rule.missed(len(having), reason, _SEE, shown)
+    if unclear:
+        reason = f"whether {len(unclear)} of them meet {unclear[0].target} is not certain"
+        return rule.open(len(having), reason, _SEE, shown)
+    return rule.met(len(having), shown)
 
 
 def _rows_of(point: Point, metric: str) -> list[VerdictRow]:

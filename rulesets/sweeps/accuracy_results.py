@@ -53,6 +53,9 @@ def exactly_one(
         lacking = ", ".join(dict.fromkeys(name for point in partial for name in _lacks(point, scores)))
         return rule.missed(len(points), f"the accuracy result of {listed(partial)} lacks {lacking}")
     carrying = [point for point in points if _has_result(point, scores)]
+    if unclear := [point for point in carrying if any(map(_is_unclear, _rows_of(point, scores)))]:
+        reason = f"the accuracy of {listed(unclear)} is not certain"
+        return rule.open(len(points), reason, "see their verdicts")
     try:
         return _counted(rule, carrying, points, curve, with_offline=with_offline)
     except ValueError as error:
@@ -128,6 +131,10 @@ def _is_missed(row: VerdictRow) -> bool:
     return row.severity == "fail" and row.status == "FAIL"
 
 
+def _is_unclear(row: VerdictRow) -> bool:
+    return row.severity == "fail" and row.status == "INCONCLUSIVE"
+
+
 def _rows_of(point: Point, scores: Sequence[str]) -> Sequence[VerdictRow]:
     """The rows of an accuracy result: a score may have two, its least and its greatest."""
     rows = _accuracy_rows(point)
@@ -140,7 +147,7 @@ def _has_result(point: Point, scores: Sequence[str]) -> bool:
 
 
 def _lacks(point: Point, scores: Sequence[str]) -> Sequence[str]:
-    """The scores of a result that were not measured, or not shown as surely as the rules ask."""
+    """The scores of a result that were not measured."""
     if not scores:
         return ()
     rows: dict[str, Any] = {row.id: row for row in _rows_of(point, scores)}
@@ -150,6 +157,6 @@ def _lacks(point: Point, scores: Sequence[str]) -> Sequence[str]:
         if score in rows
         and (
             rows[score].observed is None
-            or (rows[score].severity == "fail" and rows[score].status not in {"PASS", "FAIL"})
+            or (rows[score].severity == "fail" and rows[score].status not in {"PASS", "FAIL", "INCONCLUSIVE"})
         )
     ]

@@ -83,6 +83,15 @@ def test_what_is_not_streamed_has_its_first_token_at_its_end(a_run: NewRun) -> N
     assert run.ends().report().own_ttft_share == pytest.approx(0.2)
 
 
+def test_the_longest_delay_is_that_of_a_request_with_a_latency(a_run: NewRun) -> None:
+    """A request that failed has no latency that its delay could be in."""
+    run = a_run()
+    for late_ms in (1, 3):
+        run.answers(60, at=late_ms, usage=(1, 1), issue={"scheduled": 0, "sent": late_ms})
+    run.issues(40, scheduled=0, sent=40).happens(EventType.ERROR, 60, error="reset", message="reset")
+    assert run.ends().report().own_longest_ms == 3
+
+
 def test_without_a_completed_request_there_is_no_share(a_run: NewRun) -> None:
     """Failures have no first token to take a share of."""
     report = a_run().fails().ends().report()
