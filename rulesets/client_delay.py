@@ -8,6 +8,7 @@ median, nor one whose bound is far away.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rulesets.errors import Unanswerable
@@ -131,11 +132,30 @@ def deciding_figures(rules: Ruleset | None, run: Evidence) -> tuple[AffectedFigu
 
 
 def values_of(target: Target, run: Evidence) -> list[float | None]:
-    """The figure of a target, as stamped and at both ends of what it can be; empty if it is not known."""
+    """The figure of a target, as stamped and at both ends of what it can be; empty if it is not known.
+
+    A share of good requests also at conditions that are moved by the longest delay, either way: the figures
+    that the conditions bound may be that far off.
+    """
+    longest_ms = run.report.get("own_longest_ms")
+    targets = [target]
+    if target.quantity.kind == "good" and longest_ms is not None:
+        targets += [_moved(target, -longest_ms), _moved(target, longest_ms)]
     try:
-        return [figures.observe(target, one).value for one in (run, *run.ends)]
+        return [figures.observe(each, one).value for each in targets for one in (run, *run.ends)]
     except Unanswerable:
         return []
+
+
+def _moved(target: Target, by_ms: float) -> Target:
+    """The target with other bounds of those conditions that the client's own delay can change."""
+    conditions = (
+        replace(condition, value=condition.bound + by_ms, unit="ms")
+        if condition.metric in _METRICS
+        else condition
+        for condition in target.conditions
+    )
+    return replace(target, conditions=tuple(conditions))
 
 
 def can_decide(target: Target, values: Sequence[float | None], report: Mapping[str, Any]) -> bool:
@@ -145,17 +165,19 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     would have completed no response later if no request had been late, so that a latency from the schedule
     is at most the stamped one and the longest delay of a request. A rate of a closed loop would be at most
     1 / (1 - share) times as high; the same factor is kept as a distance below it. The delay can decide a
-    target unless it is met, or missed, over that range.
+    target unless it is met, or missed, over that range. Of a part of the requests the share is not known,
+    and a latency is less by the longest delay at most. For a change, a confidence limit, or a rate of a part
+    of the requests there is no such range.
 
     Args:
         target: One of the rules.
-        values: Its figure, latencies in ms, as stamped and at both ends of what it can be.
+        values: Its figure, latencies in ms, from `values_of`.
         report: As plain values, keyed as report.json is.
     """
     figure = next(figures_of(target), None)
     known = [value for value in values if value is not None and math.isfinite(value)]
-    plain = not (target.where or target.conditions or target.delta or target.confidence)
-    if figure is None or not plain or not known or len(known) < len(values):
+    no_range = target.delta or target.confidence or (target.where and figure and figure.metric == "rate")
+    if figure is None or no_range or not known or len(known) < len(values):
         return True
     effect = (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat) or {}
     share = effect.get("share_high")
@@ -163,7 +185,15 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     longest_ms = report.get("own_longest_ms")
     if share is None or share >= 1:
         return True
-    if figure.metric == "rate":
+    if target.quantity.kind == "good":
+        if longest_ms is None or target.stat != "fraction":
+            return True
+        ends = (min(known), max(known))
+    elif target.where:
+        if longest_ms is None:
+            return True
+        ends = (min(known) - longest_ms, max(known) + longest_ms)
+    elif figure.metric == "rate":
         ends = (min(known) * (1 - share), max(known) / (1 - share))
     elif longest_ms is not None:
         ends = (min(known) - share * max(effect["of_ms"], *known), max(known) + longest_ms)

@@ -77,7 +77,10 @@ def test_a_longer_hiccup_makes_a_run_without_rules_invalid(a_run: NewRun) -> Non
         (["ttft:p(50)<12ms", "ttft_from_schedule:max<18ms"], False),
         (["ttft:p(50)<12ms", "ttft_from_schedule:max<21ms"], True),
         (["latency:p(98.5)<12ms"], False),
-        (["good(ttft<1s):fraction>50%"], False),
+        (["good(ttft<1s):fraction>50%"], True),
+        (["good(ttft<4ms):fraction>50%"], True),
+        (["good(ttft<12ms):fraction>50%"], False),
+        (["good(ttft<12ms):rate>50"], False),
         (["tpot:p(99)<1s", "error<50%", "qps>0", "output_tokens:p(50)>0"], True),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets import of_expressions
-from rulesets.client_delay import IN_DOUBT, can_decide, is_in_doubt
+from rulesets.client_delay import IN_DOUBT, can_decide, is_in_doubt, values_of
+from rulesets.evidence import Good
 
 if TYPE_CHECKING:
+    from rulesets.condition import Condition
     from rulesets.target import Target
 
 
@@ -44,7 +46,14 @@ def test_scores_are_not_in_doubt(rule: str, expected: bool) -> None:  # noqa: FB
         ("qps>95", (120.0,), False),
         ("qps>96", (120.0,), True),
         ("ttft:p(99)<100ms@ucl95", (60.0,), True),
-        ("good(ttft<100ms):fraction>0.9", (1.0,), True),
+        ("good(ttft<100ms):fraction>0.9", (1.0,), False),
+        ("good(ttft<100ms):fraction>0.9", (1.0, 0.8, 1.0), True),  # at conditions of 85 and 115 ms
+        ("good(ttft<100ms):rate>0.9", (1.0,), True),
+        ("ttft{class:a}:p(99)<76ms", (60.0,), False),  # 60 and 15 are within it
+        ("ttft{class:a}:p(99)<74ms", (60.0,), True),
+        ("ttft{class:a}:p(99)<46ms", (60.0,), True),
+        ("ttft{class:a}:p(99)<44ms", (60.0,), False),
+        ("qps{class:a}>300", (120.0,), True),
     ],
 )
 def test_what_the_delay_can_decide(rule: str, values: tuple[float | None, ...], expected: bool) -> None:  # noqa: FBT001
@@ -86,6 +95,36 @@ def test_no_verdict_stands_that_the_delay_could_change(
             assert statistic(target, delayed) < bound
         else:
             assert statistic(target, server) >= bound - 1e-9
+
+
+@given(requests=REQUESTS, bound=st.integers(1, 150), least=st.integers(1, 99))
+def test_no_share_of_good_requests_stands_that_the_delay_could_change(
+    requests: list[tuple[float, float]], bound: int, least: int
+) -> None:
+    """Its conditions are moved by the longest delay, down and up."""
+    (target,) = of_expressions([f"good(ttft<{bound}ms):fraction>{least}%"]).targets
+    stamped, longest = [ms + own for ms, own in requests], max(own for _, own in requests)
+    effect = {"ttft_ms": {"p99": {"of_ms": 1.0, "share": 0.1}}}
+    run = SharesOfGood(stamped, {"own_longest_ms": longest, "own_effect": effect})
+    values = values_of(target, run)  # type: ignore[arg-type]
+    if not can_decide(target, values, run.report):
+        without = sum(ms < bound for ms, _ in requests) / len(requests)
+        assert (without > least / 100) == (values[0] is not None and values[0] > least / 100)
+
+
+@dataclass
+class SharesOfGood:
+    """A run as evidence of its share of good requests alone."""
+
+    ttft_ms: list[float]
+    report: dict[str, Any]
+    ends: tuple[SharesOfGood, ...] = ()
+
+    def good(self, conditions: tuple[Condition, ...], where: object) -> Good:
+        """How many are good, of how many."""
+        del where
+        good = sum(ms < conditions[0].bound for ms in self.ttft_ms)
+        return Good(good, len(self.ttft_ms), 1.0)
 
 
 def statistic(target: Target, values: list[float]) -> float:
