@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from rulesets.evaluation import judge
     from rulesets.expression import parse, unparse
     from rulesets.loading import load
-    from rulesets.metric import TPOT, TTFT, Metric, QueryLatency, Throughput, of_metrics
+    from rulesets.metric import (
+        TPOT,
+        TTFT,
+        Metric,
+        QueryLatency,
+        Throughput,
+        of_metrics,
+        reported_metrics,
+    )
     from rulesets.of_report import OfReport
     from rulesets.ruleset import Ruleset, of_expressions
     from rulesets.target import METRICS, Target
@@ -41,6 +49,7 @@ __all__ = [
     "of_expressions",
     "of_metrics",
     "parse",
+    "reported_metrics",
     "unparse",
 ]
 
@@ -50,7 +59,7 @@ _HOMES = {
     "evaluation": ("judge",),
     "expression": ("parse", "unparse"),
     "loading": ("load",),
-    "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput", "of_metrics"),
+    "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput", "of_metrics", "reported_metrics"),
     "of_report": ("OfReport",),
     "ruleset": ("Ruleset", "of_expressions"),
     "target": ("METRICS", "Target"),

@@ -203,6 +203,15 @@ def metric_of(target: Target) -> Metric | None:
     return kind(target.bound, strict=target.op in {"<", ">"})
 
 
+def reported_metrics(ruleset: Ruleset) -> tuple[Metric, ...]:
+    """The metrics that a report is held against under a ruleset: its targets that are one of the four.
+
+    Args:
+        ruleset: Of a file, of expressions, or of `of_metrics`, whose metrics these are.
+    """
+    return tuple(metric for target in ruleset.targets if (metric := metric_of(target)) is not None)
+
+
 def meets(target: Target, figure: float) -> bool:
     """Whether a figure meets a target of a ruleset: as its metric says, where it is one of the four.
 

@@ -75,6 +75,15 @@ def test_the_same_server_twice_does_not_differ(loadgen: Loadgen, runs: dict[str,
     assert json.loads(done.stdout)["unlike"] == []
 
 
+def test_tails_and_generation_speed_are_rows_by_default(loadgen: Loadgen, runs: dict[str, Path]) -> None:
+    """With a figure of either run and their change; without any option."""
+    done = loadgen("compare", runs["once"], runs["slower"])
+    for name in ("ttft:p(95)", "latency:p(95)", "generation_tps:mean"):
+        figures, change = (line.split() for line in done.stdout.splitlines() if line.startswith(name))
+        assert float(figures[2].replace(",", "")) > 0
+        assert change[-1] != "-"
+
+
 def test_a_server_that_is_a_fifth_slower_is_found(
     loadgen: Loadgen, runs: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -159,6 +159,28 @@ def test_a_series_is_no_run(server: MockProcess, tmp_path: Path) -> None:
         loadgen.open_run(tmp_path)
 
 
+def test_benchmarks_are_asked_and_scored(tmp_path: Path) -> None:
+    """With the options of `loadgen accuracy`; the report has the scores, and SQL each of them."""
+    questions = tmp_path / "faq.jsonl"
+    lines = [{"user_prompt": f"{number} + 1?", "ground_truth": str(number + 1)} for number in range(4)]
+    questions.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    answers = [{"prompt": line["user_prompt"], "reply": line["ground_truth"]} for line in lines[:3]]
+    replies = tmp_path / "replies.jsonl"
+    replies.write_bytes(b"\n".join(map(orjson.dumps, answers)))
+    with loadgen.mock(ttft="5ms", itl="0", replies=replies) as mock:
+        asked = loadgen.accuracy(str(questions), url=mock.url, model="m", out=tmp_path / "run", repeats=2)
+    (score,) = asked.report().accuracy
+    assert (score["task"], score["questions"], score["issued"], score["value"]) == (
+        str(questions),
+        4,
+        8,
+        0.75,
+    )
+    assert asked.sql("SELECT count(*), sum(value) FROM scores").fetchall() == [(8, 6.0)]
+    with pytest.raises(loadgen.UsageError, match="gsm9k"):
+        loadgen.accuracy("gsm9k", url="http://127.0.0.1:9", model="m")
+
+
 def test_in_a_running_event_loop(server: MockProcess, tmp_path: Path) -> None:
     """As in a notebook's kernel."""
 

@@ -17,8 +17,10 @@ from rulesets import (
     TargetError,
     Throughput,
     judge,
+    of_expressions,
     of_metrics,
     parse,
+    reported_metrics,
     unparse,
 )
 from rulesets.metric import meets, metric_of
@@ -126,6 +128,14 @@ def test_the_verdict_asks_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     assert statuses == {"ttft:p(99)<=500ms": "PASS", "tpot:p(99)<=50ms": "FAIL"}
     monkeypatch.setattr(TTFT, "is_valid", lambda *_: False)
     assert judge(rules, run).rows[0].status == "FAIL"
+
+
+def test_the_metrics_that_a_ruleset_reports() -> None:
+    """Those of its targets that are one of the four, strict where the operator is."""
+    metrics = [Throughput(10), TTFT(500), TPOT(50, strict=True)]
+    assert reported_metrics(of_metrics(metrics)) == tuple(metrics)
+    rules = of_expressions(["ttft:p(99)<=500ms", "itl:max<1s", "qps>10", "tps:delta>-3%@mw0.05"])
+    assert reported_metrics(rules) == (TTFT(500), Throughput(10, strict=True))
 
 
 def test_a_ruleset_of_metrics() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reporter.compare.metric import DECIDING, FURTHER, metric
+from reporter.compare.metric import BRIEF, DECIDING, FURTHER, metric
 from reporter.errors import OptionError
 from rulesets.statistics.mann_whitney import least_p
 from tests.for_each import for_each
@@ -14,6 +14,14 @@ from tests.for_each import for_each
 def test_the_usual_metrics_are_written_as_they_are_called(text: str) -> None:
     """What is printed can be given to --metric."""
     assert metric(text).name == text
+
+
+@pytest.mark.parametrize(
+    "row", ["ttft:p(95)", "latency:p(95)", "generation_tps:mean", "ttft:mean", "latency:mean", "ttft:p(50)"]
+)
+def test_what_the_console_shows_without_being_asked(row: str) -> None:
+    """Tails, and the generation speed of a request, as well as what decides."""
+    assert row in {*DECIDING, *BRIEF}
 
 
 @pytest.mark.parametrize(
