@@ -200,6 +200,8 @@ class SessionOptions(ScoringOptions, total=False):
     """What TPOT divides by. Default: the number n of output tokens, less 1."""
     tpot_end: Literal["last_token", "complete"] | None
     """Where the time ends that TPOT divides. Default: last_token."""
+    sample_results: Literal["jsonl", "csv", "parquet"] | None
+    """Write a row per request into the run's folder: samples.jsonl, .csv or .parquet."""
 
 
 class RunOptions(SessionOptions, total=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -9,11 +10,21 @@ import pytest
 
 from loadgen.cli.export import export
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.exporting.samples import lay_samples
+from loadgen.sessions.observer import Observer
 from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.settings.export import ExportSettings
+from reporter.costs.prices import read_prices
+from reporter.report_options import ReportOptions
 
 if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
     from pathlib import Path
+
+    from loadgen.mock_endpoint.process import MockProcess
+
+    Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_the_results_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,3 +65,46 @@ def test_a_series_is_refused(tmp_path: Path) -> None:
     folder_of(tmp_path / "sweep", series, 0).mkdir(parents=True)
     with pytest.raises(UsageError, match="export each of its runs"):
         export(ExportSettings(run=tmp_path / "sweep", samples=tmp_path / "s.csv"))
+
+
+def test_a_run_leaves_its_results_in_its_folder(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
+    """In the format that `--sample-results` names, with what `loadgen export` would write."""
+    endpoint = ("--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key")
+    done = loadgen(
+        "perf", *endpoint, "-n", 5, "--sample-results", "jsonl", "--on-invalid", "warn", "--out", "run"
+    )
+    assert done.returncode == 0, done.stderr
+    export(ExportSettings(run=tmp_path / "run", samples=tmp_path / "exported.jsonl"))
+    written = (tmp_path / "run" / "samples.jsonl").read_bytes()
+    assert len(written.splitlines()) == 5
+    assert (written == (tmp_path / "exported.jsonl").read_bytes()) is True
+
+
+def test_results_that_cannot_be_written_end_no_run(made_run: Path, tmp_path: Path) -> None:
+    """The log has them; a note says how to write them again. A model without a price has no cost."""
+    notes = Notes()
+    run = tmp_path / "run"
+    shutil.copytree(made_run, run)
+    (run / "samples.csv").mkdir()
+    lay_samples(run, "csv", ReportOptions(), "small-model", notes)
+    assert "loadgen export" in notes.said[0]
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(
+        "{schema: prices/1, source: a test, date: 2026-01-01, models: [{model: other, input: 1, output: 1}]}"
+    )
+    lay_samples(run, "jsonl", ReportOptions(prices=read_prices(prices)), "small-model", notes)
+    assert len(notes.said) == 1
+    rows = (run / "samples.jsonl").read_bytes().splitlines()
+    assert {orjson.loads(row)["cost_usd"] for row in rows} == {None}
+
+
+class Notes(Observer):
+    """Keeps what it is notified of."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, text: str, *, apart: bool = False) -> None:
+        """Keep a note."""
+        del apart
+        self.said.append(text)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.observer import SILENT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loadgen.sessions.observer import Observer
     from loadgen.sessions.settings.export import ExportSettings
+    from reporter.report_options import ReportOptions
+    from reporter.sample_results import ResultOptions
+    from reporter.tokens import Tokenizer
 
 
 def write_samples(settings: ExportSettings, file: Path) -> int:
@@ -24,10 +29,8 @@ def write_samples(settings: ExportSettings, file: Path) -> int:
         OptionError: Its ending is of no known format, or the scoring pass or price does not exist.
         LogError: The run cannot be read.
     """
-    from loadgen.sessions.run.report import started_with
     from loadgen.sessions.settings.prices import load as load_prices
     from loadgen.sessions.settings.tokenizer import load as load_tokenizer
-    from reporter.reporter import DEFAULT, MetricsReporter
     from reporter.sample_results import ResultOptions, require_format
 
     require_format(file)
@@ -41,10 +44,39 @@ def write_samples(settings: ExportSettings, file: Path) -> int:
         scoring_pass=settings.scoring_pass,
         prices=load_prices(settings.prices),
     )
-    rules, _ = started_with(settings.run)
+    return _written(settings.run, file, options, load_tokenizer(settings.tokenizer))
+
+
+def lay_samples(
+    folder: Path, form: str, options: ReportOptions, model: str, observer: Observer = SILENT
+) -> None:
+    """Write the results of a run into its folder, as `samples.jsonl`, `samples.csv` or `samples.parquet`.
+
+    A file that cannot be written is no reason to fail: the log has everything.
+
+    Args:
+        folder: The run's.
+        form: `jsonl`, `csv` or `parquet`.
+        options: The tokenizer and the prices of the run's report.
+        model: The run's, which the prices may lack.
+        observer: Hears why a file was not written.
+    """
+    from reporter.sample_results import ResultOptions
+
+    prices = options.prices if options.prices and options.prices.of(model) else None
+    try:
+        _written(folder, folder / f"samples.{form}", ResultOptions(prices=prices), options.tokenizer)
+    except SetupError as error:
+        observer.note(f"note: {error}; write it again with: loadgen export {folder} --samples FILE")
+
+
+def _written(run: Path, file: Path, options: ResultOptions, tokenizer: Tokenizer | None) -> int:
+    from loadgen.sessions.run.report import started_with
+    from reporter.reporter import DEFAULT, MetricsReporter
+
+    rules, _ = started_with(run)
     definitions = rules.definitions if rules else DEFAULT
-    tokenizer = load_tokenizer(settings.tokenizer)
-    with MetricsReporter(settings.run) as reporter:
+    with MetricsReporter(run) as reporter:
         try:
             return reporter.dump_results(file, tokenizer, definitions=definitions, options=options)
         except OSError as error:

@@ -127,6 +127,10 @@ def reported(
             percentiles=None if given is None else percentiles_of(given.definitions.percentiles),
         )
         report = write_report(folder, None, options=options, observer=observer)
+        if given is not None and given.output.sample_results is not None:
+            from loadgen.sessions.exporting.samples import lay_samples
+
+            lay_samples(folder, given.output.sample_results, options, given.model, observer)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from loadgen.sessions.settings.definitions import Summary, Verbose
 from loadgen.sessions.settings.formats import Json
@@ -18,6 +18,13 @@ class OutputSettings:
     out: Annotated[
         Path | None,
         Option(help="Folder of the run. Default: runs/<time>-<model>.", panel=RESULT),
+    ] = None
+    sample_results: Annotated[
+        Literal["jsonl", "csv", "parquet"] | None,
+        Option(
+            help="Write a row per request into the run's folder: samples.jsonl, .csv or .parquet.",
+            panel=RESULT,
+        ),
     ] = None
     summary: Summary = False
     verbose: Verbose = False

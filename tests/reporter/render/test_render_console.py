@@ -390,11 +390,13 @@ def test_one_of_a_thing_is_not_several(a_report: MakeReport) -> None:
     """One prompt, one warm-up request, one conversation."""
     dataset = {"name": "one.jsonl", "sha256": "", "rows": 1, "synthetic": False}
     counts = replace(a_report().counts, warmup=1)
-    text = console.render(a_report(run={"dataset": dataset}, counts=counts))
+    text = console.render(a_report(run=run_facts(dataset=dataset), counts=counts))
     assert "1 prompt of one.jsonl" in text
     assert "after 1 warm-up request\n" in text
     conversations = {**dataset, "conversations": True, "rows": 1319}
-    assert "1,319 conversations of one.jsonl" in console.render(a_report(run={"dataset": conversations}))
+    assert "1,319 conversations of one.jsonl" in console.render(
+        a_report(run=run_facts(dataset=conversations))
+    )
 
 
 def test_markup_is_text(a_report: MakeReport) -> None:
