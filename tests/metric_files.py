@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 _ADDED: Final = "Summary | None = field(default=None, kw_only=True)"
-ENDS: Final = {"low": "lower", "high": "upper"}
 
 
 def report(text: str) -> str:
@@ -43,17 +42,22 @@ def metrics_page(text: str) -> str:
 
 def sql_page(text: str) -> str:
     """docs/sql.md, with the columns of `samples` that are metrics; the table before it has all others."""
-    rows = []
-    for metric in REQUEST_METRICS:
-        if metric.per != "request":
-            continue
-        rows.append((f"`{metric.column}`", _phrase(metric)))
-        rows += [(f"`{metric.end_column(end)}`", f"its {ENDS[end]} bound") for end in metric.ends]
+    rows = [
+        (
+            f"`{metric.column}`",
+            ", ".join(f"`{metric.end_column(end)}`" for end in metric.ends),
+            _phrase(metric),
+        )
+        for metric in REQUEST_METRICS
+        if metric.per == "request"
+    ]
     before, heading, section = text.partition("### samples\n")
     own, _, after = section.partition("<!-- metrics -->")
-    for column, _ in rows:
+    for column, *_ in rows:
         own = re.sub(rf"^\| {column} \|.*\n", "", own, flags=re.MULTILINE)
-    return _with_table(f"{before}{heading}{own}<!-- metrics -->{after}", ("column", "meaning"), rows)
+    return _with_table(
+        f"{before}{heading}{own}<!-- metrics -->{after}", ("column", "bounds", "meaning"), rows
+    )
 
 
 def rules_page(text: str) -> str:
