@@ -60,6 +60,8 @@ class CheckInputs:
         contradicted: How many had fewer output tokens, by the server's count, than chunks.
         unended: How many were complete although their HTTP responses did not end in order.
         unasked: Responses that came although no request had asked for them.
+        unencoded: Events whose data the log does not have, because it could not be written as JSON.
+        unencoded_example: The type of one of them.
         silent_chunks: Chunks that named the content and had none; see docs/metrics.md.
         silent_as_tokens: In how many of them they count as tokens.
         silent_as_none: In how many of them they do not.
@@ -117,6 +119,8 @@ class CheckInputs:
     contradicted: int = 0
     unended: int = 0
     unasked: int = 0
+    unencoded: int = 0
+    unencoded_example: str | None = None
     silent_chunks: int = 0
     silent_as_tokens: int = 0
     silent_as_none: int = 0

@@ -136,7 +136,7 @@ def _computed_by(
     )
 
 
-_RESPONSES: Final = ("issuing", "shapes", "refused")
+_RESPONSES: Final = ("issuing", "shapes", "refused", "unencoded")
 Source = Literal["server_usage", "client_tokenizer", "chunks"]
 _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 

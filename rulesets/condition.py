@@ -21,6 +21,7 @@ _WRITTEN: Final = re.compile(
     rf"\s*([A-Za-z]\w*)\s*([<>=!]+)\s*({DECIMAL})\s*([A-Za-z%][\w%/]*)?\s*",
     re.ASCII,
 )
+_OF_GAPS: Final = frozenset(metric.name for metric in TABLE if metric.per == "gap")
 _OF_A_REQUEST: Final = [
     metric.name
     for metric in TABLE
@@ -53,8 +54,8 @@ class Condition:
             TargetError: One of them does not exist, or nothing can meet it; its part is `conditions`.
         """
         name = METRIC_ALIASES.get(metric, metric)
-        if name == "itl":
-            raise _error("a request has many gaps between tokens (itl); tpot is their mean")
+        if name in _OF_GAPS:
+            raise _error(f"a request has many gaps between tokens ({name}); tpot is their mean")
         if name not in _OF_A_REQUEST:
             known = suggestion(metric, [*_OF_A_REQUEST, "e2e"])
             raise _error(f"{metric!r} is no latency of a request; {known}")

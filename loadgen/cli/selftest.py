@@ -6,14 +6,18 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
+from loadgen.driver.client.transports import TRANSPORTS
 from loadgen.sessions import errors
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from rulesets.exit_codes import ExitCode
+
+_ALL: Final = "both"
+"""All transports."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +26,17 @@ if TYPE_CHECKING:
     from loadgen.sessions.conformance.evaluation import RowResult
     from loadgen.sessions.conformance.row import ConformanceRow
 
+    TransportChoice = str
+else:
+    TransportChoice = Literal[(*TRANSPORTS, _ALL)]
+
 
 def selftest(
     *,
     transport: Annotated[
-        Literal["native", "aiohttp", "both"],
+        TransportChoice,
         Option(help="The transport to try."),
-    ] = "both",
+    ] = _ALL,
     protocol: Annotated[
         list[str] | None,
         Option(help="A protocol to try, repeatable; all of them by default."),
@@ -56,7 +64,7 @@ def selftest(
     """
     from loadgen.sessions.conformance.row import rows
 
-    transports = ("native", "aiohttp") if transport == "both" else (transport,)
+    transports = tuple(TRANSPORTS) if transport == _ALL else (transport,)
     judged = _try(rows(only or (), protocol, transports), keep)
     _print(judged, json=json)
     if not all(one.passed for one in judged):

@@ -284,6 +284,19 @@ def _recorder_slow(evidence: CheckInputs) -> Finding | None:
     )
 
 
+def _unencoded(evidence: CheckInputs) -> Finding | None:
+    if not evidence.unencoded:
+        return None
+    return Finding(
+        "data_not_written",
+        "error",
+        f"The data of {evidence.unencoded} events, such as {evidence.unencoded_example}, is not in the log, "
+        "because JSON cannot hold it: what it said is in no figure.",
+        "Record text, numbers, lists and mappings, and text without lone surrogates. The causes: "
+        "SELECT type, data FROM events WHERE data ->> '$.encode_error' IS NOT NULL.",
+    )
+
+
 def _coalesced(evidence: CheckInputs) -> Finding | None:
     if not evidence.chunks or not evidence.coalesced:
         return None
@@ -321,6 +334,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     *undefined.CHECKS,
     _prompts_repeated,
     _recorder_slow,
+    _unencoded,
     _resumed,
     _stale_connections,
     _coalesced,

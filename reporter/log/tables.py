@@ -61,6 +61,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
             CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
         FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
     "credible": None,
+    "unencoded": None,
     "requests": None,
     "windows": None,
     "measured_window": None,

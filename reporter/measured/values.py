@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from rulesets.evidence import Where
     from rulesets.metric_definition import ValueEnd
 
-_GAPS: Final = "itl"
-"""The metric of which a request has many values."""
-
 _REPEATED: Final = frozenset(
     metric.name for metric in REQUEST_METRICS if metric.quantity.kind == "length" or metric.per == "gap"
 )
@@ -82,7 +79,7 @@ class Values:
 
         Of many requests, for each of equal spans of time.
         """
-        many = (self._requests(where) if metric == _GAPS else values) > ONE_BY_ONE
+        many = (self._requests(where) if _is_of_gaps(metric) else values) > ONE_BY_ONE
         span = issued_in(self.log, SPANS) if many else BY_ISSUE
         rows, amount = _rows(metric, condition(where), span, self.end), "fsum(value * weight)"
         if edge is not None:
@@ -158,15 +155,20 @@ class Values:
         return [counts.get(number, 0) for number in range(FINEST)]
 
 
+def _is_of_gaps(metric: str) -> bool:
+    """Whether a request has many values of a metric."""
+    return BY_NAME[metric].per == "gap"
+
+
 def _rows(metric: str, where: str, span: str, end: ValueEnd | None) -> str:
     """SQL for the values, with the span that each belongs to, and how often it is there."""
-    if metric == _GAPS and end:
+    if _is_of_gaps(metric) and end:
         requests = (
             f"SELECT *, ({span})::BIGINT AS span FROM counted "  # noqa: S608 (what a log or a rule has is quoted)
             f"WHERE measured AND status = 'completed' AND {where}"
         )
         return gaps(end, requests)
-    if metric == _GAPS:
+    if _is_of_gaps(metric):
         return (
             "SELECT span, gap_us / 1e3 AS value, count(*) AS weight "  # noqa: S608 (what a log or a rule has is quoted)
             f"FROM (SELECT ({span})::BIGINT AS span, unnest(chunk_gaps_us[2:]) AS gap_us FROM counted "

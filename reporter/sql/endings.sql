@@ -1,6 +1,6 @@
 -- What COMPLETE, ERROR and CANCELLED tell.
 CREATE TABLE endings AS
-SELECT seq, code, chunk_gaps_us, unnest(from_json(nullif(data::VARCHAR, ''), '{
+SELECT seq, code, chunk_gaps_us, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "error": "VARCHAR",
     "message": "VARCHAR",
     "reason": "VARCHAR",

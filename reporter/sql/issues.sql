@@ -1,6 +1,6 @@
 -- What LOADGEN_ISSUE_CALLED tells.
 CREATE TABLE issues AS
-SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
+SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "scheduled_ns": "BIGINT",
     "free_ns": "BIGINT",
     "phase": "VARCHAR",

@@ -1,6 +1,6 @@
 -- What REQUEST_SENT tells.
 CREATE TABLE sends AS
-SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
+SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "reused": "BOOLEAN",
     "connect_ms": "DOUBLE",
     "tls_ms": "DOUBLE",

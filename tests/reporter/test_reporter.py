@@ -151,3 +151,15 @@ def test_a_closed_reporter_looks_again(a_run: Callable[..., Run]) -> None:
     reporter.close()
     assert reporter.create_report().counts.issued == 2
     reporter.close()
+
+
+def test_data_that_json_cannot_hold_is_a_finding(a_run: Callable[..., Run]) -> None:
+    """The log has the cause in its place, and the run is invalid: what it said is in no figure."""
+    run = a_run().answers(20, 40, usage=(1, 2), issue={"reused": object()})
+    run.session(EventType.TELEMETRY, 50, source="\ud800").happens(EventType.COMPLETE, 60, message=object())
+    report = run.ends().report()
+    (finding,) = [one for one in report.findings if one.code == "data_not_written"]
+    assert finding.message.startswith("The data of 3 events, such as COMPLETE, is not in the log")
+    assert not report.validity.valid
+    sound = a_run().answers(20, 40, usage=(1, 2)).ends().report()
+    assert not [one for one in sound.findings if one.code == "data_not_written"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +13,14 @@ TRANSPORTS: Final = {
     "aiohttp": "loadgen.driver.client.aiohttp_transport:AiohttpTransport",
 }
 """Loaded on use: each is called with an endpoint and `Timeouts`."""
+
+MEASURES_BEST: Final = next(iter(TRANSPORTS))
+"""The default; the only one that opens connections ahead."""
+
+if TYPE_CHECKING:
+    TransportName = str
+else:
+    TransportName = Literal[tuple(TRANSPORTS)]
 
 
 def load_transport(name: str) -> Callable[..., Any]:

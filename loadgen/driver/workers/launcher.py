@@ -12,6 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.client.transports import MEASURES_BEST
 from loadgen.driver.system.child import exit_status, start_child
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.system.signals import blocked
@@ -76,7 +77,7 @@ class WorkerLauncher:
         processes: The workers.
     """
 
-    def __init__(self, transport: str = "native") -> None:
+    def __init__(self, transport: str = MEASURES_BEST) -> None:
         self.counter = SharedCounter()
         self.processes: list[WorkerProcess] = []
         self._transport = transport

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
+from loadgen.driver.client.transports import MEASURES_BEST, TransportName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option
 
@@ -27,12 +28,12 @@ class ClientSettings:
         ),
     ] = None
     transport: Annotated[
-        Literal["native", "aiohttp"],
+        TransportName,
         Option(
             help="The HTTP client: native, which measures best, or aiohttp, which supports proxies.",
             panel=CLIENT,
         ),
-    ] = "native"
+    ] = MEASURES_BEST
     connect_ahead: Annotated[
         int,
         Option(
@@ -47,5 +48,5 @@ class ClientSettings:
             raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")
         if not 0 <= self.connect_ahead <= MOST_CONNECTIONS:
             raise UsageError(f"--connect-ahead {self.connect_ahead}: must be from 0 to {MOST_CONNECTIONS}")
-        if self.connect_ahead and self.transport != "native":
+        if self.connect_ahead and self.transport != MEASURES_BEST:
             raise UsageError(f"--connect-ahead: the transport {self.transport} cannot; leave --transport out")

@@ -11,6 +11,7 @@ from reporter.log.database import open_log
 from reporter.measured.evidence import LogEvidence
 from reporter.windows.rate_window import over_defined_window
 from rulesets.client_delay import leaves_open
+from rulesets.metric_table import BY_NAME
 from rulesets.quantity import COMPARE, spell
 from rulesets.ruleset import Ruleset
 
@@ -92,7 +93,7 @@ def _judged(
         case _:
             over, count = _exceeding(target, evidence)
             # Gaps between tokens are counted one by one, and a request that failed has no number of them.
-            counted = target.metric == "itl" or evidence.definitions.failed_requests != "exclude"
+            counted = BY_NAME[target.metric].per == "gap" or evidence.definitions.failed_requests != "exclude"
             lost = 0 if counted else failed
             seen = f"{over} of {count} are over it" + f", and {lost} failed" * bool(lost)
             bad, of = over + lost, count + lost
