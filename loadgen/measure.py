@@ -65,12 +65,13 @@ def accuracy(
     Raises:
         UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
     """
+    from loadgen.sessions.run.tool_model import with_tool_model
     from loadgen.sessions.settings.accuracy import AccuracySettings, with_load
     from loadgen.sessions.settings.prices import load
 
     with one_tree():
         settings = settings_of(AccuracySettings, {**options, "task": tasks})
-        return _measured(with_load(settings), load(settings.prices), progress)
+        return _measured(with_load(with_tool_model(settings)), load(settings.prices), progress)
 
 
 def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:

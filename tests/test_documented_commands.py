@@ -44,7 +44,7 @@ NEEDS = {
     r"--data [Dd]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
     r"capitals": "is run by the page's own test",
     r"hf:|--tokenizer [mN]": "needs Hugging Face's hub",
-    r"https://host": "needs a server that has a key",
+    r"https://host|--model gpt-5-mini$": "needs a server that has a key",
     r"--protocol (sse|sglang|responses)": "needs a server of another protocol",
     r"run suite\.toml$": "needs the server that the file names",
     r"curve|closed/ORG|scores\.json|SWEEP|sweep |starter": "needs a series, or files of its author",

@@ -26,8 +26,9 @@ def accuracy(settings: AccuracySettings) -> None:
     from loadgen.cli.perf import tell
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.run.session import run
+    from loadgen.sessions.run.tool_model import with_tool_model
     from loadgen.sessions.settings.accuracy import with_load
     from loadgen.sessions.settings.prices import load
 
     prices = load(settings.prices)
-    tell(*run(with_load(settings), prices, Terminal(quiet=settings.output.quiet)), settings)
+    tell(*run(with_load(with_tool_model(settings)), prices, Terminal(quiet=settings.output.quiet)), settings)

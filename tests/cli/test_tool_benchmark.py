@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+import loadgen
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run import tool_model
 from loadgen.sessions.run.tool_benchmark import run_benchmark
+from loadgen.sessions.run.tool_model import rate_of, with_tool_model
+from loadgen.sessions.settings.accuracy import AccuracySettings
+from loadgen.sessions.settings.from_python import settings_of
 from loadgen.sessions.vocabulary import tool_sets
+from workloads.task import parse
+from workloads.tool_benchmark import load_model_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +69,50 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
         asyncio.run(
             run_benchmark("4-tool", "mine", data=tmp_path, out=tmp_path / "run", url="x", form="none")
         )
+
+
+def test_a_model_s_file_says_where_it_is_asked(
+    mock: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where --model is its name and there is no URL: provider, key, temperature, and rate."""
+    monkeypatch.setenv("MINE_API_KEY", "sk-right-key")
+    monkeypatch.setattr(tool_model, "_PROVIDERS", {"nowhere": mock.url})
+    (tmp_path / "models__mine.yaml").write_text(MODEL + "tokens_per_minute: 600000\n")
+    lines = [
+        {"id": str(number), "level": "edge", "ask": f"Thanks, {number}!", "expect": []} for number in range(3)
+    ]
+    (tmp_path / "scenarios.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    task = "tool_selection:tools=4-tool,model=mine,levels=edge"
+    asked = loadgen.accuracy(task, model="mine", data=str(tmp_path), out=tmp_path / "run")
+    run = asked.report().run
+    assert (run.model, run.load["kind"]) == ("small-model", "constant")
+    assert 5 < run.load["rate"] < 60
+
+
+def test_limits_of_a_model_bound_the_rate() -> None:
+    """The smaller of requests, and of tokens over those of a question; a load of the user's wins."""
+    task = "tool_selection:tools=8-tool,model=gpt-5-mini"
+    asked = with_tool_model(settings_of(AccuracySettings, {"task": [task], "model": "gpt-5-mini"}))
+    assert (asked.url, asked.model) == (["https://openrouter.ai/api/v1"], "openai/gpt-5-mini")
+    assert (asked.generation.temperature, asked.arrival) == (0.0, "constant")
+    model = load_model_config("gpt-5-mini")
+    by_tokens = rate_of(replace(model, requests_per_minute=None), parse(task), None)
+    assert by_tokens is not None
+    assert float(asked.rate or 0) == min(500 / 60, by_tokens)
+    assert 200_000 / 60 / 3000 < by_tokens < 200_000 / 60 / 300
+    assert (
+        rate_of(replace(model, requests_per_minute=None, tokens_per_minute=None), parse(task), None) is None
+    )
+    own = settings_of(AccuracySettings, {"task": [task], "model": "gpt-5-mini", "concurrency": 2})
+    assert (with_tool_model(own).rate, with_tool_model(own).concurrency) == (None, 2)
+    for other in ({"model": "served"}, {"model": "gpt-5-mini", "url": ["http://x"]}):
+        given = settings_of(AccuracySettings, {"task": [task], **other})
+        assert with_tool_model(given) is given
+
+
+def test_a_model_has_the_name_that_people_use() -> None:
+    """As document-mcp calls it."""
+    assert load_model_config("claude-4.5-haiku") == load_model_config("claude-haiku-4.5")
 
 
 def test_what_there_is_is_listed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import MalformedError
-from workloads.tasks.tool_files import members, read
+from workloads.tasks.tool_files import available, members, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _TEXTS: Final = ("name", "provider", "model_id", "api_key_env")
 _NUMBERS: Final = ("temperature", "requests_per_minute", "tokens_per_minute")
+_ALIASES: Final = {"claude-4.5-haiku": "claude-haiku-4.5"}
 _COSTS: Final = ("input_cost", "output_cost")
 
 
@@ -49,14 +50,16 @@ def model_config(model: str, data: Path | None) -> ModelConfig:
     """Read the file of a model.
 
     Args:
-        model: The file's name in `models`, without its suffix.
+        model: The file's name in `models`, without its suffix, or another name of a packaged one.
         data: The user's folder.
 
     Raises:
         SourceError: The file does not exist.
         MalformedError: It is not what it should be; it must have both costs.
     """
-    path, content = read("models", model, data)
+    alias = _ALIASES.get(model)
+    name = alias if alias is not None and model not in available("models", data) else model
+    path, content = read("models", name, data)
     members(path, "", content, (*_TEXTS, *_NUMBERS, *_COSTS))
     costs = {key: _number(path, content, key, "dollars per million tokens, 0 or more") for key in _COSTS}
     numbers = {key: _number(path, content, key, "0 or more") for key in _NUMBERS if key in content}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.run.tool_model import model_id_of, rate_of, url_of
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -16,12 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workloads.tasks.tool_models import ModelConfig
-
-_PROVIDERS: Final = {
-    "openai": "https://api.openai.com/v1",
-    "openrouter": "https://openrouter.ai/api/v1",
-}
-"""Where providers serve their models."""
 
 _REPORTED: Final = frozenset({ExitCode.PASS, ExitCode.INVALID})
 """The exit codes of a session that has a report."""
@@ -67,7 +62,7 @@ async def run_benchmark(
 
     The session runs in a process of its own, so this works in a running event loop. The key is taken from
     the environment variable that the model's file names. Requests are spread over time where the file
-    has a limit of requests per minute.
+    has limits per minute.
 
     Args:
         tool_set_name: As for `load_tool_set`.
@@ -93,28 +88,20 @@ async def run_benchmark(
         f"tool_selection:tools={tool_set_name},model={model_name},levels={levels},"
         f"descriptions={descriptions},format={form}"
     )
-    if not model.model_id:
-        raise UsageError(f"{model_name}: the model's file has no model_id; add it")
-    arguments = ["accuracy", task, "--url", url or _url(model_name, model), "--model", model.model_id]
-    arguments += ["--out", str(out), "--json", *_options(model, data)]
+    model_id = model_id_of(model_name, model)
+    arguments = ["accuracy", task, "--url", url or url_of(model_name, model), "--model", model_id]
+    arguments += ["--out", str(out), "--json", *_options(model, task, data)]
     return _result(await _run(arguments, _environment(model)))
 
 
-def _url(name: str, model: ModelConfig) -> str:
-    if model.provider not in _PROVIDERS:
-        raise UsageError(
-            f"{name}: the provider {model.provider!r} is not known; give the endpoint's url, or one of "
-            f"{', '.join(_PROVIDERS)}"
-        )
-    return _PROVIDERS[model.provider]
+def _options(model: ModelConfig, task: str, data: Path | None) -> list[str]:
+    from workloads.task import parse
 
-
-def _options(model: ModelConfig, data: Path | None) -> list[str]:
     options = [] if data is None else ["--data", str(data)]
     if model.temperature is not None:
         options += ["--temperature", str(model.temperature)]
-    if model.requests_per_minute:
-        options += ["--rate", str(model.requests_per_minute / 60), "--arrival", "constant"]
+    if (rate := rate_of(model, parse(task), data)) is not None:
+        options += ["--rate", str(rate), "--arrival", "constant"]
     return options
 
 

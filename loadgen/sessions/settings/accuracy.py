@@ -32,10 +32,13 @@ class AccuracySettings(PerfSettings):
     prices: Prices = None
 
 
+def has_load(settings: AccuracySettings) -> bool:
+    """Whether the settings say how the endpoint is loaded."""
+    return settings.offline or any(
+        chosen is not None for chosen in (settings.concurrency, settings.rate, settings.stages)
+    )
+
+
 def with_load(settings: AccuracySettings) -> AccuracySettings:
     """The same session with a load, where none was given."""
-    if settings.offline or any(
-        chosen is not None for chosen in (settings.concurrency, settings.rate, settings.stages)
-    ):
-        return settings
-    return changed(settings, concurrency=CONCURRENCY)
+    return settings if has_load(settings) else changed(settings, concurrency=CONCURRENCY)
