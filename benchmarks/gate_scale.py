@@ -22,7 +22,7 @@ from scorecard import Row, table
 
 from reporter.measured import measured
 from rulesets.definitions import Definitions
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.ruleset import of_expressions
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def judged(log: Path) -> tuple[float, float, str]:
     started = time.perf_counter()
     with measured(log, rules.definitions) as (_, evidence):
         reported = time.perf_counter()
-        rows = judge(rules, evidence).rows
+        rows = evaluate(rules, evidence).rows
         done = time.perf_counter()
         if len(rows) < len(RULES):
             raise SystemExit("a rule has no row")
@@ -107,7 +107,7 @@ def _dearest(log: Path, rules: Ruleset) -> str:
         for target in rules.targets:
             alone = type(evidence)(evidence.log, report)
             started = time.perf_counter()
-            judge(replace(rules, targets=(target,)), alone)
+            evaluate(replace(rules, targets=(target,)), alone)
             taken.append((time.perf_counter() - started, target.id))
     return ", ".join(f"{name} {seconds:.2f} s" for seconds, name in sorted(taken, reverse=True)[:4])
 

@@ -14,7 +14,7 @@ from cores import on_core
 from process_tree import Watch
 
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.sessions.calibration.truth import BesideTruth, MedianAndP99, lateness, lay_beside
+from loadgen.sessions.calibration.truth import ComparedTimes, MedianAndP99, compare_with_truth, lateness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ class TimedRun:
     """
 
     report: Mapping[str, Any]
-    beside: BesideTruth | None
+    beside: ComparedTimes | None
     late: MedianAndP99 | None
     client: Watch
     server: Watch
@@ -119,7 +119,7 @@ def timed_run(
             return TimedRun(report, None, None, client, server)
         truth = mock.truth()
         late = lateness(truth, pace.ttft_ms, pace.gap_ms)
-        return TimedRun(report, lay_beside(out, truth), late, client, server)
+        return TimedRun(report, compare_with_truth(out, truth), late, client, server)
 
 
 def start_on(cores: Cores, pace: Pace) -> Any:

@@ -1,4 +1,4 @@
-"""Sessions as functions: measure, score, sweep, search. Each returns when it is over."""
+"""Sessions as functions: measure, score, sweep, search. Each returns when the session has ended."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def perf(*, progress: Callable[[Progress], None] | None = None, **options: Unpack[PerfOptions]) -> Run:
     """Put load on an endpoint: the session of `loadgen perf`.
 
-    It works in a thread of its own, so that a running event loop (a notebook) is no obstacle. A
-    KeyboardInterrupt ends it in order and is then raised; the log has what was measured.
+    It works in its own thread, also under a running event loop (a notebook). A KeyboardInterrupt stops the
+    run in order and is then raised; the log has what was measured.
 
     Args:
         progress: Called four times a second while requests are issued.
@@ -37,8 +37,8 @@ def perf(*, progress: Callable[[Progress], None] | None = None, **options: Unpac
         The run, whose folder has the log and `report.json`.
 
     Raises:
-        UsageError: The options make no sense, or the endpoint refuses the model.
-        SetupError: The endpoint is not reachable, or this machine cannot put on that load.
+        UsageError: The options are invalid, or the endpoint refuses the model.
+        SetupError: The endpoint is not reachable, or this machine cannot generate that load.
         RunError: The log could not be written to its end.
         KeyboardInterrupt: The session was interrupted.
     """
@@ -52,7 +52,7 @@ def perf(*, progress: Callable[[Progress], None] | None = None, **options: Unpac
 def accuracy(
     *tasks: str, progress: Callable[[Progress], None] | None = None, **options: Unpack[AccuracyOptions]
 ) -> Run:
-    """Ask the questions of benchmarks and score the answers: the session of `loadgen accuracy`.
+    """Send the questions of benchmarks and score the answers: the session of `loadgen accuracy`.
 
     Args:
         *tasks: Benchmarks (`"gsm8k"`, `"mmlu_pro:shots=0"`), or files with questions.
@@ -160,7 +160,7 @@ def search(
         result = run_search(folder, series, secrets, observer)
         if result.stopped is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
-        runs = [Run(trial.outcome.folder) for trial in result.judged]
+        runs = [Run(trial.outcome.folder) for trial in result.evaluated]
         return SearchResult(folder, result.load, result.to_dict(), runs)
 
     return in_background(work, progress)

@@ -123,8 +123,8 @@ class SessionOptions(ScoringOptions, total=False):
     corpus: str | Path | None
     """A text file that prompts are cut from."""
     tokenizer: str | None
-    """Make synthetic prompts of exactly the length asked for, by this tokenizer; with --prompts, count
-    tokens where the server does not.
+    """Make synthetic prompts of exactly the given length, by this tokenizer; with --prompts, count tokens
+    where the server does not.
     """
     ignore_eos: bool | None
     """Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."""
@@ -133,7 +133,7 @@ class SessionOptions(ScoringOptions, total=False):
     cache_dir: str | None
     """Cache of fetched benchmark data. Default: loadgen/data in the user's cache."""
     samples: int | None
-    """Ask N questions of each benchmark, drawn by --seed from all of its groups."""
+    """Send N questions of each benchmark, drawn by --seed from all of its groups."""
     sample_order: Literal["shuffle", "file"] | None
     """How --samples chooses: shuffle draws questions in proportion to the benchmark's groups, file takes
     the first ones. Default: shuffle; with --offset, file.
@@ -328,17 +328,17 @@ class SearchOptions(SessionOptions, total=False):
     ground_truth, and score the answers afterwards; repeatable.
     """
     require: str | Sequence[str] | None
-    """What is to be met, e.g. 'ttft:p(99)<2s'; repeatable."""
+    """A target, e.g. 'ttft:p(99)<2s'; repeatable."""
     out: str | Path | None
     """The folder of all trials; runs/<time>-search by default."""
     within: float | str | None
-    """How near to each other what meets the requirements and what does not have to come."""
+    """How near a load that meets the requirements and one that does not must be."""
     point_duration: float | str | None
-    """How long a thorough trial is at least; it is longer where answers take long, or where a percentile
+    """The least duration of a thorough trial; it is longer where answers take long, or where a percentile
     needs more requests.
     """
     budget: float | str | None
-    """How long the search may take."""
+    """The time budget of the search."""
     cooldown: float | str | None
     """The pause between two trials."""
 
@@ -347,13 +347,13 @@ class ScoreOptions(ScoringOptions, total=False):
     """The keyword arguments of `loadgen.score`."""
 
     reparse: bool | None
-    """Ask no judge, and read again what judges have said; with --judge-model only that one."""
+    """Call no judge, and read existing replies again; with --judge-model only those of that one."""
     grader_timeout: float | str | None
     """The most that grading one answer may take, ten times as much where programs are run."""
     processes: int | None
     """Number of grading processes. Default: one per core."""
     data: str | Path | None
-    """A folder of data, of which graders take models that are not installed: nltk_punkt for ifeval."""
+    """A folder with models that graders need and that are not installed: nltk_punkt for ifeval."""
     pass_number: int | None
     """Score nothing, and report this earlier pass."""
     prices: str | Path | None
@@ -372,7 +372,7 @@ class GateOptions(TypedDict, total=False):
     scenario: str | None
     """The scenario of the ruleset. Default: the one for the run's model and load."""
     require: str | Sequence[str] | None
-    """A target, e.g. 'ttft:p(99)<500ms'; beside a ruleset one more. Repeatable."""
+    """A target, e.g. 'ttft:p(99)<500ms', in addition to the ruleset's. Repeatable."""
     skip: str | Sequence[str] | None
     """Leave a rule, or a group of them, out; the verdict says so. Repeatable."""
     on_invalid: Literal["fail", "warn"] | None
@@ -380,15 +380,15 @@ class GateOptions(TypedDict, total=False):
     and judged). Default: as the run was started.
     """
     baseline: str | Sequence[str] | None
-    """What changes are measured from: a run, its report.json, or a folder of runs. Repeatable."""
+    """The baseline of changes: a run, its report.json, or a folder of runs. Repeatable."""
     also: str | Path | Sequence[str | Path] | None
-    """Another run of the same thing, for rules about changes. Repeatable."""
+    """Another run with the same settings, for rules about changes. Repeatable."""
     accuracy: str | Path | None
     """The run that was scored, or a JSON file of scores."""
     audit: str | Path | None
-    """What audits of the run have left."""
+    """The results of audits of the run."""
     power: str | None
-    """What the system draws: provisioned, nvml or wall, and a figure, e.g. wall:5200."""
+    """The power of the system: provisioned, nvml or wall, and a figure, e.g. wall:5200."""
     c_max: int | None
     """The greatest concurrency of a sweep, as declared: for rules with regions. Default: that of its
     greatest point.

@@ -1,4 +1,4 @@
-"""A run that was made: its report, its log in SQL, its verdict, its comparison with others."""
+"""A run on disk: its report, its log in SQL, its verdict, its comparison with others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def open_run(folder: str | Path) -> Run:
-    """Open a run: one that is over, still running, or was cut off.
+    """Open a run: complete, still running, or cut off.
 
     Args:
         folder: Its folder, or the log in it.
@@ -81,7 +81,7 @@ class Run:
             prices: A file of prices, for the cost.
 
         Raises:
-            UsageError: The log cannot be read, or an argument makes no sense.
+            UsageError: The log cannot be read, or an argument is invalid.
         """
         from loadgen.sessions.run.report import write_report
         from loadgen.sessions.settings.definitions import percentiles_of
@@ -119,7 +119,7 @@ class Run:
             return relation(self._opened(frozenset(big_tables_in(query))), query)
 
     def outputs(self) -> DuckDBPyRelation:
-        """What was asked and answered: a row per measured request with `prompt`, `output` and `error`.
+        """The prompts and answers: a row per measured request with `prompt`, `output` and `error`.
 
         Raises:
             UsageError: The log cannot be read.
@@ -134,7 +134,7 @@ class Run:
         rules: str | Path | Ruleset | Sequence[str] | Iterable[Metric] | None = None,
         **options: Unpack[GateOptions],
     ) -> Verdict:
-        """Hold the run against rules.
+        """Evaluate the run by rules.
 
         Args:
             rules: Targets such as `["ttft:p(99)<500ms"]`, the name or the file of a ruleset, metrics such as
@@ -142,21 +142,22 @@ class Run:
             **options: Those of `loadgen gate`.
 
         Returns:
-            The verdict: `status` is `PASS`, `FAIL`, `INCONCLUSIVE` or `INVALID`, and each of `rows` a rule.
+            The verdict: `status` is `PASS`, `FAIL`, `INCONCLUSIVE` or `INVALID`, and each of `rows` is a
+                rule.
 
         Raises:
-            UsageError: There are no rules, they make no sense, or the log cannot be read.
+            UsageError: There are no rules, they are invalid, or the log cannot be read.
         """
-        from loadgen.sessions.gating.evaluation import judged
+        from loadgen.sessions.gating.evaluation import evaluate
         from loadgen.sessions.settings.from_python import settings_of
         from loadgen.sessions.settings.gate import GateSettings
         from loadgen.sessions.settings.tokenizer import load
 
-        ruleset, given = _rules(rules, dict(options))
+        ruleset, values = _rules(rules, dict(options))
         with one_tree():
-            settings = settings_of(GateSettings, {**given, "run": self.folder})
+            settings = settings_of(GateSettings, {**values, "run": self.folder})
             tokenizer = load(settings.tokenizer)
-            report, _ = judged(self.folder, settings, tokenizer, settings.skip, ruleset)
+            report, _ = evaluate(self.folder, settings, tokenizer, settings.skip, ruleset)
             return cast("Verdict", report.verdict)  # it was evaluated by rules
 
     def compare(

@@ -1,8 +1,8 @@
-"""The answers of a run as graders need them: read from its log, a batch at a time, with what was asked.
+"""The answers of a run as graders need them: read from its log in batches, with their prompts.
 
-Which requests are answers is what the views say (reporter/sql/asked.sql). Their texts are read by the numbers
-of their events and stay as the log has them, so that whoever grades them decodes them: nothing is lost on the
-way, and many processes share the work.
+The views define which requests are answers (reporter/sql/asked.sql). Their texts are read by the numbers of
+their events and stay as in the log, so that the grading processes decode them: nothing is lost, and many
+processes share the work.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 NEEDED: Final = frozenset({"questions", "passes", "scored", "asked", "judge_calls", "prompt_events"})
-"""The tables of `reporter.log.database` that answers are found by."""
+"""The tables of `reporter.log.database` that answers are read from."""
 
 ReadTexts = Callable[[Sequence[int]], Mapping[int, str]]
 """Gives the texts of events, as JSON, by their numbers."""
@@ -39,15 +39,15 @@ _AT_ONCE: Final = 256
 
 
 class JudgeAnswer(NamedTuple):
-    """What a judge said of an answer.
+    """A judge's reply on an answer.
 
     Attributes:
-        scorer: Whose inquiry it was: `TASK/SCORER`.
+        scorer: The scorer that made the inquiry: `TASK/SCORER`.
         inquiry: The key of the inquiry.
         version: Of the judge's prompts.
         model: The model that judged.
-        sampling: What replaced the sampling of the prompts (`temperature=0.7`); empty for nothing.
-        output: The texts of its answer, as the log has them.
+        sampling: The settings that replaced the sampling of the prompts (`temperature=0.7`); empty for none.
+        output: The texts of its reply, as the log has them.
     """
 
     scorer: str
@@ -66,14 +66,14 @@ class Stored:
         sample_uuid: The request.
         task: The task as the user named it.
         question_id: The question.
-        reference: What the answer is held against.
+        reference: The reference of the answer.
         output: The answer: `output`, `reasoning`, `tool_calls`.
         earlier: In a conversation, the answers of the turns before.
-        prompts: What was asked, of a conversation what each turn added.
-        finish_reason: As the server told it.
-        judged: What judges said of it, the latest last.
-        judge_failure: How the latest request to a judge failed, of those that did.
-        done: The scorers that have judged it in the pass that was asked for.
+        prompts: The prompt; of a conversation, the messages that each turn added.
+        finish_reason: The server's finish reason.
+        judged: The judges' replies on it, the latest last.
+        judge_failure: The failure of the latest failed request to a judge.
+        done: The scorers that have scored it in the given pass.
     """
 
     sample_uuid: str
@@ -96,48 +96,50 @@ class Stored:
         """The answer as a scorer sees it.
 
         Args:
-            judge: The version of the prompts of its judge: what was said to them counts, whichever scorer of
-                the task wanted to know.
-            model: The model that judges; None takes whichever judged last.
-            sampling: How it is sampled, as `JudgeAnswer.sampling`; None takes whatever was said last.
+            judge: The version of the prompts of its judge: all replies to them count, whichever scorer of the
+                task made the inquiry.
+            model: The model that judges; None for the latest.
+            sampling: How it is sampled, as `JudgeAnswer.sampling`; None for the latest.
         """
-        said = _output(self.output)
-        earlier = [_output(one) for one in self.earlier]
+        output = _output(self.output)
+        earlier = [_output(stored_output) for stored_output in self.earlier]
         return Answer(
-            text=text(said.get("output")) or "",
-            reasoning=text(said.get("reasoning")),
-            tool_calls=_calls(said.get("tool_calls")),
+            text=text(output.get("output")) or "",
+            reasoning=text(output.get("reasoning")),
+            tool_calls=_calls(output.get("tool_calls")),
             finish_reason=self.finish_reason,
-            messages=tuple(_conversation([_messages(one) for one in self.prompts], earlier)),
-            earlier=tuple(text(one.get("output")) or "" for one in earlier),
+            messages=tuple(_conversation([_messages(prompt) for prompt in self.prompts], earlier)),
+            earlier=tuple(text(earlier_output.get("output")) or "" for earlier_output in earlier),
             judged={
-                one.inquiry: text(_output(one.output).get("output")) or ""
-                for one in self.judged
-                if one.version == judge and model in {None, one.model} and sampling in {None, one.sampling}
+                judge_answer.inquiry: text(_output(judge_answer.output).get("output")) or ""
+                for judge_answer in self.judged
+                if judge_answer.version == judge
+                and model in {None, judge_answer.model}
+                and sampling in {None, judge_answer.sampling}
             },
         )
 
 
 def stored_answers(log: OpenLog, pass_number: int, read: ReadTexts) -> Iterator[list[Stored]]:
-    """All answers of an opened run that can be judged, in the order in which they came, in batches.
+    """All answers of an opened run that can be scored, in the order of arrival, in batches.
 
     Args:
         log: As by `reporter.log.database.open_log`.
-        pass_number: Of the pass that `Stored.done` is about; 0 for none.
+        pass_number: The pass that `Stored.done` is about; 0 for none.
         read: See `texts_of`; only what is read by it may change meanwhile.
 
     Raises:
         LogError: The log is damaged.
     """
     log.load(NEEDED)
-    for found in streamed_figures(log, "answers", _AT_ONCE, {"pass_number": pass_number}):
-        seqs = [seq for one in found for seq in _seqs(one)]
+    for rows in streamed_figures(log, "answers", _AT_ONCE, {"pass_number": pass_number}):
+        seqs = [seq for row in rows for seq in _seqs(row)]
         texts = read(seqs)
-        yield [_stored(one, texts) for one in found]
+        yield [_stored(row, texts) for row in rows]
 
 
 def references(log: OpenLog, read: ReadTexts) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """What the answers to each question are held against, with its task, in the questions' order.
+    """The reference of each question, with its task, in the questions' order.
 
     Args:
         log: An opened run with the table `questions`.
@@ -146,9 +148,9 @@ def references(log: OpenLog, read: ReadTexts) -> Iterator[tuple[str, Mapping[str
     Raises:
         LogError: The log is damaged.
     """
-    found = log.execute("SELECT task, seq FROM questions ORDER BY prompt_id").fetchall()
-    for first in range(0, len(found), _AT_ONCE):
-        batch = found[first : first + _AT_ONCE]
+    rows = log.execute("SELECT task, seq FROM questions ORDER BY prompt_id").fetchall()
+    for first in range(0, len(rows), _AT_ONCE):
+        batch = rows[first : first + _AT_ONCE]
         texts = read([seq for _, seq in batch])
         for task, seq in batch:
             yield task, members(document(_member(texts.get(seq, "{}"), "reference")))
@@ -156,7 +158,7 @@ def references(log: OpenLog, read: ReadTexts) -> Iterator[tuple[str, Mapping[str
 
 @contextmanager
 def texts_of(run: Path) -> Iterator[ReadTexts]:
-    """Read texts of events as long as the context lasts, also while somebody appends to the log.
+    """Read texts of events as long as the context lasts, also while another process appends to the log.
 
     Raises:
         LogError: It is not a log that this version reads.
@@ -175,37 +177,37 @@ def texts_of(run: Path) -> Iterator[ReadTexts]:
         yield read
 
 
-def _seqs(found: Mapping[str, Any]) -> Iterator[int]:
-    yield found["question_seq"]
-    yield found["ended_seq"]
-    yield from found["prompt_seqs"]
-    yield from found["earlier_seqs"]
-    yield from (one["seq"] for one in found["judged"])
+def _seqs(row: Mapping[str, Any]) -> Iterator[int]:
+    yield row["question_seq"]
+    yield row["ended_seq"]
+    yield from row["prompt_seqs"]
+    yield from row["earlier_seqs"]
+    yield from (judge_call["seq"] for judge_call in row["judged"])
 
 
-def _stored(found: Mapping[str, Any], texts: Mapping[int, str]) -> Stored:
+def _stored(row: Mapping[str, Any], texts: Mapping[int, str]) -> Stored:
     return Stored(
-        sample_uuid=found["sample_uuid"],
-        task=found["task"],
-        question_id=found["question_id"] or "",
-        reference=_member(texts.get(found["question_seq"], "{}"), "reference"),
-        output=texts.get(found["ended_seq"], "{}"),
-        earlier=tuple(texts.get(seq, "{}") for seq in found["earlier_seqs"]),
-        prompts=tuple(texts.get(seq, "{}") for seq in found["prompt_seqs"]),
-        finish_reason=found["finish_reason"],
+        sample_uuid=row["sample_uuid"],
+        task=row["task"],
+        question_id=row["question_id"] or "",
+        reference=_member(texts.get(row["question_seq"], "{}"), "reference"),
+        output=texts.get(row["ended_seq"], "{}"),
+        earlier=tuple(texts.get(seq, "{}") for seq in row["earlier_seqs"]),
+        prompts=tuple(texts.get(seq, "{}") for seq in row["prompt_seqs"]),
+        finish_reason=row["finish_reason"],
         judged=tuple(
             JudgeAnswer(
-                one["scorer"] or "",
-                one["inquiry"] or "",
-                one["version"] or "",
-                one["model"] or "",
-                one["sampling"],
-                texts.get(one["seq"], "{}"),
+                judge_call["scorer"] or "",
+                judge_call["inquiry"] or "",
+                judge_call["version"] or "",
+                judge_call["model"] or "",
+                judge_call["sampling"],
+                texts.get(judge_call["seq"], "{}"),
             )
-            for one in found["judged"]
+            for judge_call in row["judged"]
         ),
-        judge_failure=found["judge_failure"],
-        done=frozenset(found["done"]),
+        judge_failure=row["judge_failure"],
+        done=frozenset(row["done"]),
     )
 
 
@@ -219,11 +221,11 @@ def _output(stored: str) -> Mapping[str, Any]:
 
 
 def _calls(value: Any) -> tuple[Mapping[str, Any], ...]:
-    return tuple(one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+    return tuple(call for call in value if isinstance(call, dict)) if isinstance(value, list) else ()
 
 
 def _messages(stored: str) -> list[Mapping[str, Any]]:
-    """What was asked, as chat messages: also where it was asked as a text. Of tokens nothing is known."""
+    """The prompt as chat messages, also if it was a text; empty for tokens."""
     asked = members(document(stored))
     prompt = text(asked.get("prompt"))
     return list(_calls(asked.get("messages"))) if prompt is None else [{"role": "user", "content": prompt}]
@@ -232,7 +234,7 @@ def _messages(stored: str) -> list[Mapping[str, Any]]:
 def _conversation(
     asked: Sequence[Sequence[Mapping[str, Any]]], earlier: Sequence[Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
-    """All that was said before the last answer."""
+    """All messages before the last answer."""
     for turn, messages in enumerate(asked):
         yield from messages
         if turn < len(earlier):

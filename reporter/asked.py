@@ -1,4 +1,4 @@
-"""What an earlier run asked, and when: for whoever is to ask it again."""
+"""The requests of an earlier run with their times, for a replay."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class MeasuredRequest:
     """A measured request.
 
     Attributes:
-        prompt_id: Which prompt it asked.
-        turn: Which turn of its conversation, from 0.
-        conversation: Which one; None for a single question.
-        at_ns: When it was due, on a clock that stands still between the segments of a run.
-        output_tokens: How long its answer was, whoever counted; None where that is not known.
+        prompt_id: The number of its prompt.
+        turn: The turn of its conversation, from 0.
+        conversation: The conversation; None for a single question.
+        at_ns: When it was due, on a clock that stops between the segments of a run.
+        output_tokens: The length of its answer, from any token source; None where that is unknown.
         tags: Columns of its dataset.
         answer: The answer's text and tool calls, of a conversation.
     """
@@ -51,17 +51,19 @@ class MeasuredRequest:
 
 
 def asked(run: Path) -> Iterator[MeasuredRequest]:
-    """The measured requests of a run, in the order in which they were due, whatever became of them.
+    """The measured requests of a run, in the order in which they were due, whatever their outcome.
 
-    Of a request that was interrupted and asked again in a later segment, the later one counts.
+    Of a request that was interrupted and sent again in a later segment, the later one counts.
 
     Raises:
         LogError: There is no log that this version reads, it is damaged, or it has more than `MOST_REQUESTS`.
     """
     with open_log(run, ("outputs",)) as log, blaming(log_path(run)):
-        found = log.execute(_COUNT).fetchone() or (0,)
-        if found[0] > MOST_REQUESTS:
-            raise LogError(f"{run}: {found[0]} requests; of more than {MOST_REQUESTS} none are asked again")
+        count_row = log.execute(_COUNT).fetchone() or (0,)
+        if count_row[0] > MOST_REQUESTS:
+            raise LogError(
+                f"{run}: {count_row[0]} requests; runs of more than {MOST_REQUESTS} cannot be replayed"
+            )
         began_ns = _beginnings(log)
         rows = log.execute(_ASKED)
         while batch := rows.fetchmany(_BATCH_ROWS):
@@ -74,7 +76,7 @@ def asked(run: Path) -> Iterator[MeasuredRequest]:
 
 
 def texts_asked(run: Path) -> dict[tuple[int, int], Any]:
-    """What each prompt of a run was, as the log keeps it, by its number and the turn.
+    """Each prompt of a run as in the log, by its number and the turn.
 
     Raises:
         LogError: There is no log that this version reads, or it is damaged.
@@ -86,9 +88,9 @@ def texts_asked(run: Path) -> dict[tuple[int, int], Any]:
     with readable(log) as uri, blaming(log):
         source = sqlite3.connect(uri, uri=True)
         try:
-            for data, said in source.execute(with_event_codes(_TEXTS)):
+            for data, messages_json in source.execute(with_event_codes(_TEXTS)):
                 issue = orjson.loads(data)
-                texts[issue["prompt_id"], issue.get("turn") or 0] = orjson.loads(said)
+                texts[issue["prompt_id"], issue.get("turn") or 0] = orjson.loads(messages_json)
         except (sqlite3.Error, orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise LogError(f"{log}: the log is damaged ({error})") from error
         finally:
@@ -112,7 +114,7 @@ _TEXTS: Final = """
 
 
 def _beginnings(log: OpenLog) -> dict[int, int]:
-    """What to take off the times of each segment, so that it begins when the one before was over."""
+    """The time to subtract in each segment, so that it begins at the end of the one before."""
     spans = log.execute(
         "SELECT sitting, min(scheduled_ns), max(greatest(scheduled_ns, coalesce(ended_ns, scheduled_ns))) "
         "FROM requests WHERE measured AND scheduled_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
@@ -126,5 +128,5 @@ def _beginnings(log: OpenLog) -> dict[int, int]:
 
 
 def _answer(output: str | None, calls: str | None) -> dict[str, Any]:
-    said: dict[str, Any] = {"content": output or ""}
-    return {**said, "tool_calls": orjson.loads(calls)} if calls else said
+    message: dict[str, Any] = {"content": output or ""}
+    return {**message, "tool_calls": orjson.loads(calls)} if calls else message

@@ -1,9 +1,9 @@
-"""The border between a log and this program: what a log makes go wrong is said to be the log's fault.
+"""The border between a log and this program: errors that a log causes are reported as the log's.
 
-A log may come from anywhere, with anything in any place: text where a number should be, times beyond all
-calendars, JSON of another shape. The libraries that read it and compute from it fail at that in their own
-ways, which are known by their errors. What this program itself makes of a log's values asks for their kind
-(`reporter.kinds`), so that any other error is a bug, and keeps its traceback.
+A log may contain anything: text where a number should be, times beyond all calendars, JSON of another shape.
+The libraries that read it fail at that with their own errors, which are caught here. This program itself
+checks the types of a log's values (`reporter.kinds`), so that any other error is a bug, and keeps its
+traceback.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def blaming(log: Path) -> Iterator[None]:
-    """Have libraries read a log, or compute from it.
+    """Translate errors of libraries that read a log, or compute from it.
 
     Raises:
         LogError: It is damaged, or was not written by this program.
-        NoRoomError: There is no room for what they keep meanwhile.
+        NoRoomError: There is no disk space for temporary data.
     """
     import duckdb
     from adbc_driver_sqlite import dbapi
@@ -40,12 +40,12 @@ def blaming(log: Path) -> Iterator[None]:
             "or set TMPDIR to another folder",
         ) from error
     except (dbapi.Error, duckdb.Error, ArrowException, OSError, UnicodeDecodeError) as error:
-        # What a library says of bytes that are no UTF-8 may quote them, and is then not to be decoded either.
+        # A library's message about bytes that are not UTF-8 may quote them, and then cannot be decoded.
         if isinstance(error, OSError) and error.errno is not None:
-            # Only one without a number is what Arrow makes of an error of the driver that it reads from.
+            # Arrow wraps an error of the driver that it reads from as one without a number.
             raise
         if "KeyboardInterrupt" in str(error):
-            # DuckDB wraps whatever a stream that it reads raises.
+            # DuckDB wraps errors of a stream that it reads.
             raise KeyboardInterrupt from error
         raise LogError(f"{log}: the log is damaged and cannot be read ({_first_line(error)})") from error
 

@@ -1,4 +1,4 @@
-"""How far the figures are in doubt: between which ends each lies, where chunks were read late (docs/log.md).
+"""The uncertainty of figures where chunks were read late: the ends of each (docs/log.md).
 
 Every value lies between its own ends, so every percentile and every mean lies between those of the least and
 of the greatest values: a distribution whose values all grow has no smaller percentile.
@@ -51,7 +51,7 @@ _COUNTED: Final = "SELECT *, 0 AS span FROM counted WHERE measured AND status = 
 
 
 def column(metric: str, end: ValueEnd | None = None) -> str:
-    """The column of `samples` with a metric's values, or with an end of what they can be."""
+    """The column of `samples` with a metric's values, or with an end of their uncertainty."""
     definition = BY_NAME[metric]
     return definition.end_column(end) if end else definition.column
 
@@ -61,13 +61,13 @@ def gaps(end: ValueEnd, requests: str) -> str:
 
     Args:
         end: `low` or `high`.
-        requests: A query of the view `counted`: which requests, and in `span` the part of the run of each.
+        requests: A query of the view `counted`: the requests, with the part of the run of each in `span`.
     """
     return _GAPS.format(end=f"{end}_ms", requests=requests)
 
 
 def are_in_doubt(log: OpenLog) -> bool:
-    """Whether any figure of an opened log is."""
+    """Whether any figure of an opened log is uncertain."""
     ((requests,),) = log.execute(_IN_DOUBT).fetchall()
     return bool(requests)
 
@@ -80,13 +80,13 @@ def bounds(
     *,
     weighted: bool,
 ) -> dict[str, MetricBounds]:
-    """The ends of the figures, by the Report's fields, of those that are in doubt; empty where none is.
+    """The ends of the uncertain figures, by the Report's fields; empty where all are exact.
 
     Args:
         log: An opened log.
         method: How percentiles are taken.
         reported: The summaries that are reported.
-        chosen: Their percentiles.
+        chosen: The percentiles.
         weighted: Whether TPOT is distributed over tokens.
     """
     if not are_in_doubt(log):
@@ -98,14 +98,16 @@ def bounds(
         if weighted:
             by_token = f"SELECT {column('tpot', end)} AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
             ends[column("tpot", end)] = weighted_summary(log, by_token, method, chosen)
-    found = {
+    ends_by_metric = {
         column(name): _bounds(late[name], *(ends[column(name, end)] for end in ENDS)) for name in METRICS
     }
-    found[column("itl")] = _bounds(
+    ends_by_metric[column("itl")] = _bounds(
         None,
         *(weighted_summary(log, gaps(end, _COUNTED), method, chosen) for end in ENDS),
     )
-    return {name: one for name, one in found.items() if one is not None}
+    return {
+        name: metric_bounds for name, metric_bounds in ends_by_metric.items() if metric_bounds is not None
+    }
 
 
 def bounds_by_part(
@@ -116,12 +118,12 @@ def bounds_by_part(
     Args:
         log: An opened log.
         values: A query of `samples` with a column `part`.
-        metrics: Which metrics.
+        metrics: The metrics.
         method: How percentiles are taken.
     """
     if not are_in_doubt(log):
         return {}
-    found: dict[Any, dict[str, MetricBounds]] = {}
+    bounds_of_parts: dict[Any, dict[str, MetricBounds]] = {}
     for metric in metrics:
         low, high = (column(metric, end) for end in ENDS)
         ends = [
@@ -130,9 +132,9 @@ def bounds_by_part(
         ]
         late = log.execute(f"SELECT part, {_DOUBTED.format(low, high)} FROM ({values}) GROUP BY part")  # noqa: S608 (ours)
         for part, count in late.fetchall():
-            if one := _bounds(count, *(summary.get(part) for summary in ends)):
-                found.setdefault(part, {})[column(metric)] = one
-    return found
+            if metric_bounds := _bounds(count, *(summary.get(part) for summary in ends)):
+                bounds_of_parts.setdefault(part, {})[column(metric)] = metric_bounds
+    return bounds_of_parts
 
 
 def _bounds(late: int | None, low: Summary | None, high: Summary | None) -> MetricBounds | None:
@@ -144,7 +146,7 @@ _DOUBTED: Final = "count(*) FILTER ({} < {})"
 
 
 def _late(log: OpenLog) -> dict[str, int]:
-    """How many requests each metric is in doubt of."""
+    """For each metric, the number of requests with an uncertain value."""
     counts = [_DOUBTED.format(column(name, "low"), column(name, "high")) for name in METRICS]
     (row,) = log.execute(f"SELECT {', '.join(counts)} FROM ({COMPLETED})").fetchall()  # noqa: S608 (this program's own)
     return dict(zip(METRICS, row, strict=True))

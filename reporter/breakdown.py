@@ -1,7 +1,7 @@
 """The figures of parts of the requests: by phase, endpoint, turn, stage of the load, and tag of the dataset.
 
-What there is only one of is not broken down: the whole report is about it. Of values there are `MOST_VALUES`
-rows at most, of which the last one then has all the rest.
+A tag with a single value is left out: the whole report is about it. There are at most `MOST_VALUES` rows of
+values; the last one then has all the rest.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 MOST_VALUES: Final = 50
 
 TAKEN: Final = ("phase", "endpoint", "turn", "stage", "time")
-"""What is told apart without a tag. A tag of such a name is called `tag:phase`."""
+"""The breakdowns without a tag. A tag of such a name is called `tag:phase`."""
 
 METRICS: Final = tuple(metric.name for metric in REQUEST_METRICS if metric.in_parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What completed and arrived in a span of time."""
+    """The requests and tokens that completed in a span of time."""
 
     completions: int = 0
     output_tokens: float | None = None
@@ -43,12 +43,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """A way to tell requests apart.
+    """A way to break requests down.
 
     Attributes:
-        value: SQL over `samples` for the text that a part has in common.
+        value: SQL over `samples` for the common text of a part.
         order: SQL for what the parts are sorted by, in ascending order.
-        done: What was done of each value, in the window or in its own time.
+        done: The completions of each value, in the window or in its own time.
         seconds: How long the window is; None where each value has its own time.
         where: SQL for the requests that it is about.
     """
@@ -66,23 +66,23 @@ def breakdown(
     counts: RequestCounts,
     method: PercentileMethod,
 ) -> dict[str, list[PartReport]]:
-    """Break the requests down by everything that tells them apart.
+    """Break the requests down in every way that the log allows.
 
     Args:
         log: An opened log; rates of endpoints, turns and tags are counted over its window.
         load: The settings' load.
-        counts: Of the whole run.
+        counts: The counts of the whole run.
         method: How percentiles are taken.
     """
-    found = {"phase": _by_phase(log)} if counts.warmup else {}
-    found |= {name: _of_window(log, *sql) for name, sql in _told_apart(log).items()}
+    ways = {"phase": _by_phase(log)} if counts.warmup else {}
+    ways |= {name: _of_window(log, *sql) for name, sql in _told_apart(log).items()}
     if by := _by_stage(log, load):
-        found["stage"] = by
-    return {name: _parts(log, by, method) for name, by in found.items()}
+        ways["stage"] = by
+    return {name: _parts(log, by, method) for name, by in ways.items()}
 
 
 def _told_apart(log: OpenLog) -> dict[str, tuple[str, str]]:
-    """The SQL for the value of what the log tells requests apart by, and for the order of its parts."""
+    """For each way, the SQL for the value of a part, and for the order of parts."""
     endpoints, turns = log.execute(
         "SELECT count(DISTINCT endpoint_index), count(turn) FROM requests WHERE measured",
     ).fetchall()[0]
@@ -90,12 +90,12 @@ def _told_apart(log: OpenLog) -> dict[str, tuple[str, str]]:
         "SELECT DISTINCT unnest(json_keys(tags)) AS tag FROM requests WHERE measured AND tags IS NOT NULL "
         "ORDER BY tag",
     ).fetchall()
-    found = {"endpoint": ("endpoint", _FREQUENT)} if endpoints > 1 else {}
+    columns = {"endpoint": ("endpoint", _FREQUENT)} if endpoints > 1 else {}
     if turns:
-        found["turn"] = ("turn::VARCHAR", "min(turn)")
+        columns["turn"] = ("turn::VARCHAR", "min(turn)")
     for (tag,) in tags:
-        found[f"tag:{tag}" if tag in TAKEN else tag] = (value_of_tag(tag), _FREQUENT)
-    return found
+        columns[f"tag:{tag}" if tag in TAKEN else tag] = (value_of_tag(tag), _FREQUENT)
+    return columns
 
 
 _FREQUENT: Final = "-count(*)"
@@ -112,7 +112,7 @@ def _of_window(log: OpenLog, value: str, order: str) -> By:
 
 
 def _by_phase(log: OpenLog) -> By:
-    """The warm-up in its own time, and what was measured in the window."""
+    """The warm-up in its own time, and the measured requests in the window."""
     measured = _of_window(log, "'performance'", _FREQUENT)
     warmup = log.execute(
         "SELECT (SELECT count(*) FROM samples WHERE phase = 'warmup' AND status = 'completed'), "
@@ -124,7 +124,7 @@ def _by_phase(log: OpenLog) -> By:
 
 
 def _by_stage(log: OpenLog, load: Mapping[str, Any]) -> By | None:
-    """Stages by when requests were due, with what was done while each lasted."""
+    """Stages by when requests were due, with the completions during each."""
     spans = list(stage_spans(log, stages_of(load)))
     if not spans:
         return None
@@ -189,8 +189,8 @@ def _part(
     issued, completed, failed, cancelled = counted
     ended = completed + failed + cancelled
     done = [by.done[value] for value in values if value in by.done]
-    seconds = sum(one.seconds for one in done) if by.seconds is None else by.seconds
-    tokens = [one.output_tokens for one in done if one.output_tokens is not None]
+    seconds = sum(span.seconds for span in done) if by.seconds is None else by.seconds
+    tokens = [span.output_tokens for span in done if span.output_tokens is not None]
     return PartReport(
         value=values[0] if len(values) == 1 else None,
         values=len(values),
@@ -200,7 +200,7 @@ def _part(
         cancelled=cancelled,
         error_rate=failed / ended if ended else None,
         duration_s=seconds or None,
-        qps=sum(one.completions for one in done) / seconds if seconds else None,
+        qps=sum(span.completions for span in done) / seconds if seconds else None,
         output_tps=sum(tokens) / seconds if seconds and (tokens or not completed) else None,
         **summaries,
         bounds=bounds,

@@ -23,7 +23,7 @@ _VALUES_AT_ONCE: Final = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """What one pass over a column brings."""
+    """The totals of one pass over a column."""
 
     count: int
     mean: float
@@ -46,11 +46,14 @@ class _PercentileList:
 
     def figures(self, values: Sequence[float], count: int) -> dict[str, Any]:
         """The fields of a Summary, from the values of the ranks that are needed."""
-        at = dict(zip(self.needed(count), values, strict=True))
+        value_of_rank = dict(zip(self.needed(count), values, strict=True))
 
         def taken(shares: Mapping[str, Fraction]) -> dict[str, float]:
             places = {name: position(self.method, count, p) for name, p in shares.items()}
-            return {name: place.between(at[place.below], at[place.above]) for name, place in places.items()}
+            return {
+                name: place.between(value_of_rank[place.below], value_of_rank[place.above])
+                for name, place in places.items()
+            }
 
         return {**taken(PERCENTILES), "percentiles": {} if self.chosen is PERCENTILES else taken(self.chosen)}
 
@@ -65,11 +68,11 @@ def summaries(
     """Summarise columns of a query, in a few passes for all of them.
 
     Args:
-        log: What to ask.
+        log: The log.
         values: The query; NULLs are left out, in each column for itself.
         columns: Their names.
         method: How percentiles are taken.
-        chosen: Which percentiles there are to be in `Summary.percentiles`, if not those of its fields.
+        chosen: The percentiles of `Summary.percentiles`, if not those of its fields.
 
     Returns:
         By the columns' names; None for one without values.
@@ -79,9 +82,11 @@ def summaries(
         values,
         [f"[count({name}), fsum({name}) / count({name}), min({name}), max({name})]" for name in columns],
     )
-    known = {name: _totals(*figures) for name, figures in zip(columns, totals, strict=True) if figures[0]}
-    found = _with_totals(log, values, known, _PercentileList(method, chosen))
-    return {name: found.get(name) for name in columns}
+    totals_by_name = {
+        name: _totals(*figures) for name, figures in zip(columns, totals, strict=True) if figures[0]
+    }
+    summaries_by_name = _with_totals(log, values, totals_by_name, _PercentileList(method, chosen))
+    return {name: summaries_by_name.get(name) for name in columns}
 
 
 def weighted_summary(
@@ -93,7 +98,7 @@ def weighted_summary(
     """Summarise a column `value` of which each counts as often as the column `weight` says, a whole number.
 
     Args:
-        log: What to ask.
+        log: The log.
         values: The query; NULLs among the values are left out.
         method: How percentiles are taken.
         chosen: As for `summaries`.
@@ -114,16 +119,16 @@ def weighted_summary(
     )
     if not totals[0]:
         return None
-    one, ranks = _totals(*totals), _PercentileList(method, chosen)
-    square, *at = _row(
+    column_totals, ranks = _totals(*totals), _PercentileList(method, chosen)
+    square, *values_of_ranks = _row(
         log,
         f"SELECT *, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto {values}",
         [
-            f"fsum(weight * (value - {one.mean!r}::DOUBLE) ** 2)",
-            *(f"min(value) FILTER (upto > {rank})" for rank in ranks.needed(one.count)),
+            f"fsum(weight * (value - {column_totals.mean!r}::DOUBLE) ** 2)",
+            *(f"min(value) FILTER (upto > {rank})" for rank in ranks.needed(column_totals.count)),
         ],
     )
-    return _summary(one, square, at, ranks)
+    return _summary(column_totals, square, values_of_ranks, ranks)
 
 
 def _totals(count: float, mean: float, low: float, high: float) -> _Totals:
@@ -131,20 +136,22 @@ def _totals(count: float, mean: float, low: float, high: float) -> _Totals:
     return _Totals(int(count), min(max(mean, low), high), low, high)
 
 
-def _summary(one: _Totals, square: float, at: Sequence[float], ranks: _PercentileList) -> Summary:
+def _summary(
+    column_totals: _Totals, square: float, values_of_ranks: Sequence[float], ranks: _PercentileList
+) -> Summary:
     """Summarise, with the squares around a mean that is known: exact where a single pass would cancel."""
     return Summary(
-        count=one.count,
-        mean=one.mean,
-        std=None if one.count == 1 else float((square / (one.count - 1)) ** 0.5),
-        min=one.low,
-        max=one.high,
-        **ranks.figures(at, one.count),
+        count=column_totals.count,
+        mean=column_totals.mean,
+        std=None if column_totals.count == 1 else float((square / (column_totals.count - 1)) ** 0.5),
+        min=column_totals.low,
+        max=column_totals.high,
+        **ranks.figures(values_of_ranks, column_totals.count),
     )
 
 
 def ranks_needed(count: int, method: PercentileMethod) -> list[int]:
-    """The ranks of the values that the percentiles of so many are taken from, in ascending order."""
+    """The ranks of the values that the percentiles of `count` values are taken from, in ascending order."""
     return _PercentileList(method).needed(count)
 
 
@@ -154,33 +161,39 @@ def percentiles(values: Sequence[float], count: int, method: PercentileMethod) -
 
 
 def _with_totals(
-    log: OpenLog, values: str, known: Mapping[str, _Totals], ranks: _PercentileList
+    log: OpenLog, values: str, totals_by_name: Mapping[str, _Totals], ranks: _PercentileList
 ) -> dict[str, Summary]:
     """Summarise columns whose totals are known, as many at once as memory has room for.
 
     DuckDB's discrete quantile of (rank + 1/2) / n is the value of that rank, whichever way it rounds.
     """
-    found: dict[str, Summary] = {}
-    for names in _batches(known):
+    summaries_by_name: dict[str, Summary] = {}
+    for names in _batches(totals_by_name):
         asked = [
-            f"fsum(({name} - {one.mean!r}::DOUBLE) ** 2), "
-            f"quantile_disc({name}, {_shares(one, ranks)}::DOUBLE[])"
-            for name, one in names.items()
+            f"fsum(({name} - {column_totals.mean!r}::DOUBLE) ** 2), "
+            f"quantile_disc({name}, {_shares(column_totals, ranks)}::DOUBLE[])"
+            for name, column_totals in names.items()
         ]
         figures = iter(_row(log, values, asked))
-        found |= {name: _summary(one, next(figures), next(figures), ranks) for name, one in names.items()}
-    return found
+        summaries_by_name |= {
+            name: _summary(column_totals, next(figures), next(figures), ranks)
+            for name, column_totals in names.items()
+        }
+    return summaries_by_name
 
 
-def _batches(known: Mapping[str, _Totals]) -> Iterator[dict[str, _Totals]]:
-    at_once = max(1, _VALUES_AT_ONCE // max((one.count for one in known.values()), default=1))
-    columns = iter(known.items())
+def _batches(totals_by_name: Mapping[str, _Totals]) -> Iterator[dict[str, _Totals]]:
+    at_once = max(
+        1,
+        _VALUES_AT_ONCE // max((column_totals.count for column_totals in totals_by_name.values()), default=1),
+    )
+    columns = iter(totals_by_name.items())
     while batch := dict(islice(columns, at_once)):
         yield batch
 
 
-def _shares(one: _Totals, ranks: _PercentileList) -> list[float]:
-    return [(rank + 0.5) / one.count for rank in ranks.needed(one.count)]
+def _shares(column_totals: _Totals, ranks: _PercentileList) -> list[float]:
+    return [(rank + 0.5) / column_totals.count for rank in ranks.needed(column_totals.count)]
 
 
 def _row(log: OpenLog, values: str, figures: Sequence[str]) -> tuple[Any, ...]:

@@ -1,41 +1,41 @@
-"""What can be wrong with a question to the reporter.
+"""The exceptions of the reporter.
 
     ReporterError
-    ├── QueryError    the SQL is wrong, or asks for more than there is room for
-    ├── OptionError   an option of the report that there is none of
-    ├── NotARunError  what should be a run, a report of one, or a folder of them, is none
-    ├── PriceError    what should be a table of prices is none
-    ├── HeadlineError a figure of a benchmark whose SQL is no aggregate of its scores
+    ├── QueryError    the SQL is wrong, or needs more memory than there is
+    ├── OptionError   an option of the report that does not exist
+    ├── NotARunError  a path that is not a run, a report of one, or a folder of them
+    ├── PriceError    a file that is not a table of prices
+    ├── HeadlineError a figure of a benchmark whose SQL is not an aggregate of its scores
     └── NoRoomError   no memory, and no disk in its place, for what is computed
 
-What is wrong with a log is told by `recorder.errors.LogError`.
+Errors of a log are `recorder.errors.LogError`.
 """
 
 from __future__ import annotations
 
 
 class ReporterError(Exception):
-    """Anything that the reporter raises of its own."""
+    """The base of the reporter's exceptions."""
 
 
 class QueryError(ReporterError):
-    """The SQL is wrong, or asks for more than there is room for."""
+    """The SQL is wrong, or needs more memory than there is."""
 
 
 class OptionError(ReporterError):
-    """An option of the report that there is none of."""
+    """An option of the report that does not exist."""
 
 
 class NotARunError(ReporterError):
-    """What should be a run, a report of one, or a folder of them, is none."""
+    """A path that is not a run, a report of one, or a folder of them."""
 
 
 class HeadlineError(ReporterError):
-    """A figure of a benchmark whose SQL is no aggregate of its scores."""
+    """A figure of a benchmark whose SQL is not an aggregate of its scores."""
 
 
 class PriceError(ReporterError):
-    """What should be a table of prices is none."""
+    """A file that is not a table of prices."""
 
 
 class NoRoomError(ReporterError):

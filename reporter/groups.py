@@ -18,8 +18,8 @@ _GROUPED: Final = """
     WHERE value IS NOT NULL AND part IS NOT NULL
     GROUP BY part"""
 
-# Sums over sorted lists come to the same, in whatever order requests stand in the log. The mean is a column
-# before deviations from it are taken: as an alias it would be computed anew for each of them.
+# Sums over sorted lists are equal for any order of requests in the log. The mean is a column before
+# deviations from it are taken: as an alias it would be computed again for each of them.
 _FIGURES: Final = """
     SELECT
         part,
@@ -61,7 +61,7 @@ def summaries_by_group(
             std=std,
             min=low,
             max=high,
-            **percentiles(at, count, method),
+            **percentiles(values_of_ranks, count, method),
         )
-        for part, count, mean, std, low, high, at in groups
+        for part, count, mean, std, low, high, values_of_ranks in groups
     }

@@ -1,4 +1,4 @@
-"""Values of a log's JSON where they are of the kind that they should be; else they are as good as missing."""
+"""Values of a log's JSON by type; a value of another type counts as missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def document(stored: str) -> Any:
     """The value of a JSON text.
 
     Raises:
-        LogError: It is none.
+        LogError: It is not JSON.
     """
     try:
         return orjson.loads(stored)
@@ -28,7 +28,7 @@ def text(value: Any) -> str | None:
 
 def texts(value: Any) -> list[str]:
     """The texts of a list; none of anything else."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item_text for item_text in value if isinstance(item_text, str)] if isinstance(value, list) else []
 
 
 def whole(value: Any) -> int | None:

@@ -91,8 +91,8 @@ def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[st
         rules: The ruleset, and what of it is left out.
     """
     from reporter.measured.evidence import LogEvidence
-    from rulesets.evaluation import judge
+    from rulesets.evaluation import evaluate
 
     ruleset, skip = rules
-    verdict = judge(ruleset, LogEvidence(log, report), skip=skip)
+    verdict = evaluate(ruleset, LogEvidence(log, report), skip=skip)
     return replace(report, verdict=verdict)

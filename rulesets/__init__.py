@@ -1,6 +1,6 @@
 """The rules: targets in, verdict out. Judges plain data and imports nothing of ours.
 
-A name is imported when it is first asked for, so that who only needs definitions loads no judge.
+A name is imported on first use, so that using only the definitions does not load the evaluation.
 """
 
 from importlib import import_module
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rulesets.demands import ValidityDemand
     from rulesets.errors import ExpressionError, RulesetError, RulesetFileError, TargetError
-    from rulesets.evaluation import judge
+    from rulesets.evaluation import evaluate
     from rulesets.expression import parse, unparse
     from rulesets.loading import load
     from rulesets.metric import (
@@ -43,8 +43,8 @@ __all__ = [
     "ValidityDemand",
     "Verdict",
     "VerdictRow",
+    "evaluate",
     "exit_code",
-    "judge",
     "load",
     "of_expressions",
     "of_metrics",
@@ -56,7 +56,7 @@ __all__ = [
 _HOMES = {
     "demands": ("ValidityDemand",),
     "errors": ("ExpressionError", "RulesetError", "RulesetFileError", "TargetError"),
-    "evaluation": ("judge",),
+    "evaluation": ("evaluate",),
     "expression": ("parse", "unparse"),
     "loading": ("load",),
     "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput", "of_metrics", "reported_metrics"),

@@ -24,49 +24,49 @@ def names() -> Sequence[str]:
     return [f"{name}@{version}" for name, versions in sorted(_builtin().items()) for version in versions]
 
 
-def find(reference: Path | str, beside: Path | None = None) -> Path:
+def find(reference: Path | str, folder: Path | None = None) -> Path:
     """Find the file of a ruleset.
 
     Args:
         reference: NAME@VERSION, NAME for its newest version, or the path of a file: what has an ending of
-            YAML or a folder before it. A path that is none of these is a file where no ruleset has the name.
-        beside: The folder that a relative path starts from; None for the one that we are in.
+            YAML or a folder before it. Any other text is the path of a file if no ruleset has that name.
+        folder: The folder that a relative path starts from; None for the current one.
 
     Raises:
-        RulesetError: It is neither; the message names the nearest.
+        RulesetError: It is neither a ruleset nor a file; the message names the nearest.
     """
     text = str(reference)
-    path = (beside or Path()) / text
+    path = (folder or Path()) / text
     if isinstance(reference, Path) or os.sep in text or text.endswith(_ENDINGS):
         return path
-    name, at, version = text.partition("@")
+    name, sign, version = text.partition("@")
     versions = _builtin().get(name, {})
-    if versions and not at:
+    if versions and not sign:
         return list(versions.values())[-1]
     if version in versions:
         return versions[version]
     if path.is_file():
         return path
     if versions:
-        known = [f"{name}@{one}" for one in reversed([*versions])]
+        choices = [f"{name}@{number}" for number in reversed([*versions])]
         if not version:
-            raise RulesetError(f"{text!r} names no version; {name} is its newest, which is {known[0]}")
-        raise RulesetError(f"there is no version {version!r} of {name}; {suggestion(text, known)}")
-    known = [*_builtin(), *names()]
+            raise RulesetError(f"{text!r} names no version; {name} is its newest, which is {choices[0]}")
+        raise RulesetError(f"there is no version {version!r} of {name}; {suggestion(text, choices)}")
+    choices = [*_builtin(), *names()]
     raise RulesetError(
-        f"there is no ruleset {text!r}; {suggestion(text, known)} "
+        f"there is no ruleset {text!r}; {suggestion(text, choices)} "
         f"A file is named with its ending, e.g. {text}.yaml"
     )
 
 
 def _builtin() -> Mapping[str, Mapping[str, Path]]:
     """The files that come with the program, by name and version, the newest version last."""
-    found: dict[str, dict[str, Path]] = {}
+    files: dict[str, dict[str, Path]] = {}
     for path in sorted(_BUILTIN.glob("*.yaml"), key=lambda path: _numbers(path.stem)):
         stem = _STEM.fullmatch(path.stem)
         if stem is not None:
-            found.setdefault(stem["name"], {})[stem["version"]] = path
-    return found
+            files.setdefault(stem["name"], {})[stem["version"]] = path
+    return files
 
 
 def _numbers(text: str) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""Which model and scenario of a ruleset a run is judged by."""
+"""The model and scenario of a ruleset that a run is evaluated by."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATTERNS: Final[Mapping[str, frozenset[str]]] = {
     "offline": frozenset({"all_at_once"}),
     "gamma": frozenset({"burst"}),
 }
-"""The patterns of rules that a kind of load can be; of all others the one of its name."""
+"""The load patterns of rules that a kind of load matches; any other kind matches the pattern of its name."""
 
 
 def choose(
@@ -35,7 +35,7 @@ def choose(
     """Choose a model and a scenario.
 
     Args:
-        title: What errors call the ruleset.
+        title: The ruleset's name in error messages.
         entries: The models and scenarios that it has.
         load_of: Gives the load that a model and a scenario prescribe; None for any.
         model: The run's model; None where it is not known.
@@ -47,7 +47,7 @@ def choose(
         The names of a model and of one of its scenarios.
 
     Raises:
-        RulesetError: Nothing there fits, or nothing decides; the message lists what there is.
+        RulesetError: No model or scenario fits, or several do; the message lists them.
     """
     wanted = scenario
     if scenario is not None and "/" in scenario and not _with(entries, scenario):
@@ -60,13 +60,15 @@ def choose(
             f"{title} has no rules for the model {model!r}; {suggestion(model or '', _names(entries))} "
             "Say which with --scenario MODEL/SCENARIO"
         )
-    pairs = [(entry.name, its) for entry in candidates for its in entry.scenarios]
+    pairs = [(entry.name, its_scenario) for entry in candidates for its_scenario in entry.scenarios]
     if wanted is not None:
-        known = list(dict.fromkeys(its for _, its in pairs))
-        pairs = [(name, its) for name, its in pairs if its.lower() == wanted.lower()]
+        scenarios = list(dict.fromkeys(its_scenario for _, its_scenario in pairs))
+        pairs = [
+            (name, its_scenario) for name, its_scenario in pairs if its_scenario.lower() == wanted.lower()
+        ]
         if not pairs:
             of = f" for the model {model!r}{_as_any(candidates)}" if model else ""
-            raise RulesetError(f"{title} has no scenario {wanted!r}{of}; {suggestion(wanted, known)}")
+            raise RulesetError(f"{title} has no scenario {wanted!r}{of}; {suggestion(wanted, scenarios)}")
     if len(pairs) > 1 and pattern is not None:
         alike = _PATTERNS.get(pattern, frozenset({pattern}))
         pairs = [pair for pair in pairs if (load := load_of(*pair)) and load.pattern in alike] or pairs
@@ -81,7 +83,7 @@ def choose(
 
 
 def _models(entries: Sequence[ModelEntry], model: str | None) -> Sequence[ModelEntry]:
-    """The models that a name can mean: what is called so, else what has the alias, else `*`; no name, any."""
+    """The models that a name can mean: by name, else by alias, else `*`; all models without a name."""
     if model is None:
         return entries
     return called(entries, model) or [entry for entry in entries if entry.name == _ANY]
@@ -94,10 +96,10 @@ def _of_size(
     ranges = {pair: load.concurrency if (load := load_of(*pair)) else {} for pair in pairs}
     inside = [
         pair
-        for pair, its in ranges.items()
-        if its and its.get("min", 1) <= concurrency <= its.get("max", concurrency)
+        for pair, bounds in ranges.items()
+        if bounds and bounds.get("min", 1) <= concurrency <= bounds.get("max", concurrency)
     ]
-    return inside or [pair for pair, its in ranges.items() if not its] or list(pairs)
+    return inside or [pair for pair, bounds in ranges.items() if not bounds] or list(pairs)
 
 
 def called(entries: Sequence[ModelEntry], model: str) -> Sequence[ModelEntry]:
@@ -118,7 +120,7 @@ def _as_any(candidates: Sequence[ModelEntry]) -> str:
 
 
 def _with(entries: Sequence[ModelEntry], scenario: str) -> bool:
-    return any(its.lower() == scenario.lower() for entry in entries for its in entry.scenarios)
+    return any(candidate.lower() == scenario.lower() for entry in entries for candidate in entry.scenarios)
 
 
 def _names(entries: Sequence[ModelEntry]) -> Sequence[str]:

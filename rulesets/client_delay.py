@@ -1,8 +1,8 @@
-"""The figures that the client's own delay can change, and which targets it can decide.
+"""The figures that client overhead can change, and the targets that it can decide.
 
-Without rules the TTFT decides whether the delay is too much. If a run is evaluated by rules, the figures of
-those targets decide that the delay can make met or missed: a late p99 does not invalidate a rule about the
-median, nor one whose bound is far away.
+Without rules the TTFT decides whether the overhead is too large. If a run is evaluated by rules, only the
+figures of targets whose outcome the overhead can change decide: a late p99 does not invalidate a rule about
+the median, nor one whose bound is far away.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from rulesets.target import Target
 
 IN_DOUBT: Final = "client_delay_in_doubt"
-"""The code of the finding that stamps are too uncertain to tell whether the delay is too much."""
+"""The code of the finding that stamps are too uncertain to show whether client overhead is too large."""
 
 
 class AffectedFigure(NamedTuple):
-    """A figure that the client's own delay can change.
+    """A figure that client overhead can change.
 
     Attributes:
         metric: `ttft`, `latency`, or `rate` for throughput.
@@ -52,16 +52,16 @@ class AffectedFigure(NamedTuple):
 
 _METRICS: Final = {metric.name: metric.overhead for metric in TABLE if metric.overhead is not None}
 """The metrics of targets that begin before a request is sent, or count requests by time. Times between
-tokens, lengths, counts and scores have none of the client's delay."""
+tokens, lengths, counts and scores contain no client overhead."""
 
 _RANKS: Final = ((50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p999"))
 
 
 def asked_figures(rules: Ruleset | None) -> tuple[AffectedFigure, ...] | None:
-    """The figures that rules ask for; None where the TTFT decides, as it does without rules.
+    """The figures that rules bound; None where the TTFT decides, as it does without rules.
 
     It decides under a locked ruleset too, whose runs must be valid as a whole, and where rules over several
-    runs, or none with a target, ask for figures that are not named here.
+    runs, or rules without a target, need figures that are not named here.
     """
     if rules is None or rules.locked or rules.sweep is not None or not rules.targets:
         return None
@@ -69,8 +69,8 @@ def asked_figures(rules: Ruleset | None) -> tuple[AffectedFigure, ...] | None:
 
 
 def figures_of(target: Target) -> Iterator[AffectedFigure]:
-    """The figures that a target depends on and that the client's own delay can change."""
-    # How many requests meet a condition depends on all of their distribution: its tail stands for it.
+    """The figures that a target depends on and that client overhead can change."""
+    # How many requests meet a condition depends on the whole distribution, represented by its tail.
     for condition in target.conditions:
         if condition.metric in _METRICS:
             yield AffectedFigure(_METRICS[condition.metric], "p99")
@@ -80,7 +80,7 @@ def figures_of(target: Target) -> Iterator[AffectedFigure]:
 
 
 def _stat(stat: str) -> str:
-    """The statistic whose own part is known: of a percentile the next one up."""
+    """The statistic whose overhead is known: for a percentile the next higher one."""
     if not stat.startswith("p"):
         return "p50" if stat == "min" else stat
     percent = float(stat[1:])
@@ -88,7 +88,7 @@ def _stat(stat: str) -> str:
 
 
 def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> bool:
-    """Whether a target depends on a figure of which too much may be the client's own; scores do not.
+    """Whether a target depends on a figure that may contain too much client overhead; scores never do.
 
     Args:
         target: One of the rules.
@@ -101,7 +101,7 @@ def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> 
     if run.get("on_invalid") == "warn" and not ruleset.locked:
         return False
     if asked_figures(ruleset) is None:
-        # Then the run is valid as a whole or not at all.
+        # A locked ruleset requires the run to be valid as a whole.
         return any(finding.get("code") == IN_DOUBT for finding in report.get("findings") or ())
     effects = report.get("own_effect") or {}
     return any(
@@ -111,7 +111,7 @@ def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> 
 
 
 def leaves_open(target: Target, ruleset: Ruleset, run: Evidence) -> bool:
-    """Whether the client's own delay, of which too much may be in a figure, can decide a target.
+    """Whether client overhead that may be too large in a figure can decide a target.
 
     Args:
         target: One of the rules.
@@ -124,7 +124,7 @@ def leaves_open(target: Target, ruleset: Ruleset, run: Evidence) -> bool:
 
 
 def deciding_figures(rules: Ruleset | None, run: Evidence) -> tuple[AffectedFigure, ...] | None:
-    """The figures of the targets that the client's own delay can decide; None as for `asked_figures`."""
+    """The figures of the targets that client overhead can decide; None as for `asked_figures`."""
     if rules is None or asked_figures(rules) is None:
         return None
     targets = [target for target in rules.targets if can_decide(target, values_of(target, run), run.report)]
@@ -132,7 +132,7 @@ def deciding_figures(rules: Ruleset | None, run: Evidence) -> tuple[AffectedFigu
 
 
 def values_of(target: Target, run: Evidence) -> list[float | None]:
-    """The figure of a target, as stamped and at both ends of what it can be; empty if it is not known.
+    """The figure of a target, as stamped and at both ends of what it can be; empty if it is unknown.
 
     A share of good requests also at conditions that are moved by the longest delay, either way: the figures
     that the conditions bound may be that far off.
@@ -142,13 +142,13 @@ def values_of(target: Target, run: Evidence) -> list[float | None]:
     if target.quantity.kind == "good" and longest_ms is not None:
         targets += [_moved(target, -longest_ms), _moved(target, longest_ms)]
     try:
-        return [figures.observe(each, one).value for each in targets for one in (run, *run.ends)]
+        return [figures.observe(each, end).value for each in targets for end in (run, *run.ends)]
     except Unanswerable:
         return []
 
 
 def _moved(target: Target, by_ms: float) -> Target:
-    """The target with other bounds of those conditions that the client's own delay can change."""
+    """The target with other bounds of those conditions that client overhead can change."""
     conditions = (
         replace(condition, value=condition.bound + by_ms, unit="ms")
         if condition.metric in _METRICS
@@ -159,9 +159,9 @@ def _moved(target: Target, by_ms: float) -> Target:
 
 
 def can_decide(target: Target, values: Sequence[float | None], report: Mapping[str, Any]) -> bool:
-    """Whether the client's own delay can be what a target is met or missed by.
+    """Whether client overhead can decide if a target is met.
 
-    A latency would be less by the client's share of it at most, if that were taken out. A first-come server
+    Without the overhead a latency would be shorter by at most the client's part of it. A first-come server
     would have completed no response later if no request had been late, so that a latency from the schedule
     is at most the stamped one and the longest delay of a request. A rate of a closed loop would be at most
     1 / (1 - share) times as high; the same factor is kept as a distance below it. The delay can decide a
@@ -175,9 +175,9 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
         report: As plain values, keyed as report.json is.
     """
     figure = next(figures_of(target), None)
-    known = [value for value in values if value is not None and math.isfinite(value)]
+    finite = [value for value in values if value is not None and math.isfinite(value)]
     no_range = target.delta or target.confidence or (target.where and figure and figure.metric == "rate")
-    if figure is None or no_range or not known or len(known) < len(values):
+    if figure is None or no_range or not finite or len(finite) < len(values):
         return True
     effect = (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat) or {}
     share = effect.get("share_high")
@@ -188,15 +188,15 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     if target.quantity.kind == "good":
         if longest_ms is None or target.stat != "fraction":
             return True
-        ends = (min(known), max(known))
+        ends = (min(finite), max(finite))
     elif target.where:
         if longest_ms is None:
             return True
-        ends = (min(known) - longest_ms, max(known) + longest_ms)
+        ends = (min(finite) - longest_ms, max(finite) + longest_ms)
     elif figure.metric == "rate":
-        ends = (min(known) * (1 - share), max(known) / (1 - share))
+        ends = (min(finite) * (1 - share), max(finite) / (1 - share))
     elif longest_ms is not None:
-        ends = (min(known) - share * max(effect["of_ms"], *known), max(known) + longest_ms)
+        ends = (min(finite) - share * max(effect["of_ms"], *finite), max(finite) + longest_ms)
     else:
         return True
     return len({COMPARE[target.op](value, target.bound) for value in ends}) != 1

@@ -27,7 +27,7 @@ _OF_A_REQUEST: Final = [
     for metric in TABLE
     if metric.in_rules and metric.quantity.kind == "latency" and metric.per == "request"
 ]
-"""Gaps between tokens are many a request: tpot is their mean."""
+"""A request has many gaps between tokens: tpot is their mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Condition:
         if name in _OF_GAPS:
             raise _error(f"a request has many gaps between tokens ({name}); tpot is their mean")
         if name not in _OF_A_REQUEST:
-            known = suggestion(metric, [*_OF_A_REQUEST, "e2e"])
-            raise _error(f"{metric!r} is no latency of a request; {known}")
+            hint = suggestion(metric, [*_OF_A_REQUEST, "e2e"])
+            raise _error(f"{metric!r} is not a latency of a request; {hint}")
         if op not in {"<", "<="}:
             raise _error(f"{name} takes < or <=, not {op!r}: a faster answer must never be a worse one")
         units = METRICS[name].units
@@ -79,11 +79,11 @@ class Condition:
         """Read a condition as it is written: `ttft<500ms`.
 
         Raises:
-            TargetError: It is none; its part is `conditions`.
+            TargetError: The text is not a condition; its part is `conditions`.
         """
         written = _WRITTEN.fullmatch(text)
         if written is None:
-            raise _error(f"{text.strip()!r} is no condition; write one like ttft<500ms")
+            raise _error(f"{text.strip()!r} is not a condition; write one like ttft<500ms")
         return cls.of(metric=written[1], op=written[2], value=float(written[3]), unit=written[4])
 
     @property
@@ -102,12 +102,12 @@ def check(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     Raises:
         TargetError: There are none, or two on one metric.
     """
-    ordered = tuple(sorted(conditions, key=lambda one: _OF_A_REQUEST.index(one.metric)))
+    ordered = tuple(sorted(conditions, key=lambda condition: _OF_A_REQUEST.index(condition.metric)))
     if not ordered:
         raise _error("good needs conditions, e.g. good(ttft<500ms,tpot<50ms)")
-    for one, other in pairwise(ordered):
-        if one.metric == other.metric:
-            raise _error(f"{one} and {other} are both on {one.metric}; leave one out")
+    for condition, other in pairwise(ordered):
+        if condition.metric == other.metric:
+            raise _error(f"{condition} and {other} are both on {condition.metric}; leave one out")
     return ordered
 
 

@@ -1,4 +1,4 @@
-"""How sure a verdict on a target must be: the method, its level, and which limit it looks at.
+"""The confidence that a target demands: the method, its level, and the limit that must meet the bound.
 
 CONF := es[NN] | es[NN]-estimate | ucl[NN][-METHOD] | lcl[NN][-METHOD] | mw[ALPHA]
 """
@@ -40,7 +40,7 @@ LEAST_LEVEL: Final = 0.5
 """Below it a limit would be on the wrong side of the figure."""
 
 SIDES: Final[Mapping[Op, Side]] = {"<": "upper", "<=": "upper", ">": "lower", ">=": "lower"}
-"""The confidence limit that a bound is held against."""
+"""The confidence limit that is compared with a bound."""
 
 _LIMITS: Final[Mapping[Side, str]] = {"upper": "ucl", "lower": "lcl"}
 _WRITTEN: Final = re.compile(r"([A-Za-z]+)(\d+\.?\d*|\.\d+)?(?:-(\w*))?", re.ASCII)
@@ -85,7 +85,7 @@ def methods(quantity: Quantity, stat: str, *, delta: bool) -> tuple[Method, ...]
 
 
 def resolve(asked: Mapping[str, Any], metric: str, stat: str, op: Op, *, delta: bool) -> Confidence:
-    """Make a confidence of what somebody wrote, and see that it goes with the target.
+    """Make a confidence of its written parts, and check that it goes with the target.
 
     Args:
         asked: `method`, `level`, `form` and `side`, all of which can be left out, or be None.
@@ -95,12 +95,12 @@ def resolve(asked: Mapping[str, Any], metric: str, stat: str, op: Op, *, delta: 
         delta: Whether the change is bounded.
 
     Raises:
-        TargetError: Something is unknown, or does not go with the target.
+        TargetError: A part is unknown, or does not go with the target.
     """
     unknown = [key for key in asked if key not in Confidence.__dataclass_fields__]
     if unknown:
-        known = suggestion(unknown[0], Confidence.__dataclass_fields__)
-        raise _error(f"there is no key {unknown[0]!r} in a confidence; {known}")
+        hint = suggestion(unknown[0], Confidence.__dataclass_fields__)
+        raise _error(f"there is no key {unknown[0]!r} in a confidence; {hint}")
     method = _method(asked.get("method"), metric, stat, delta=delta)
     level = asked.get("level")
     return Confidence(
@@ -119,7 +119,7 @@ def read(text: str) -> Mapping[str, Any]:
     """
     written = _WRITTEN.fullmatch(text)
     if written is None:
-        raise _error(f"{text!r} is no confidence; write es99, ucl95, lcl95 or mw0.05")
+        raise _error(f"{text!r} is not a confidence; write es99, ucl95, lcl95 or mw0.05")
     word, number, suffix = written.groups()
     share = None if number is None else Decimal(number)
     match word:
@@ -142,7 +142,7 @@ def write(confidence: Confidence, default: Method | None) -> str:
     """Write a confidence as the short form does.
 
     Args:
-        confidence: It.
+        confidence: The confidence.
         default: The first of its target's `methods`.
     """
     level = exact(confidence.level)
@@ -169,7 +169,7 @@ def _percent(word: str, number: Decimal | None) -> float | None:
 def _alpha(number: Decimal) -> Decimal:
     if not 0 < number <= Decimal("0.5"):
         raise _error(
-            f"mw{number} is no chance of a false alarm; alpha is above 0 and at most 0.5, e.g. mw0.05"
+            f"mw{number} is not a chance of a false alarm; alpha is above 0 and at most 0.5, e.g. mw0.05"
         )
     return number
 
@@ -222,7 +222,7 @@ def _side(side: Any, method: Method, op: Op) -> Side | None:
         return own
     if side not in get_args(Side):
         raise _error(f"there is no side {side!r}; {suggestion(str(side), get_args(Side))}")
-    raise _error(f"a bound of {op} is held against the {own} limit; write {_LIMITS[own]}")
+    raise _error(f"a bound of {op} is compared with the {own} limit; write {_LIMITS[own]}")
 
 
 def _plain(number: Decimal) -> str:

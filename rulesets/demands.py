@@ -1,4 +1,4 @@
-"""What a ruleset demands of a run beside its targets. None, and nothing, ask for nothing."""
+"""What a ruleset demands of a run in addition to its targets. None and empty values demand nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEMANDED: Final = (
 """What a run can be asked to have, by the keys of `validity`."""
 
 Pattern = Literal["poisson", "constant", "concurrency", "closed_loop", "all_at_once", "burst"]
-"""How requests arrive. `closed_loop` is one in flight unless a concurrency is told, `all_at_once` offline."""
+"""How requests arrive. `closed_loop` is one in flight unless a concurrency is set, `all_at_once` offline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class AuditDemand:
 
     Attributes:
         name: What is checked.
-        told: Its parameters: `min` and `max` of `osl_range`; `metric` and `min` of `perf_mode_accuracy`;
+        parameters: `min` and `max` of `osl_range`; `metric` and `min` of `perf_mode_accuracy`;
             `threshold` of `output_caching`; `tolerance` of `token_count`.
     """
 
@@ -112,14 +112,14 @@ class AuditDemand:
         "config_locked",
         "salt",
     ]
-    told: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 TOLERANCES: Final[Mapping[str, Mapping[str, float]]] = {
     "output_caching": {"threshold": 0.1},
     "token_count": {"tolerance": 0.01},
 }
-"""Parameters of audits where a file tells none, as shares: by so much a server may be faster when one prompt
+"""Default parameters of audits, as shares: by this much a server may be faster when one prompt
 is repeated (mlcommons/endpoints, output_caching_test), and its count of tokens differ from a tokenizer's."""
 
 
@@ -129,7 +129,7 @@ class SteadyStateDemand:
 
     Attributes:
         required: Whether there must be one.
-        min_blocks: So many blocks at least.
+        min_blocks: The least number of blocks.
         max_drift: The greatest change of a figure from its start to its end, as a share of the mean.
     """
 
@@ -146,8 +146,8 @@ class Baseline:
         ref: A run, its report, or a folder of runs; empty where it is given on use.
         test: How it is decided.
         alpha: The chance of a false alarm.
-        min_runs: So many runs on each side at least.
-        min_effect: A change by less than this share is none.
+        min_runs: The least number of runs on each side.
+        min_effect: A change by less than this share does not count.
         metrics: `tps` or `ttft.p95`, and whether `higher` or `lower` is better.
     """
 
@@ -161,7 +161,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Rules over several runs, as the file tells them; `rulesets.sweeps` judges by them.
+    """Rules over several runs, as in the file; `rulesets.sweeps` evaluates them.
 
     Attributes:
         points: `min`, `max`, `regions`, `require`.

@@ -1,8 +1,8 @@
-"""A YAML document whose every part knows where it stands, so that an error can say so.
+"""A YAML document whose parts know their place, so that errors can name it.
 
-Nodes are read one at a time as the reader asks for them, and never made into anything but text, numbers and
-truths: no tag of a file can do more than stand in the wrong place. Anchors, aliases and merge keys (`<<`) are
-YAML's own; an alias of an alias of an alias is not multiplied out for longer than a ruleset can be.
+Nodes are read one at a time as the reader asks for them, and become only text, numbers and booleans: no tag
+of a file can construct an object. Anchors, aliases and merge keys (`<<`) work as in YAML; nested aliases are
+expanded only up to the size of a ruleset.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES: Final = 256 * 1024
-"""No ruleset is longer, and what is made to be long takes its time."""
+"""No ruleset is longer; parsing a file that is made to be long would be slow."""
 
 MOST_PARTS: Final = 50_000
-"""No ruleset has more keys and items, with its aliases written out as often as they stand there."""
+"""No ruleset has more keys and items, counting each use of an alias."""
 
 _TEXT = "tag:yaml.org,2002:str"
 _NULL = "tag:yaml.org,2002:null"
@@ -83,19 +83,19 @@ class DocumentPart:
         """Tell whether it is a list."""
         return isinstance(self.node, yaml.SequenceNode)
 
-    def mapping(self, known: Collection[str], required: Collection[str] = ()) -> dict[str, DocumentPart]:
+    def mapping(self, allowed: Collection[str], required: Collection[str] = ()) -> dict[str, DocumentPart]:
         """Read it as keys and values, with those that merge keys bring.
 
         Raises:
             RulesetFileError: It is something else, or a key is unknown, stands twice or is missing.
         """
         if not isinstance(self.node, yaml.MappingNode):
-            raise self.error(f"must hold keys and values ({', '.join(known)}), not {self._shown()}")
+            raise self.error(f"must hold keys and values ({', '.join(allowed)}), not {self._shown()}")
         parts = self.names()
         for name, part in parts.items():
-            if name not in known:
+            if name not in allowed:
                 place = replace(part, key=self.key)
-                raise place.error(f"there is no key {name!r} here; {suggestion(name, known)}")
+                raise place.error(f"there is no key {name!r} here; {suggestion(name, allowed)}")
         for name in required:
             if name not in parts:
                 raise self.error(f"the key {name!r} is missing")
@@ -169,7 +169,7 @@ class DocumentPart:
             raise self.error(f"must be text, not {self._shown()}")
         text: str = self.node.value.strip()
         if not text:
-            raise self.error("is empty; text that begins with > or | must stand in quotes")
+            raise self.error("is empty; text that begins with > or | needs quotes")
         if self.node.tag != _TEXT:
             raise self.error(f'must be text; put it in quotes: "{text}"')
         return text
@@ -198,8 +198,8 @@ class DocumentPart:
         power = _POWER.fullmatch(self.node.value) if plain else None
         if power is None:
             return ""
-        told = f"{power['digits']}{power['fraction'] or '.0'}e{power['sign'] or '+'}{power['exponent']}"
-        return f"; YAML takes that for text, and wants a dot and the exponent's sign: {told}"
+        rewritten = f"{power['digits']}{power['fraction'] or '.0'}e{power['sign'] or '+'}{power['exponent']}"
+        return f"; YAML takes that for text, and wants a dot and the exponent's sign: {rewritten}"
 
     def whole(self) -> int:
         """Read it as a whole number, exactly.
@@ -251,7 +251,7 @@ class DocumentPart:
         return self.text()
 
     def _shown(self) -> str:
-        """Show what stands there, for an error."""
+        """Describe the value, for an error."""
         if isinstance(self.node, yaml.ScalarNode):
             return "nothing" if self.node.tag == _NULL else repr(self.node.value)
         return "a list" if self.is_sequence() else "keys and values"

@@ -1,6 +1,6 @@
-"""From a ruleset and a run to a verdict. Pure, and strict: what the run does not tell is not met.
+"""The verdict on a run by a ruleset. Pure, and strict: what the run does not show is not met.
 
-Every rule has exactly one row, whatever becomes of it.
+Every rule has exactly one row, whatever its outcome.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rulesets.ruleset import Ruleset
 
 
-def judge(
+def evaluate(
     ruleset: Ruleset,
     run: Evidence,
     *,
@@ -33,7 +33,7 @@ def judge(
     skip: Collection[str] = (),
     audits: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Verdict:
-    """Hold a run against a ruleset.
+    """Evaluate a ruleset on a run.
 
     Args:
         ruleset: The rules.
@@ -41,11 +41,11 @@ def judge(
         others: Further runs of the same side, for changes.
         baseline: The runs that they are compared with.
         skip: Rules that are left out, by id or by group.
-        audits: What audits that take runs of their own found, by their name: of `output_caching` `passed`,
+        audits: The results of audits with runs of their own, by name: of `output_caching` `passed`,
             `ref_qps`, `audit_qps`, `threshold` and `reason`, of `perf_mode_accuracy` `value` and `n`.
 
     Raises:
-        RulesetError: Something is to be left out that is not in the rules.
+        RulesetError: `skip` names a rule that is not in the ruleset.
     """
     case = Case(ruleset, run, tuple(others), tuple(baseline), audits or {})
     require_known(skip, ruleset)
@@ -53,7 +53,7 @@ def judge(
     invalid = _invalid_reasons(run.report)
     accepted: tuple[str, ...] = ()
     if _is_accepted(run.report):
-        # Locked rules stand for what others agreed on: a user cannot accept what they do not.
+        # Others rely on locked rules: a user cannot accept a run that they do not.
         invalid, accepted = ((*invalid, _LOCKED), ()) if ruleset.locked else ((), invalid)
     reasons = invalid or _cut_short(run.report, rows)
     return Verdict(
@@ -87,10 +87,12 @@ def require_known(skip: Collection[str], ruleset: Ruleset) -> None:
     if not skip:
         return
     rules, over_runs = rules_of(ruleset), () if ruleset.sweep is None else names(ruleset.sweep)
-    known = list(dict.fromkeys([*(rule.id for rule in rules), *(rule.group for rule in rules), *over_runs]))
+    names_of_rules = list(
+        dict.fromkeys([*(rule.id for rule in rules), *(rule.group for rule in rules), *over_runs])
+    )
     for name in skip:
-        if name not in known:
-            raise RulesetError(f"there is no rule {name!r} to leave out; {suggestion(name, known)}")
+        if name not in names_of_rules:
+            raise RulesetError(f"there is no rule {name!r} to leave out; {suggestion(name, names_of_rules)}")
 
 
 def _invalid_reasons(report: Mapping[str, Any]) -> tuple[str, ...]:
@@ -108,7 +110,7 @@ def _is_accepted(report: Mapping[str, Any]) -> bool:
 
 
 def _cut_short(report: Mapping[str, Any], rows: Sequence[VerdictRow]) -> tuple[str, ...]:
-    """A run that ended early because it had lost its gate stands for nothing but that it has lost one."""
+    """Why a run that --abort-on-fail ended cannot pass: all that it shows is that a rule was lost."""
     if not was_cut_short(report) or whole(rows) in {"FAIL", "INVALID"}:
         return ()
     return (

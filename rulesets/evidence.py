@@ -1,6 +1,6 @@
-"""What a ruleset asks of a run: figures, and what it takes to be sure of them. Whoever has the log answers.
+"""What a ruleset asks of a run: figures, and what confidence in them takes. A log and a report implement it.
 
-Latencies are in ms, lengths in tokens, rates in requests or tokens a second, shares between 0 and 1.
+Latencies are in ms, lengths in tokens, rates in requests/s or tokens/s, shares between 0 and 1.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Good:
         ended: All that completed, failed or were given up: only what completed can be good.
         duration_s: The window.
         in_window: How many of the good ones completed inside the window, and so count in a rate; None where
-            nobody knows, and all do.
+            that is unknown: then all count.
         blocks: For equal spans of time, by when requests were issued, how many were good, and how many ended;
             empty where too few for two.
     """
@@ -83,12 +83,12 @@ class Accuracy:
         n: Samples behind it.
         standard_error: In the same unit, clustered where samples repeat; None where it is not known.
         effective: As how many independent samples these count, where they repeat; None where they do not, 0
-            where it is no mean of samples.
+            where it is not a mean of samples.
         unscored: How many samples have no score yet, and count as wrong: then it meets nothing.
-        best: What it would be were all of these right; None where nobody can tell.
-        remedy: What would give them one.
+        best: What it would be were all of these right; None where that is unknown.
+        remedy: How to score them.
         repeats: How often each question was asked at most.
-        headline: Whether its benchmark is known by it: the length of answers, say, is told beside it.
+        headline: Whether it is a main figure of its benchmark, unlike, say, the length of answers.
         task: The benchmark that was scored, as it was asked for; empty where it is not known.
         figure: What its scorer calls it.
         own: Whether its scorer is the benchmark's own.
@@ -162,7 +162,7 @@ class MetricValues(Protocol):
 
 
 class Evidence(Protocol):
-    """A run as its judge sees it, computed by the definitions that the rules name."""
+    """A run as rules see it, computed by the definitions that they name."""
 
     @property
     def report(self) -> Mapping[str, Any]:
@@ -176,7 +176,7 @@ class Evidence(Protocol):
 
     @property
     def ends(self) -> Sequence[Evidence]:
-        """The run with all values at the least and at the most that they can be; none if all are exact."""
+        """The run with all values at their least and at their most; empty if all are exact."""
         ...
 
     def sample(self, metric: str, where: Where) -> MetricValues:
@@ -188,7 +188,7 @@ class Evidence(Protocol):
         ...
 
     def counts(self, where: Where) -> Mapping[str, int]:
-        """Requests by what became of them: issued, completed, failed, cancelled."""
+        """Requests by outcome: issued, completed, failed, cancelled."""
         ...
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:

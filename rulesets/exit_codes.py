@@ -7,11 +7,11 @@ from typing import Final, Self
 
 
 class ExitCode(IntEnum):
-    """What a command ends with.
+    """The exit codes.
 
     Attributes:
         label: What it means, in a word or two.
-        meaning: What it means for a run that is held against rules.
+        meaning: What it means for a run that is evaluated by rules.
         advice: What a CI job should do; empty where nothing follows.
     """
 

@@ -6,7 +6,7 @@
     CONDITION  := NAME OP NUMBER UNIT
 
 It is read from left to right, one part after the other, with white space allowed between the parts. A tag or
-value with signs in it stands in double quotes, as JSON writes text. CONFIDENCE is described in `confidence`.
+value with signs in it goes in double quotes, as JSON writes text. CONFIDENCE is described in `confidence`.
 """
 
 from __future__ import annotations
@@ -110,23 +110,23 @@ def _scan(text: str) -> tuple[Mapping[str, str], Mapping[str, int]]:
     """Split a short form into its parts and the column of each, be it there or missing."""
     parts: dict[str, str] = {}
     columns: dict[str, int] = {}
-    at = _skip(text, 0)
+    position = _skip(text, 0)
     for name, pattern, needed in _PARTS:
-        columns.setdefault(name, at + 1)
-        match = pattern.match(text, at)
+        columns.setdefault(name, position + 1)
+        match = pattern.match(text, position)
         if match:
             parts[name] = match[1].strip()
             columns[name] = match.start(1) + 1
-            at = _skip(text, match.end())
+            position = _skip(text, match.end())
         elif needed:
-            raise ExpressionError(text, at + 1, f"{needed} is missing{_before(text, at)}; {_HOW}")
+            raise ExpressionError(text, position + 1, f"{needed} is missing{_before(text, position)}; {_HOW}")
         if name == "stat" and parts.get(name) == _DELTA:  # the only statistic of a metric need not be named
             parts[_DELTA], columns[_DELTA] = parts.pop(name), columns[name]
-    if at < len(text):
-        raise ExpressionError(text, at + 1, f"{text[at:]!r} is too much; {_HOW}")
+    if position < len(text):
+        raise ExpressionError(text, position + 1, f"{text[position:]!r} is too much; {_HOW}")
     if parts.get(_DELTA, _DELTA) != _DELTA:
-        said = f"only :{_DELTA} can follow a statistic, not {parts[_DELTA]!r}"
-        raise ExpressionError(text, columns[_DELTA], said)
+        message = f"only :{_DELTA} can follow a statistic, not {parts[_DELTA]!r}"
+        raise ExpressionError(text, columns[_DELTA], message)
     return parts, columns
 
 
@@ -135,20 +135,20 @@ def _optional(parts: Mapping[str, str], name: str, read: Callable[[str], Any]) -
 
 
 def _conditions(text: str) -> list[Condition]:
-    return [Condition.parse(one) for one in text[1:-1].split(",") if text[1:-1].strip()]
+    return [Condition.parse(condition) for condition in text[1:-1].split(",") if text[1:-1].strip()]
 
 
 def _where(text: str) -> list[tuple[str, str]]:
     """Read `{region:high,"a tag":"a, b"}`."""
     pairs: list[tuple[str, str]] = []
-    at, inner = 0, text[1:-1].strip()
-    while at < len(inner) or not pairs:
-        pair = _PAIR.match(inner, at)
+    position, inner = 0, text[1:-1].strip()
+    while position < len(inner) or not pairs:
+        pair = _PAIR.match(inner, position)
         if pair is None or (pair[3] == "," and pair.end() == len(inner)):
-            wrong = inner[at:] or text
-            raise TargetError("where", f'{wrong!r} is no TAG:VALUE; put signs in quotes: {{region:"a b"}}')
+            wrong = inner[position:] or text
+            raise TargetError("where", f'{wrong!r} is not TAG:VALUE; put signs in quotes: {{region:"a b"}}')
         pairs.append((_text(pair[1]), _text(pair[2])))
-        at = pair.end()
+        position = pair.end()
     return pairs
 
 
@@ -158,17 +158,17 @@ def _text(written: str) -> str:
     try:
         return str(json.loads(written))
     except ValueError:
-        raise TargetError("where", f"{written} is no text in quotes, as JSON has it") from None
+        raise TargetError("where", f"{written} is not a JSON string in quotes") from None
 
 
 def _quoted(text: str) -> str:
     return text if re.fullmatch(_BARE, text) else json.dumps(text)
 
 
-def _skip(text: str, at: int) -> int:
+def _skip(text: str, position: int) -> int:
     """Step over white space."""
-    return len(text) - len(text[at:].lstrip())
+    return len(text) - len(text[position:].lstrip())
 
 
-def _before(text: str, at: int) -> str:
-    return f" before {text[at:]!r}" if at < len(text) else ""
+def _before(text: str, position: int) -> str:
+    return f" before {text[position:]!r}" if position < len(text) else ""

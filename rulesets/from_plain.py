@@ -1,4 +1,4 @@
-"""A value made again from the plain values that a log keeps of it, or refused: it may be of another kind."""
+"""Values from the plain values that a log keeps of them, checked against their types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NAMES: Final = {"Literal": Literal, "Mapping": Mapping}
-"""What the annotations of the values name and their modules import only for a checker."""
+"""The names in annotations that modules import only for type checkers."""
 
 
 def from_plain(kind: Any, plain: Any) -> Any:
@@ -19,10 +19,10 @@ def from_plain(kind: Any, plain: Any) -> Any:
 
     Args:
         kind: A scalar, a literal, a tuple, a mapping, a dataclass of such, or one of them or None.
-        plain: What `dataclasses.asdict` told of it, perhaps after JSON; fields added since are left out.
+        plain: What `dataclasses.asdict` made of it, perhaps after JSON; fields added since may be missing.
 
     Raises:
-        TypeError: Something is of another kind than it was, or not known.
+        TypeError: Something has another type, or is unknown.
     """
     if kind is Any:
         return plain
@@ -34,9 +34,9 @@ def from_plain(kind: Any, plain: Any) -> Any:
 
 def _dataclass(kind: Any, plain: Any) -> Any:
     hints = get_type_hints(kind, localns=_NAMES)
-    known = {field.name for field in fields(kind)}
+    names = {field.name for field in fields(kind)}
     for name in _checked(plain, right=isinstance(plain, Mapping)):
-        if name not in known:
+        if name not in names:
             raise TypeError(f"there is no {name!r} in {kind.__name__}")
     return kind(**{name: from_plain(hints[name], value) for name, value in plain.items()})
 
@@ -50,7 +50,7 @@ def _scalar(kind: Any, plain: Any) -> Any:
 def _one_of(kinds: tuple[Any, ...], plain: Any) -> Any:
     if plain is None and NoneType in kinds:
         return None
-    (kind,) = (one for one in kinds if one is not NoneType)
+    (kind,) = (option for option in kinds if option is not NoneType)
     return from_plain(kind, plain)
 
 

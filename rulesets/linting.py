@@ -1,4 +1,4 @@
-"""What a ruleset may say and is yet likely a slip: rules that say nothing, or that no such run can pass."""
+"""Likely mistakes in a valid ruleset: rules that another rule implies, or that no such run can pass."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SEVERITIES: Final = ("info", "warn", "fail")
 
 
 def warnings(ruleset: Ruleset) -> Iterator[str]:
-    """Find what is likely a slip, one sentence each."""
+    """Describe each likely mistake in a sentence."""
     for target in ruleset.targets:
         yield from _out_of_reach(target, _least_samples(ruleset))
-    for one, other in combinations(ruleset.targets, 2):
-        yield from _shadowed(one, other)
+    for target, other in combinations(ruleset.targets, 2):
+        yield from _shadowed(target, other)
     yield from _unsure(ruleset)
 
 
@@ -64,14 +64,14 @@ def _fewest(target: Target) -> int | None:
     return None
 
 
-def _shadowed(one: Target, other: Target) -> Iterator[str]:
-    """Whether one of two targets says nothing beside the other."""
-    if bounds.subject(one) != bounds.subject(other) or one.confidence != other.confidence:
+def _shadowed(target: Target, other: Target) -> Iterator[str]:
+    """Whether one of two targets follows from the other."""
+    if bounds.subject(target) != bounds.subject(other) or target.confidence != other.confidence:
         return
-    for weak, strong in ((one, other), (other, one)):
+    for weak, strong in ((target, other), (other, target)):
         graver = _SEVERITIES.index(strong.severity) >= _SEVERITIES.index(weak.severity)
         if graver and bounds.of(strong).inside(bounds.of(weak)):
-            yield f"{_named(weak)} says nothing beside {_named(strong)}"
+            yield f"{_named(weak)} says nothing more than {_named(strong)}"
             return
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """All that a ruleset says.
+    """A ruleset for all its models and scenarios.
 
     Attributes:
         name: Of the ruleset.
@@ -59,8 +59,8 @@ def load(
         concurrency: The requests that it has in flight; None where that is not prescribed.
 
     Raises:
-        RulesetFileError: It cannot be read or is no ruleset; the message names file, line and key.
-        RulesetError: There is none of that name, or nothing decides between its models and scenarios.
+        RulesetFileError: It cannot be read or is not a ruleset; the message names file, line and key.
+        RulesetError: No ruleset has that name, or several of its models or scenarios fit.
     """
     from rulesets.choosing import choose
 
@@ -84,7 +84,7 @@ def load(
 
 
 def mistake(reference: Path | str, section: str, name: str, message: str) -> RulesetError:
-    """Say what is wrong with a rule of all models, and in which file, line and key it has its last word.
+    """Make an error about a rule of all models that names the file, line and key that define it.
 
     Raises:
         RulesetFileError: The ruleset cannot be read.
@@ -99,10 +99,10 @@ def mistake(reference: Path | str, section: str, name: str, message: str) -> Rul
 
 
 def read(reference: Path | str) -> Book:
-    """Read a ruleset for all its models and scenarios, and with it see that all of it is right.
+    """Read a ruleset for all its models and scenarios, and validate all of it.
 
     Raises:
-        RulesetFileError: It cannot be read or is no ruleset; the message names file, line and key.
+        RulesetFileError: It cannot be read or is not a ruleset; the message names file, line and key.
         RulesetError: There is none of that name.
     """
     from rulesets import catalog

@@ -1,12 +1,11 @@
-"""Whether a target is lost beyond doubt while a run still goes on: whatever is still to come, it is missed.
+"""Whether a target is certain to be missed while a run is still going on.
 
 Where the number of requests is known, that is counting: more of them miss the bound already than all that
 there will be leave room for. Where only time ends the run, it is the exact lower limit of the share that
 misses (Clopper and Pearson), at a confidence of 1 - 1e-6 and on 100 samples at least; this takes the requests
-to come for requests like those before. Either way all that is in flight is counted as good.
+to come for requests like those before. Either way, requests in flight count as good.
 
-Where stamps are in doubt, a request misses a bound only if it does at the least and at the most that its
-figure can be.
+Where stamps are uncertain, a request misses a bound only if both ends of its figure's interval do.
 
 A rate is never lost before its end, nor is a mean without a number of requests, a minimum, what is bounded
 below, a change from a baseline, a score, or a part of the requests.
@@ -31,7 +30,7 @@ LEVEL: Final = Fraction(999_999, 1_000_000)
 """How sure it must be that a target is lost, where it cannot be counted out."""
 
 ENOUGH: Final = 100
-"""Of fewer samples nothing is inferred."""
+"""Fewer samples decide nothing."""
 
 Ending = Literal["completed", "failed", "cancelled"]
 
@@ -45,14 +44,14 @@ class FigureBounds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What has become of the measured requests of a run up to now.
+    """The measured requests of a run up to now.
 
     Attributes:
-        planned: No more are issued in all; None where only time ends the run.
+        planned: The most that are issued; None where only time ends the run.
         issued: Requests.
-        completed: Those of them that did.
-        failed: Those of them that did.
-        cancelled: Those of them that were given up.
+        completed: Those that completed.
+        failed: Those that failed.
+        cancelled: Those that were cancelled.
     """
 
     planned: int | None
@@ -63,12 +62,12 @@ class RunState:
 
     @property
     def ended(self) -> int:
-        """How many are over."""
+        """The number of requests that have ended."""
         return self.completed + self.failed + self.cancelled
 
     @property
     def in_flight(self) -> int:
-        """How many are not."""
+        """The number of requests that have not ended."""
         return self.issued - self.ended
 
     def most(self, metric: str) -> float:
@@ -83,7 +82,7 @@ def can_be_lost(target: Target, figures: Collection[str]) -> bool:
     """Tell whether a target can be lost before a run is over.
 
     Args:
-        target: It.
+        target: The target.
         figures: The metrics whose values `TargetWatch.add` is given.
     """
     if target.delta or target.where:
@@ -92,10 +91,12 @@ def can_be_lost(target: Target, figures: Collection[str]) -> bool:
         case "error" | "count":
             return True
         case "good":
-            return target.stat != "rate" and all(one.metric in figures for one in target.conditions)
+            return target.stat != "rate" and all(
+                condition.metric in figures for condition in target.conditions
+            )
         case "latency" | "length" | "interactivity":
-            known = _figure_of(target) in figures and target.stat != "min"
-            return known and (target.op in {"<", "<="} or target.quantity.kind == "interactivity")
+            has_figure = _figure_of(target) in figures and target.stat != "min"
+            return has_figure and (target.op in {"<", "<="} or target.quantity.kind == "interactivity")
         case _:
             return False
 
@@ -116,7 +117,9 @@ class TargetWatch:
         self._failed_exceed = failed_exceed and target.quantity.kind == "latency"
         # A bound is an exact calculation, and every request is compared with it.
         self._bound = target.bound
-        self._conditions = [(one.metric, COMPARE[one.op], one.bound) for one in target.conditions]
+        self._conditions = [
+            (condition.metric, COMPARE[condition.op], condition.bound) for condition in target.conditions
+        ]
         self._samples = 0
         self._missing = 0
         self._totals = FigureBounds(0.0, 0.0)
@@ -176,26 +179,26 @@ class TargetWatch:
         return COMPARE[self.target.op](figure, self._bound)
 
     def _most(self, so_far: RunState) -> int | None:
-        """So many samples there will be at most, where that is known."""
+        """The most samples that there can be; None where that is unknown."""
         if so_far.planned is None:
             return None
         without = 0 if self._failed_exceed or self.target.quantity.kind == "good" else so_far.failed
         return so_far.planned - so_far.cancelled - without
 
     def _percentile(self, so_far: RunState) -> str | None:
-        p, most = self.target.percentile or Fraction(0), self._most(so_far)
-        allowed = _may_miss(self._samples + so_far.in_flight if most is None else most, p)
+        p, samples = self.target.percentile or Fraction(0), self._most(so_far)
+        allowed = _may_miss(self._samples + so_far.in_flight if samples is None else samples, p)
         if self._missing <= allowed:
             return None
-        if most is not None:
-            return f"{_of(self._missing, self._samples)} miss it, and of {most:,} at most {allowed:,} may"
+        if samples is not None:
+            return f"{_of(self._missing, self._samples)} miss it, and of {samples:,} at most {allowed:,} may"
         return self._surely_more_than(1 - p, self._missing, self._samples, "miss it")
 
     def _mean(self, so_far: RunState) -> str | None:
-        most = self._most(so_far)
-        if not most or any(self._meets(total / most) for total in self._totals):
+        samples = self._most(so_far)
+        if not samples or any(self._meets(total / samples) for total in self._totals):
             return None
-        return f"{self._samples:,} samples add up to more than {most:,} may"
+        return f"{self._samples:,} samples add up to more than {samples:,} may"
 
     def _greatest(self, _: RunState) -> str | None:
         return f"{_of(self._missing, self._samples)} miss it" if self._missing else None
@@ -203,35 +206,37 @@ class TargetWatch:
     def _errors(self, so_far: RunState) -> str | None:
         """The error rate: those that are planned may all end well."""
         failed, ended, bound = so_far.failed, so_far.ended, self.target.bound
-        most = ended + so_far.in_flight if so_far.planned is None else so_far.planned
-        if not failed or COMPARE[self.target.op](failed / most, bound):
+        requests = ended + so_far.in_flight if so_far.planned is None else so_far.planned
+        if not failed or COMPARE[self.target.op](failed / requests, bound):
             return None
         if so_far.planned is None:
             return self._surely_more_than(bound, failed, ended, "failed")
-        return f"{_of(failed, ended)} failed, which is too many of {most:,}"
+        return f"{_of(failed, ended)} failed, which is too many of {requests:,}"
 
     def _goods(self, so_far: RunState) -> str | None:
         """The share of good requests, or how many they are: those that are planned may all be good."""
         bad, bound, planned = self._missing, self.target.bound, self._most(so_far)
-        most = self._samples + so_far.in_flight if planned is None else planned
+        requests = self._samples + so_far.in_flight if planned is None else planned
         if self.target.stat == "count":
-            missed = planned is not None and not COMPARE[self.target.op](most - bad, bound)
+            missed = planned is not None and not COMPARE[self.target.op](requests - bad, bound)
         else:
-            missed = bad > 0 and not COMPARE[self.target.op]((most - bad) / most, bound)
+            missed = bad > 0 and not COMPARE[self.target.op]((requests - bad) / requests, bound)
         if not missed:
             return None
         if planned is None:
             return self._surely_more_than(1 - bound, bad, self._samples, "are not good")
-        return f"{_of(bad, self._samples)} are not good, which is too many of {most:,}"
+        return f"{_of(bad, self._samples)} are not good, which is too many of {requests:,}"
 
     def _count(self, so_far: RunState) -> str | None:
         """Counts only grow, up to what is planned."""
-        least, most = getattr(so_far, self.target.metric), so_far.most(self.target.metric)
+        least, greatest = getattr(so_far, self.target.metric), so_far.most(self.target.metric)
         bound, compare = self.target.bound, COMPARE[self.target.op]
-        within = (least, most, bound) if least <= bound <= most else (least, most)
+        within = (least, greatest, bound) if least <= bound <= greatest else (least, greatest)
         if any(compare(count, bound) for count in within):
             return None
-        return f"{self.target.metric} is {least:,} already" if least >= bound else f"it is {most:,} at most"
+        return (
+            f"{self.target.metric} is {least:,} already" if least >= bound else f"it is {greatest:,} at most"
+        )
 
     @staticmethod
     def _surely_more_than(share: Fraction | float, bad: int, of: int, what: str) -> str | None:
@@ -245,9 +250,9 @@ def _figure_of(target: Target) -> str:
 
 
 def _may_miss(samples: int, p: Fraction) -> int:
-    """So many of them may miss a bound that their percentile meets, by the most generous of the methods.
+    """How many of them may miss a bound that their percentile meets, by the most generous method.
 
-    The smallest value that any method has a part in is that of rank floor((n - 1) p), from 0.
+    The smallest value that any method uses has rank floor((n - 1) p), from 0.
     """
     return samples - 1 - math.floor((samples - 1) * p)
 

@@ -1,7 +1,7 @@
 """The four metrics of the MLPerf endpoints metrics specification: a target, and what meets it.
 
-A verdict judges each target of a ruleset that is one of them by it (`meets`), and `of_metrics` makes a
-ruleset of them. Every target is one-sided: a server that is faster than its target is valid. The
+A verdict evaluates each target that is one of them by it (`meets`), and `of_metrics` makes a ruleset of
+them. Every target is one-sided: a server that is faster than its target is valid. The
 specification's own code (mlcommons/endpoints, `src/inference_endpoint/metrics/metric.py`) holds throughput
 and query latency to their targets from both sides, within 10 % of the greater of the two, and so calls a
 server invalid whose throughput is 11.2 % above its target. See docs/rulesets.md.
@@ -196,7 +196,7 @@ _METRICS: Final[Mapping[tuple[str, str], type[Throughput | TTFT | TPOT | QueryLa
 
 
 def metric_of(target: Target) -> Metric | None:
-    """The metric that a target of a ruleset is; None where it is none of the four, or a change of one."""
+    """The metric that a target of a ruleset is; None for any other figure, or a change of one."""
     kind = None if target.delta else _METRICS.get((target.metric, target.op))
     if kind is None or not 0 < target.bound < math.inf:
         return None
@@ -204,7 +204,7 @@ def metric_of(target: Target) -> Metric | None:
 
 
 def reported_metrics(ruleset: Ruleset) -> tuple[Metric, ...]:
-    """The metrics that a report is held against under a ruleset: its targets that are one of the four.
+    """The metrics that a report is evaluated by under a ruleset: its targets that are one of the four.
 
     Args:
         ruleset: Of a file, of expressions, or of `of_metrics`, whose metrics these are.
@@ -217,7 +217,7 @@ def meets(target: Target, figure: float) -> bool:
 
     Args:
         target: The target.
-        figure: In ms, requests or tokens a second, or as a share.
+        figure: In ms, requests/s, tokens/s, or as a share.
     """
     metric = metric_of(target)
     return COMPARE[target.op](figure, target.bound) if metric is None else metric.is_valid(figure)

@@ -1,4 +1,4 @@
-"""The right name beside a wrong one."""
+"""Suggestions for a wrong name: the nearest right one, or a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as evidence: it has summaries of a run and not its samples, so it answers some questions only."""
+"""A report as evidence: it has summaries of a run without its samples, so it answers only some questions."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _PERCENTILES: Final = {
     Fraction(99, 100): "p99",
     Fraction(999, 1000): "p999",
 }
-"""Those that a report holds, and how it spells them."""
+"""The statistics that a report holds, by the names that it gives them."""
 
 _COUNTS: Final = ("issued", "completed", "failed", "cancelled")
-_REMEDY: Final = "judge the run's folder, which has its log"
+_REMEDY: Final = "evaluate the run's folder, which has its log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class OfReport:
     def definitions(self) -> Definitions:
         """What it was computed with; a report that does not say so, by the defaults."""
         run = _part(self.report, "run")
-        told = _part(run, "definitions")
-        known = {field.name: told[field.name] for field in fields(Definitions) if field.name in told}
-        if isinstance(known.get("token_categories"), list):
-            known["token_categories"] = tuple(known["token_categories"])
+        stored = _part(run, "definitions")
+        settings = {field.name: stored[field.name] for field in fields(Definitions) if field.name in stored}
+        if isinstance(settings.get("token_categories"), list):
+            settings["token_categories"] = tuple(settings["token_categories"])
         method = run.get("percentile_method")
-        return Definitions(**({"percentile_method": method} if method else {}) | known)
+        return Definitions(**({"percentile_method": method} if method else {}) | settings)
 
     @property
     def ends(self) -> tuple[OfReport, ...]:
@@ -84,7 +84,7 @@ class OfReport:
         return Rate(_finite(rates.get(metric)), self.counts(where)["completed"])
 
     def counts(self, where: Where) -> Mapping[str, int]:
-        """Requests by what became of them."""
+        """Requests by outcome."""
         part = self._of(where)
         counts = _part(part, "counts") if part is self.report else part
         return {name: counts.get(name) or 0 for name in _COUNTS}
@@ -119,12 +119,12 @@ class OfReport:
             rows = _part(self.report, "breakdown").get(tag) or ()
             for row in rows:
                 if row.get("values") == 1 and row.get("value") == value:
-                    found: Mapping[str, Any] = row
-                    return found
+                    result: Mapping[str, Any] = row
+                    return result
             if rows and all(row.get("values") == 1 for row in rows):
                 return {}
-        told = ", ".join(f"{tag}:{value}" for tag, value in where)
-        raise Unanswerable(f"the report has no figures of the requests with {told}", _REMEDY)
+        tags = ", ".join(f"{tag}:{value}" for tag, value in where)
+        raise Unanswerable(f"the report has no figures of the requests with {tags}", _REMEDY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +171,10 @@ class Summarised:
         return float(self.summary["max" if rank else "min"])
 
     def unmet(self, op: Op, bound: float) -> int:
-        """How many do not meet a bound, where it is none or all.
+        """How many do not meet a bound, where all or none do.
 
         Raises:
-            Unanswerable: It is some of them.
+            Unanswerable: Some of them meet it.
         """
         met = {COMPARE[op](self.summary[end], bound) for end in ("min", "max")} if self.count else {True}
         if len(met) > 1:
@@ -218,8 +218,8 @@ def _at(part: Mapping[str, Any], end: str) -> Mapping[str, Any]:
 
 
 def _part(whole: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = whole.get(key)
-    return found if isinstance(found, Mapping) else {}
+    section = whole.get(key)
+    return section if isinstance(section, Mapping) else {}
 
 
 def _finite(value: float | None) -> float | None:

@@ -34,19 +34,19 @@ COMPARE: Final[Mapping[Op, Callable[[float, float], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The units of a figure, and how small and great it can be.
+    """The units of a figure, and its range.
 
     Attributes:
-        units: Those that it can be bounded in; each is so many of the unit that figures are kept in.
+        units: Those that it can be bounded in, each with its size in the unit of figures.
         default: The unit of a bare number; None when a bare number would be ambiguous.
-        least: No figure is below it, in the unit that figures are kept in.
-        most: No figure is above it.
+        least: The least that a figure can be, in the unit of figures.
+        greatest: The most that a figure can be.
     """
 
     units: Mapping[str, Decimal]
     default: str | None
     least: float = 0.0
-    most: float = math.inf
+    greatest: float = math.inf
 
 
 TIME: Final = Scale(
@@ -54,7 +54,7 @@ TIME: Final = Scale(
 )
 REQUESTS_A_SECOND: Final = Scale({"req/s": Decimal(1)}, "req/s")
 TOKENS_A_SECOND: Final = Scale({"tok/s": Decimal(1)}, "tok/s")
-SHARE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", most=1.0)
+SHARE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", greatest=1.0)
 NUMBER: Final = Scale({"": Decimal(1)}, "")
 SCORE: Final = Scale({"": Decimal(1)}, "", least=-math.inf)
 CHANGE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", least=-1.0)

@@ -1,4 +1,4 @@
-"""A ruleset resolved for one model and one scenario: all that a run is judged by, as a log can keep it."""
+"""A ruleset resolved for one model and one scenario: all rules of a run, in a form that a log can keep."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ _KINDS: Final[Mapping[str, Any]] = {
 """The fields that are kept as they are; targets and seeds are not."""
 
 
+_AUDIT_KEYS: Final = {"name": "name", "told": "parameters"}
+"""The fields of an audit by the keys that a log has for them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ruleset:
     """The rules of a run, resolved for one model and one scenario.
@@ -65,8 +69,8 @@ class Ruleset:
         locked: Whether a file that extends it may only tighten it.
         definitions: What the figures mean.
         load: The load that is prescribed; None for any.
-        dataset: What must be asked.
-        generation: What each request must ask for.
+        dataset: The dataset that must be used.
+        generation: The settings that requests must have.
         seeds: Those that are prescribed: `sample_index`, `schedule`, `model`, `qsl`.
         audits: Checks of the run's integrity.
         steady_state: What the steady state must be.
@@ -102,45 +106,55 @@ class Ruleset:
 
     def to_dict(self) -> dict[str, Any]:
         """The ruleset as JSON-able values, for `of_dict`. Seeds are texts: as doubles not all are exact."""
-        return asdict(self) | {"seeds": {name: str(seed) for name, seed in self.seeds.items()}}
+        audits = [{"name": audit.name, "told": dict(audit.parameters)} for audit in self.audits]
+        return asdict(self) | {
+            "seeds": {name: str(seed) for name, seed in self.seeds.items()},
+            "audits": audits,
+        }
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
-        """Make the ruleset that `to_dict` told of, of this version or one that knew less.
+        """Make the ruleset that `to_dict` of this version, or of one with fewer keys, has written.
 
         Raises:
-            RulesetError: It told of none.
+            RulesetError: The values are not those of a ruleset.
         """
         try:
             return cls._of_dict(plain)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, TargetError) as error:
-            raise RulesetError(f"the log holds rules that are none ({error}); give others") from error
+            raise RulesetError(f"the log's rules cannot be read ({error}); give others") from error
 
     @classmethod
     def _of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
         if unknown := plain.keys() - cls.__dataclass_fields__.keys():
             raise TypeError(f"there is no {unknown.pop()!r} in a ruleset")
-        kept = {name: from_plain(kind, plain[name]) for name, kind in _KINDS.items() if name in plain}
-        _check(kept.get("validity", ValidityDemand()))
+        stored = {name: plain[name] for name in _KINDS if name in plain}
+        if "audits" in stored:
+            stored["audits"] = [
+                {_AUDIT_KEYS[key]: value for key, value in audit.items()} for audit in stored["audits"]
+            ]
+        values = {name: from_plain(_KINDS[name], value) for name, value in stored.items()}
+        _check(values.get("validity", ValidityDemand()))
         return cls(
-            **kept,
+            **values,
             targets=tuple(map(_kept_target, plain["targets"])),
             seeds={name: int(seed) for name, seed in plain.get("seeds", {}).items()},
         )
 
 
 def _kept_target(plain: Mapping[str, Any]) -> Target:
-    given = from_plain(Target, plain)
-    told = {name: getattr(given, name) for name in Target.__dataclass_fields__ if name != "id"}
-    told["confidence"] = None if given.confidence is None else asdict(given.confidence)
-    told["conditions"] = [
-        Condition.of(metric=one.metric, op=one.op, value=one.value, unit=one.unit) for one in given.conditions
+    stored = from_plain(Target, plain)
+    parts = {name: getattr(stored, name) for name in Target.__dataclass_fields__ if name != "id"}
+    parts["confidence"] = None if stored.confidence is None else asdict(stored.confidence)
+    parts["conditions"] = [
+        Condition.of(metric=condition.metric, op=condition.op, value=condition.value, unit=condition.unit)
+        for condition in stored.conditions
     ]
-    return replace(Target.of(**told), id=given.id)
+    return replace(Target.of(**parts), id=stored.id)
 
 
 def _check(validity: ValidityDemand) -> None:
-    """See that what is kept of a validity can be asked of a run."""
+    """Check the bounds of a stored validity."""
     rate = validity.max_error_rate
     if rate is not None and not 0 <= rate < 1:
         raise ValueError(f"max_error_rate must be a fraction from 0 to below 1, not {rate}")
@@ -164,14 +178,16 @@ def of_expressions(expressions: Iterable[str]) -> Ruleset:
             raise ExpressionError(expression, 1, "is asked for twice; leave one out")
         for other in targets.values():
             if _exclude(other, target):
-                raise ExpressionError(expression, 1, f"can never pass beside {other.id!r}; leave one out")
+                raise ExpressionError(
+                    expression, 1, f"can never pass together with {other.id!r}; leave one out"
+                )
         targets[target.id] = target
     if not targets:
         raise RulesetError("there is no requirement, and a gate without one would pass everything")
     return Ruleset("command line", "", tuple(targets.values()))
 
 
-def _exclude(one: Target, other: Target) -> bool:
+def _exclude(target: Target, other: Target) -> bool:
     """Whether no figure meets both, and both must be met."""
-    same = one.severity == other.severity == "fail" and bounds.subject(one) == bounds.subject(other)
-    return same and not bounds.of(one).meets(bounds.of(other))
+    same = target.severity == other.severity == "fail" and bounds.subject(target) == bounds.subject(other)
+    return same and not bounds.of(target).meets(bounds.of(other))

@@ -31,45 +31,48 @@ Told = Mapping[str, Any]
 """An element of `accuracy` in report.json."""
 
 
-def score(told: Sequence[Told], name: str) -> Accuracy | None:
+def score(accuracy: Sequence[Told], name: str) -> Accuracy | None:
     """A score by its name, without `accuracy.` before it; None where the report has none of it.
 
     Args:
-        told: `accuracy` of the report.
+        accuracy: `accuracy` of the report.
         name: As rules call it.
 
     Raises:
         Unanswerable: The name may mean several.
     """
-    found = _meant(list(_figures(told)), name)
-    if len(found) > 1:
-        others = ", ".join(sorted({one.longest for one in found}))
+    figures = _meant(list(_figures(accuracy)), name)
+    if len(figures) > 1:
+        others = ", ".join(sorted({figure.longest for figure in figures}))
         raise Unanswerable(
             f"{name} may be several scores of the run", f"name the one that is meant: {others}"
         )
-    return found[0].score if found else None
+    return figures[0].score if figures else None
 
 
-def named(told: Sequence[Told]) -> dict[str, Accuracy]:
+def named(accuracy: Sequence[Told]) -> dict[str, Accuracy]:
     """All scores of a report by all names that mean one of them alone; of each the shortest name first."""
-    figures = list(_figures(told))
+    figures = list(_figures(accuracy))
     return {
-        name: one.score for one in figures for name in one.names if name and _meant(figures, name) == [one]
+        name: entry.score
+        for entry in figures
+        for name in entry.names
+        if name and _meant(figures, name) == [entry]
     }
 
 
-def main(told: Sequence[Told]) -> list[str]:
-    """The names of the scores that benchmarks are known by, one for each benchmark and scorer.
+def main(accuracy: Sequence[Told]) -> list[str]:
+    """The names of the main scores, one for each benchmark and scorer.
 
     Args:
-        told: `accuracy` of a report.
+        accuracy: `accuracy` of a report.
     """
-    figures = list(_figures(told))
-    firsts = [one for one in figures if one.is_first]
+    figures = list(_figures(accuracy))
+    firsts = [entry for entry in figures if entry.is_first]
     return [
         name
-        for one in firsts
-        if (name := next((name for name in one.names if name and _meant(figures, name) == [one]), None))
+        for entry in firsts
+        if (name := next((name for name in entry.names if name and _meant(figures, name) == [entry]), None))
     ]
 
 
@@ -77,16 +80,16 @@ class Scores(Mapping[str, Accuracy]):
     """The scores of a report by their names; one that may mean several raises `Unanswerable`.
 
     Args:
-        told: `accuracy` of the report.
+        accuracy: `accuracy` of the report.
     """
 
-    def __init__(self, told: Sequence[Told]) -> None:
-        self._told = told
-        self._named = named(told)
+    def __init__(self, accuracy: Sequence[Told]) -> None:
+        self._accuracy = accuracy
+        self._named = named(accuracy)
 
     def __getitem__(self, name: str) -> Accuracy:
         if name not in self._named:
-            score(self._told, name)
+            score(self._accuracy, name)
         return self._named[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -97,10 +100,10 @@ class Scores(Mapping[str, Accuracy]):
 
 
 def _meant(figures: Sequence[_ScoreFigure], name: str) -> list[_ScoreFigure]:
-    """What a name may mean: the figures that come first with it."""
-    places = [(one.names.index(name), one) for one in figures if name in one.names]
+    """The figures that a name may mean: those in whose names it comes first."""
+    places = [(entry.names.index(name), entry) for entry in figures if name in entry.names]
     first = min((place for place, _ in places), default=0)
-    return [one for place, one in places if place == first]
+    return [entry for place, entry in places if place == first]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +111,9 @@ class _ScoreFigure:
     """A figure of a scorer.
 
     Attributes:
-        names: What it may be called; an earlier one goes before a later one of another figure. None keeps the
-            place of what it is not called.
-        score: It.
+        names: Its names by precedence: an earlier one goes before a later one of another figure. None
+            keeps the place of a name that it does not have.
+        score: The score.
         is_first: Whether it is the first figure of its scorer.
     """
 
@@ -120,16 +123,16 @@ class _ScoreFigure:
 
     @property
     def longest(self) -> str:
-        """What tells it from most others."""
+        """The name that distinguishes it from most others."""
         return next(name for name in reversed(self.names) if name)
 
 
-def _figures(told: Sequence[Told]) -> Iterator[_ScoreFigure]:
-    for one in told:
-        tasks = (str(one["name"]), _UNNAMEABLE.sub("-", one["task"]))
-        scorer = _UNNAMEABLE.sub("-", one["scorer"] or "")
-        its_own = one["official"] is not False
-        for place, (figure, found) in enumerate(_scores(one)):
+def _figures(accuracy: Sequence[Told]) -> Iterator[_ScoreFigure]:
+    for scorer_score in accuracy:
+        tasks = (str(scorer_score["name"]), _UNNAMEABLE.sub("-", scorer_score["task"]))
+        scorer = _UNNAMEABLE.sub("-", scorer_score["scorer"] or "")
+        its_own = scorer_score["official"] is not False
+        for place, (figure, score_of_figure) in enumerate(_scores(scorer_score)):
             first = place == 0
             yield _ScoreFigure(
                 (
@@ -138,30 +141,30 @@ def _figures(told: Sequence[Told]) -> Iterator[_ScoreFigure]:
                     *(f"{task}.{scorer}" if first and scorer else None for task in tasks),
                     *(f"{task}.{scorer}.{figure}" if scorer else None for task in tasks),
                 ),
-                found,
+                score_of_figure,
                 first,
             )
 
 
-def _scores(one: Told) -> Iterator[tuple[str, Accuracy]]:
+def _scores(scorer_score: Told) -> Iterator[tuple[str, Accuracy]]:
     """The figures of a scorer by name, the first one first."""
-    issued, unscored = int(one["issued"]), int(one["unscored"])
-    remedy = (_JUDGE if one["judge_pending"] else _RESCORE) if unscored else ""
-    for name, figure in one["headlines"].items():
+    issued, unscored = int(scorer_score["issued"]), int(scorer_score["unscored"])
+    remedy = (_JUDGE if scorer_score["judge_pending"] else _RESCORE) if unscored else ""
+    for name, figure in scorer_score["headlines"].items():
         yield (
             name,
             Accuracy(
                 figure["value"],
                 figure["n"] or issued,
                 figure["standard_error"],
-                _effective(figure, one["repeats"]),
+                _effective(figure, scorer_score["repeats"]),
                 unscored,
                 figure["best"],
                 remedy,
-                one["repeats"],
-                task=str(one["task"]),
+                scorer_score["repeats"],
+                task=str(scorer_score["task"]),
                 figure=name,
-                own=one["official"] is not False,
+                own=scorer_score["official"] is not False,
                 unit=figure.get("unit", "share"),
                 better=figure.get("better", "higher"),
                 interval=_interval(figure.get("interval")),
@@ -172,20 +175,22 @@ def _scores(one: Told) -> Iterator[tuple[str, Accuracy]]:
         yield (
             name,
             Accuracy(
-                *(one[name], issued),
+                *(scorer_score[name], issued),
                 effective=0 if is_length else None,
                 headline=False,
                 unit="number" if is_length else "share",
             ),
         )
     for name in _OF_ATTEMPTS:
-        for k, value in one[name].items():
-            beside = Accuracy(value, issued, effective=0, unscored=unscored, remedy=remedy, headline=False)
-            yield f"{name}_{k}", beside
+        for k, value in scorer_score[name].items():
+            score_of_attempts = Accuracy(
+                value, issued, effective=0, unscored=unscored, remedy=remedy, headline=False
+            )
+            yield f"{name}_{k}", score_of_attempts
 
 
-def _interval(told: Told | None) -> ScoreInterval | None:
-    return ScoreInterval(**told) if told else None
+def _interval(interval: Told | None) -> ScoreInterval | None:
+    return ScoreInterval(**interval) if interval else None
 
 
 def _effective(figure: Told, repeats: int) -> int | None:

@@ -50,7 +50,7 @@ class Target:
     Attributes:
         metric: A name of `METRICS`, or `accuracy.` and the name of a score.
         stat: One of the metric's statistics.
-        op: How the figure must stand to the bound.
+        op: How the figure must compare with the bound.
         value: The bound, in `unit`.
         unit: One of the metric's units; empty for counts, lengths, scores and for a share that is a fraction.
         severity: Whether a miss fails the run (`fail`) or is only shown (`warn`, `info`).
@@ -58,10 +58,10 @@ class Target:
         where: The part of the requests that it concerns, as sorted (tag, value) pairs; empty for all.
         id: Its name in the verdict, unique in a ruleset.
         confidence: The proof that it asks for; None for the figure itself.
-        on_missing: What becomes of it when there are no samples.
+        on_missing: Its outcome when there are no samples.
         conditions: Of metric `good`: what a request must meet, in the order of `METRICS`.
         delta: Whether the relative change from the baseline is bounded, as a share; it may be negative.
-        note: What is to be said of it.
+        note: A remark for the reader.
     """
 
     metric: str
@@ -108,11 +108,11 @@ class Target:
             severity: `fail`, `warn` or `info`.
             source: Where the number comes from.
             where: The part of the requests, as (tag, value) pairs.
-            confidence: `method`, `level`, `form` and `side`, as far as they are told; see `Confidence`.
+            confidence: `method`, `level`, `form` and `side`, each optional; see `Confidence`.
             on_missing: `fail`, `skip` or `inconclusive`.
             conditions: Those of metric `good`.
             delta: Whether the relative change from the baseline is bounded.
-            note: What is to be said of it.
+            note: A remark for the reader.
 
         Raises:
             TargetError: One of them does not exist, or they do not go together, or nothing can meet them.
@@ -159,7 +159,7 @@ class Target:
 
     @property
     def bound(self) -> float:
-        """The bound in ms, a second, or as a share. Exact, so that 0.7 % is 0.007 and not its neighbour."""
+        """The bound in ms, per second, or as a share. Exact, so that 0.7 % is 0.007 and not its neighbour."""
         return float(exact(self.value) * self.scale.units[self.unit])
 
     @property
@@ -180,12 +180,12 @@ def _metric(name: str) -> str:
         return name
     if name.startswith("good("):
         raise TargetError(
-            "metric", "the conditions of good stand by themselves: metric good, conditions [ttft<1s]"
+            "metric", "write the conditions of good separately: metric good, conditions [ttft<1s]"
         )
     metric = METRIC_ALIASES.get(name, name)
     if metric not in METRICS:
-        known = suggestion(name, [*METRICS, *METRIC_ALIASES, f"{SCORES}NAME"])
-        raise TargetError("metric", f"there is no metric {name!r}; {known}")
+        hint = suggestion(name, [*METRICS, *METRIC_ALIASES, f"{SCORES}NAME"])
+        raise TargetError("metric", f"there is no metric {name!r}; {hint}")
     return metric
 
 
@@ -202,7 +202,7 @@ def _stat(metric: str, quantity: Quantity, name: str | None) -> str:
     if stat in quantity.stats:
         return stat
     if name == "delta":
-        raise TargetError("stat", "a change is one of a statistic: name that, and say delta: true beside it")
+        raise TargetError("stat", "a change is one of a statistic: name that, and add delta: true")
     aliases = [
         alias for alias, meant in STAT_ALIASES.items() if meant in quantity.stats or quantity.percentiles
     ]
@@ -244,13 +244,13 @@ def _unit(what: str, scale: Scale, name: str | None, value: float) -> str:
     if name in scale.units:
         return name
     units = [unit for unit in scale.units if unit]
-    known = suggestion(name, units) if units else "it is a plain number"
-    raise TargetError("unit", f"{what} has no unit {name!r}; {known}")
+    hint = suggestion(name, units) if units else "it is a plain number"
+    raise TargetError("unit", f"{what} has no unit {name!r}; {hint}")
 
 
-def _one_of(part: str, name: str, known: tuple[str, ...]) -> str:
-    if name not in known:
-        raise TargetError(part, f"there is no {part} {name!r}; {suggestion(name, known)}")
+def _one_of(part: str, name: str, allowed: tuple[str, ...]) -> str:
+    if name not in allowed:
+        raise TargetError(part, f"there is no {part} {name!r}; {suggestion(name, allowed)}")
     return name
 
 
@@ -275,21 +275,21 @@ def _conditions(metric: str, conditions: Iterable[Condition]) -> tuple[Condition
 
 
 def _check_bound(target: Target) -> None:
-    """Refuse what nothing can meet, and what everything meets by a slip."""
+    """Refuse a bound that nothing can meet, and one that everything meets by mistake."""
     value, bound, scale = f"{target.value:g}{target.unit}", target.bound, target.scale
     if not math.isfinite(target.value) or not math.isfinite(bound):
         raise _bad(f"the bound must be a finite number, and {value} is not")
     if bound < scale.least:
         floor = "nothing falls by more than 100 %" if target.delta else f"{target.metric} is never negative"
         raise _bad(f"the bound is {value}, and {floor}")
-    if target.quantity.kind == "error" and bound >= scale.most:
+    if target.quantity.kind == "error" and bound >= scale.greatest:
         raise _bad(
             f"{value} bounds nothing: the error rate is a fraction below 1; "
             "for one in a hundred write 1% or 0.01"
         )
-    if bound > scale.most:
+    if bound > scale.greatest:
         raise _bad(f"{target.op}{value} can never be met: a fraction is at most 1, or 100%")
-    if (target.op, bound) in {("<", scale.least), (">", scale.most)}:
+    if (target.op, bound) in {("<", scale.least), (">", scale.greatest)}:
         raise _bad(f"{target.op}{value} can never be met; {target.op}={value} can")
     if target.op in {"==", "!="} and not target.value.is_integer():
         raise _bad(f"{target.metric} is a whole number, and never {value}")

@@ -1,4 +1,4 @@
-"""What became of a run under a ruleset."""
+"""The verdict on a run by a ruleset."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ EXIT_CODES: Final[Mapping[Status, ExitCode]] = {
     "INCONCLUSIVE": ExitCode.INCONCLUSIVE,
     "PASS": ExitCode.PASS,
 }
-"""The exit code of each status of a run, the gravest first: an invalid run has neither passed nor failed."""
+"""The exit code of each status of a run, most severe first: an invalid run has neither passed nor failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a run under a ruleset: `verdict` in report.json has these keys, in this order.
+    """The verdict on a run by a ruleset: `verdict` in report.json has these keys, in this order.
 
     Attributes:
-        status: The gravest status among the rows of severity `fail`: `INVALID` when the run cannot stand for
-            the server, else `FAIL`, else `INCONCLUSIVE`, else `PASS`. Where all of them were skipped nothing
-            was shown, which is `INCONCLUSIVE`.
+        status: The most severe status among the rows of severity `fail`: `INVALID` when the run does not
+            represent the server, else `FAIL`, else `INCONCLUSIVE`, else `PASS`. Where all of them were
+            skipped, `INCONCLUSIVE`.
         ruleset: The name of the ruleset.
         version: Its version.
         model: The entry of the ruleset that it was resolved for; empty for a flat file.
         scenario: Of that model.
         locked: Whether a file that extends the rules may only tighten them.
-        overrides: What was changed in the rules, and what was left out on request: where there is anything,
-            they are not the rules that their name stands for.
+        overrides: What was changed in the rules, and what was left out on request: if not empty,
+            they are not the rules of that name.
         source: Where the rules come from.
         definitions: What the figures mean.
         notes: What the rules say of themselves.
-        rows: One a rule: what makes a run valid first, then the targets in their order, then the rest.
+        rows: One per rule: what makes a run valid first, then the targets in their order, then the rest.
         reasons: Why the report itself calls the run invalid; empty when it does not.
         accepted: Why the report calls the run invalid, where the user accepted that (`--on-invalid warn`) and
             the rules are not locked: then the rows decide the status.
@@ -82,12 +82,12 @@ class Verdict:
 
 
 def exit_code(verdict: Verdict) -> ExitCode:
-    """Give the exit code of a verdict: 0 passed, 1 failed, 4 the run is invalid, 5 nobody can tell."""
+    """Give the exit code of a verdict: 0 passed, 1 failed, 4 the run is invalid, 5 inconclusive."""
     return EXIT_CODES[verdict.status]
 
 
 def whole(rows: Iterable[VerdictRow]) -> Status:
-    """What several rows come to: the gravest of those that count."""
+    """The status of several rows: the most severe of those that count."""
     all_rows = tuple(rows)
     counting = [row.status for row in all_rows if row.severity == "fail"] or [row.status for row in all_rows]
     if all(status == "SKIP" for status in counting):

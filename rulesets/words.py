@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 
 def in_words(value: object) -> str:
-    """Write any plain value: `5`, `true`, `min 4, max 32`; what is within another stands in brackets."""
+    """Write any plain value: `5`, `true`, `min 4, max 32`; nested values are in brackets."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_part(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_part(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_part, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -38,11 +38,11 @@ class _CommandEntry(NamedTuple):
     """Where a command is: `module:name`, each loaded on use, for only one of them runs.
 
     Attributes:
-        panel: What stands above it in the help.
+        panel: The heading above it in the help.
         does: The function.
-        settings: The class that declares its options, where not its signature does.
+        settings: The class that declares its options; without one, its signature does.
         base: The class of another command's options that it takes as well.
-        without: Those of them that it does not take.
+        without: Options of `base` that it does not take.
     """
 
     panel: str
@@ -163,7 +163,7 @@ def _made(entry: _CommandEntry) -> Callable[..., None]:
 
 def _outlined(entry: _CommandEntry) -> Callable[..., None]:
     def command() -> None:
-        """Stand in a list; where the list is made, no command runs."""
+        """A placeholder for the list of commands; it never runs."""
 
     command.__doc__ = _loaded(entry.does).__doc__
     return command
@@ -210,9 +210,9 @@ def about(
 
 
 def main() -> int:
-    """Run the command line and return its exit code, which errors that explain themselves have too.
+    """Run the command line and return its exit code; a known error is printed and has one too.
 
-    What it has written is flushed: the process may end on the spot.
+    What it has written is flushed: the process may end at once.
     """
     mend_streams()
     try:
@@ -222,7 +222,7 @@ def main() -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        # What is left in the buffer goes nowhere, or the interpreter would complain of it once more.
+        # Discard what is left in the buffer, or the interpreter would report the same error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return code or ExitCode.BROKEN_PIPE
@@ -234,12 +234,12 @@ def main() -> int:
 def _refuse_empty(arguments: Sequence[str]) -> None:
     """Refuse an option with an empty value, mostly a variable of the shell that is not set.
 
-    An empty key says that there is none; and of a path nothing would be left but the folder that we are in.
+    An empty key would mean no key, and an empty path the current folder.
     """
     for option, value in pairwise([*arguments, "-"]):
         name, joined, rest = option.partition("=")
         if _LONG_OPTION.fullmatch(name) and name not in _MAY_BE_EMPTY and (rest if joined else value) == "":
-            raise errors.UsageError(f"{name} '': says nothing; fill it in, or leave it out")
+            raise errors.UsageError(f"{name} '': is empty; give a value, or leave the option out")
 
 
 def _run() -> int:
@@ -252,7 +252,7 @@ def _run() -> int:
         app = application(first if first in _NAMES else None, outline=outline)
         code = app(prog_name="loadgen", standalone_mode=False)
     except SystemExit as end:
-        # A terminal library ends the program so when its output is read no more.
+        # A terminal library ends the program like this when its output is closed.
         if isinstance(end.__context__, BrokenPipeError):
             return ExitCode.BROKEN_PIPE
         return end.code if isinstance(end.code, int) else ExitCode.PASS
@@ -264,10 +264,10 @@ def _run() -> int:
 
 
 def _explained(error: Exception) -> int:
-    """Say what went wrong on standard error; return the exit code."""
+    """Print the error on standard error; return the exit code."""
     if isinstance(error, command_line.CommandLineError):
         text, command = command_line.message(error, _NAMES), command_line.command_of(error)
-        if text:  # without arguments the help has been printed, and says it all
+        if text:  # without arguments the help has been printed already
             _write_error(text)
             sys.stderr.write(f"see `{command or _command()} --help`\n")
         return ExitCode.USAGE
@@ -284,7 +284,7 @@ def _write_error(text: str) -> None:
 
 
 def _command() -> str:
-    """The command that was typed, as far as there is such a one."""
+    """The command that was typed, as far as it exists."""
     words = [word for word in sys.argv[1:3] if not word.startswith("-")]
     both = " ".join(words)
     return " ".join(filter(None, ["loadgen", both if both in _COMMANDS else next(iter(words), "")]))

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
-    """See whether an endpoint answers a repeated prompt from a cache of answers (MLPerf's TEST04).
+    """Check whether an endpoint answers a repeated prompt from a cache of answers (MLPerf's TEST04).
 
-    The reference phase asks prompts that differ, the next one repeats one of them. The audit is passed where
-    both completed, and the second was not faster by the threshold; exit 1 where not, 4 where a phase is
-    invalid. The prompts must be new to the server: a cache that knows them is not found. Each phase is a run
-    of its own; [bold]loadgen resume FOLDER[/bold] goes on with an audit that was interrupted. The result is
-    in audit/ of the folder, for [bold]loadgen gate --audit FOLDER[/bold].
+    The reference phase issues different prompts, the next one repeats one of them. The audit passes if both
+    complete and the second is not faster by the threshold; exit 1 if not, 4 if a phase is invalid. The
+    prompts must be new to the server: a cache that knows them is not found. Each phase is a run of its own;
+    [bold]loadgen resume FOLDER[/bold] continues an interrupted audit. The result is in audit/ of the folder,
+    for [bold]loadgen gate --audit FOLDER[/bold].
 
     [bold]Examples[/bold]
 
@@ -46,13 +46,13 @@ def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
     _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
 
 
-def resume_audit(folder: Path, series: Series, given: ResumeSettings) -> None:
-    """Run the phases of an audit that have not been run to their end."""
+def resume_audit(folder: Path, series: Series, settings: ResumeSettings) -> None:
+    """Run the phases of an audit that are not complete."""
     from loadgen.sessions.series.options import Secrets, check
 
-    secrets = Secrets(given.api_key, tuple(given.header))
+    secrets = Secrets(settings.api_key, tuple(settings.header))
     check(series.points, lambda _: secrets)
-    _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)
+    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
 
 
 def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
@@ -77,11 +77,11 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     raise typer.Exit(ExitCode.INVALID if audit is None else ExitCode.PASS if audit.passed else ExitCode.FAIL)
 
 
-def _shown(found: AuditResult) -> str:
+def _shown(result: AuditResult) -> str:
     from loadgen.sessions.series.audit.output_caching import REFERENCE, REPEATED
 
     lines = [
         f"{name:<15} {phase.qps or 0:>12,.3f} req/s   {phase.completed:,} of {phase.requested:,} completed"
-        for name, phase in ((REFERENCE, found.reference), (REPEATED, found.repeated))
+        for name, phase in ((REFERENCE, result.reference), (REPEATED, result.repeated))
     ]
-    return "\n".join([*lines, f"\n{'PASS' if found.passed else 'FAIL'}: {found.reason}"]) + "\n"
+    return "\n".join([*lines, f"\n{'PASS' if result.passed else 'FAIL'}: {result.reason}"]) + "\n"

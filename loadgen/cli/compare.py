@@ -1,4 +1,4 @@
-"""`loadgen compare`: runs beside each other, and whether they differ by more than chance."""
+"""`loadgen compare`: runs side by side, and whether they differ significantly."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def compare(settings: CompareSettings) -> None:
 
     Shows each metric with its interval in each run, and the change with its interval. The primary metrics and
     the scores that the runs have in common decide: exit 1 when one is significantly worse by more than
-    --min-effect, 5 when none could be tested, else 0. One run a side does not measure how runs differ from
-    each other; a baseline of several runs does.
+    --min-effect, 5 when none could be tested, else 0. One run per side does not show how much
+    runs vary; a baseline of several runs does.
 
     [bold]Examples[/bold]
 

@@ -28,8 +28,8 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
         compare: Compares runs, prints that, and ends with its exit code.
 
     Raises:
-        UsageError: It is another number of series, runs are among them, or no point is in both.
-        typer.Exit: With the exit code of the gravest comparison.
+        UsageError: There are more than two series, runs are among them, or no point is in both.
+        typer.Exit: With the most severe exit code of the comparisons.
     """
     from loadgen.sessions.series.comparison import compare_points, points_of_series
 
@@ -51,8 +51,8 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
         sys.stdout.write(orjson.dumps({"points": points}, option=orjson.OPT_INDENT_2).decode() + "\n")
     else:
         sys.stdout.write(_as_text(points))
-        gravest_point = next(point for point in result.points if point.exit_code == code)
-        runs = printable(" ".join(map(str, gravest_point.runs)))
+        worst_point = next(point for point in result.points if point.exit_code == code)
+        runs = printable(" ".join(map(str, worst_point.runs)))
         sys.stdout.write(f"All figures of a point, with intervals: {program()} compare {runs}\n")
     raise typer.Exit(code)
 

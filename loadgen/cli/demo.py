@@ -1,4 +1,4 @@
-"""`loadgen demo`: the whole way once, against a mock endpoint that knows the truth."""
+"""`loadgen demo`: a complete run against a mock endpoint whose true timings are known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def demo(
     *,
     out: Annotated[Path | None, Option(help="The run's folder; runs/<time>-demo by default.")] = None,
 ) -> None:
-    """Measure a mock endpoint for a few seconds, and hold the report against the mock's own truth.
+    """Measure a mock endpoint for a few seconds, and compare the report with the mock's own truth.
 
     Needs no model, no GPU and no network: the mock runs on this machine and is stopped at the end.
     """
@@ -38,7 +38,7 @@ def demo(
     from loadgen.sessions.run.session import outcome, run
     from loadgen.sessions.settings.perf import perf_settings
 
-    typer.echo(f"A mock endpoint with TTFT {_TTFT}, ITL {_ITL}, {_TOKENS} tokens a reply;")
+    typer.echo(f"A mock endpoint with TTFT {_TTFT}, ITL {_ITL}, {_TOKENS} tokens per reply;")
     typer.echo(f"{_RATE:g} requests/s for {_SECONDS:g} s, arriving at random (Poisson):\n")
     with start_mock(models=("demo",), ttft=_TTFT, itl=_ITL, tokens=_TOKENS, seed=1) as mock:
         report, folder = run(
@@ -63,21 +63,21 @@ def demo(
 
 
 def _compare(report: Report, truth: Sequence[Truth]) -> None:
-    """Print the reported figures beside those that the server knows to be true."""
+    """Print the reported figures next to the true ones of the server."""
     from statistics import median
 
     measured = truth[report.counts.warmup :]
-    ttft = [(one.chunk_ns[0] - one.received_ns) / _MS for one in measured if one.chunk_ns]
+    ttft = [(request.chunk_ns[0] - request.received_ns) / _MS for request in measured if request.chunk_ns]
     tpot = [
-        (one.chunk_ns[-1] - one.chunk_ns[0]) / (one.tokens - 1) / _MS
-        for one in measured
-        if one.tokens > 1 and one.chunk_ns
+        (request.chunk_ns[-1] - request.chunk_ns[0]) / (request.tokens - 1) / _MS
+        for request in measured
+        if request.tokens > 1 and request.chunk_ns
     ]
-    typer.echo("\nReported beside what the server knows to be true, medians in ms:\n")
-    for name, reported, known in (("TTFT", report.ttft_ms, ttft), ("TPOT", report.tpot_ms, tpot)):
-        _line(name, reported, median(known))
+    typer.echo("\nReported and true, medians in ms:\n")
+    for name, reported, true_ms in (("TTFT", report.ttft_ms, ttft), ("TPOT", report.tpot_ms, tpot)):
+        _line(name, reported, median(true_ms))
 
 
 def _line(name: str, reported: Any, true: float) -> None:
-    said = reported.p50 if reported is not None else float("nan")
-    typer.echo(f"    {name}   reported {said:8.3f}   true {true:8.3f}   difference {said - true:+.3f}")
+    p50 = reported.p50 if reported is not None else float("nan")
+    typer.echo(f"    {name}   reported {p50:8.3f}   true {true:8.3f}   difference {p50 - true:+.3f}")

@@ -1,4 +1,4 @@
-"""`loadgen export`: a run in the files that another program reads."""
+"""`loadgen export`: a run as files for other programs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def export(settings: ExportSettings) -> None:
     [bold]--samples[/bold] writes the results per sample as JSON lines, CSV or Parquet (docs/export.md).
 
     [bold]--mlperf-endpoints[/bold] writes a run, or the points of a sweep, as MLPerf's submission checkers
-    read them. Nothing is written over that an export has not written, unless [bold]--force[/bold] is given.
-    What a submission needs in addition is listed, and stands in export.json. Exit 4 when a run is invalid;
-    its files are written all the same.
+    read them. Only files of an earlier export are overwritten, unless [bold]--force[/bold] is given. What
+    a submission needs in addition is listed, also in export.json. Exit 4 when a run is invalid; its files are
+    written all the same.
 
     [bold]Examples[/bold]
 

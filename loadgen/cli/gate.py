@@ -1,4 +1,4 @@
-"""`loadgen gate`: a run held against rules, with an exit code for a CI job."""
+"""`loadgen gate`: a run evaluated by rules, with an exit code for a CI job."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def gate(settings: GateSettings) -> None:
-    """Judge a run, or a series of runs, by rules, with an exit code for a CI job.
+    """Evaluate a run, or a series of runs, by rules, with an exit code for a CI job.
 
-    Exit 0 when every rule is met, 1 when one is missed, 4 when the run is invalid, 5 when there is too
-    little to tell. Without --ruleset and --require, the rules are those that the run was started with. A
-    metric without samples misses its target. Of a sweep or a suite each run is judged, and what the rules
-    demand of all of them.
+    Exit 0 when every rule is met, 1 when one is missed, 4 when the run is invalid, 5 when it is
+    inconclusive. Without --ruleset and --require, the rules are those that the run was started with. A
+    metric without samples misses its target. Of a sweep or a suite each run is evaluated, and the rules
+    over all of its runs.
 
     The verdict goes into report.json and junit.xml as well, and on GitHub Actions into the summary of the
     step and into annotations.
@@ -36,10 +36,10 @@ def gate(settings: GateSettings) -> None:
     from loadgen.cli.terminal.show import show_verdicts
     from loadgen.cli.terminal.verdicts import tell
     from loadgen.sessions.errors import UsageError
-    from loadgen.sessions.gating.evaluation import judged
+    from loadgen.sessions.gating.evaluation import evaluate
     from loadgen.sessions.gating.idle import idle_options
     from loadgen.sessions.gating.outcome import exit_code, gravest
-    from loadgen.sessions.gating.whole import judge_series
+    from loadgen.sessions.gating.whole import evaluate_series
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.formats import chosen_format
@@ -49,12 +49,12 @@ def gate(settings: GateSettings) -> None:
     end_with_the_reader()
     tokenizer = load(settings.tokenizer)
     if is_series(settings.run):
-        parts = judge_series(settings, tokenizer)
+        parts = evaluate_series(settings, tokenizer)
     else:
         for option, concurrency in (("--c-max", settings.c_max), ("--c-min", settings.c_min)):
             if concurrency is not None:
-                raise UsageError(f"{option} {concurrency}: is that of a sweep, and this is one run")
-        report, _ = judged(settings.run, settings, tokenizer, settings.skip)
+                raise UsageError(f"{option} {concurrency}: applies to a sweep, and this is one run")
+        report, _ = evaluate(settings.run, settings, tokenizer, settings.skip)
         parts = [NamedVerdict.of(report)]
     code = gravest(exit_code(part.status, settings.inconclusive) for part in parts)
     show_verdicts(
@@ -64,6 +64,6 @@ def gate(settings: GateSettings) -> None:
         exit_code=code if is_series(settings.run) else None,
     )
     for option in idle_options(settings, parts):
-        sys.stderr.write(f"note: {option} was given, and no rule asks for it\n")
+        sys.stderr.write(f"note: {option} was given, and no rule needs it\n")
     tell(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
     raise typer.Exit(code)

@@ -9,7 +9,7 @@ from loadgen.sessions.settings.option import Argument
 
 
 def init(
-    path: Annotated[Path, Argument(help="The file, which must not be there yet, or a folder for it.")] = Path(
+    path: Annotated[Path, Argument(help="The file, which must not exist yet, or a folder for it.")] = Path(
         "suite.toml"
     ),
 ) -> None:
@@ -32,10 +32,12 @@ def init(
         with path.open("x", encoding="utf-8") as file:
             file.write(starter)
     except FileExistsError:
-        raise UsageError(f"{path} is there already, and nothing is overwritten: name another file") from None
+        raise UsageError(f"{path} exists already, and nothing is overwritten: name another file") from None
     except FileNotFoundError:
-        raise UsageError(f"{path}: there is no folder {path.parent}; make it, or name another one") from None
+        raise UsageError(
+            f"{path}: the folder {path.parent} does not exist; create it, or name another one"
+        ) from None
     except NotADirectoryError:
-        raise UsageError(f"{path}: {path.parent} is no folder; name another one") from None
+        raise UsageError(f"{path}: {path.parent} is not a folder; name another one") from None
     shown = printable(str(path))
     print(f"{shown} is written; its first lines say how to try it. Next: loadgen run {shown} --dry-run")

@@ -1,4 +1,4 @@
-"""`loadgen list`: the words that the other commands and the log use."""
+"""`loadgen list`: the names that the other commands and the log use."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def listing(
         ),
     ] = None,
 ) -> None:
-    """List runs, or the words that the other commands and the log use: events, metrics, benchmarks, views.
+    """List runs, or the names that the other commands and the log use: events, metrics, benchmarks, views.
 
     [bold]Examples[/bold]
 
@@ -117,7 +117,7 @@ def _of_name(kind: str, name: str | None, words: Mapping[str, str]) -> Mapping[s
     """The entry of a name; every entry without one.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: No entry has this name.
     """
     if name is None:
         return words
@@ -132,10 +132,10 @@ def _of_name(kind: str, name: str | None, words: Mapping[str, str]) -> Mapping[s
 
 
 def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:
-    """Print every benchmark, or what there is to know of one.
+    """Print every benchmark, or the details of one.
 
     Raises:
-        TaskError: There is none of this name.
+        TaskError: No benchmark has this name.
     """
     from loadgen.sessions.errors import printable
     from loadgen.sessions.task_listing import details, table, usable
@@ -149,7 +149,7 @@ def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:
         import orjson
 
         chosen = usable() if name is None else [workload(name)]
-        described = {one.name: facts(one, data) for one in chosen}
+        described = {task.name: facts(task, data) for task in chosen}
         print(orjson.dumps(described, option=orjson.OPT_INDENT_2).decode())
     else:
         print(table(data) if name is None else details(workload(name), data))

@@ -31,9 +31,9 @@ def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callab
         run: Gets the settings; its docstring is the command's help.
     """
 
-    def entry(**given: Any) -> None:
-        given.pop(_HELP_ALL, None)
-        run(from_flat(settings, _plain(given)))
+    def entry(**options: Any) -> None:
+        options.pop(_HELP_ALL, None)
+        run(from_flat(settings, _plain(options)))
 
     return _declared(entry, run.__doc__, _parameters(settings))
 
@@ -78,10 +78,10 @@ def command_over(
 
     def entry(**options: Any) -> None:
         options.pop(_HELP_ALL, None)
-        given = _plain(options)
+        values = _plain(options)
         run(
-            from_flat(settings, {name: value for name, value in given.items() if name in names}),
-            {name: value for name, value in given.items() if name not in names},
+            from_flat(settings, {name: value for name, value in values.items() if name in names}),
+            {name: value for name, value in values.items() if name not in names},
         )
 
     return _declared(entry, run.__doc__, [*own, *others])
@@ -106,7 +106,10 @@ def _declared(
 
 
 def _parameters(settings: type[Any]) -> list[inspect.Parameter]:
-    return [_parameter(name, _default(one.field), one.hint) for name, one in flat_options(settings).items()]
+    return [
+        _parameter(name, _default(option.field), option.hint)
+        for name, option in flat_options(settings).items()
+    ]
 
 
 def _parameter(name: str, default: Any, hint: Any) -> inspect.Parameter:

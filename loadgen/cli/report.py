@@ -64,22 +64,22 @@ def report(
     on_invalid: OnInvalid = None,
     stats: Annotated[
         bool,
-        Option("--stats", help="Break scores down by what their benchmarks tell apart: subjects, levels."),
+        Option("--stats", help="Break scores down by the categories of their benchmarks: subjects, levels."),
     ] = False,
     scoring_pass: Annotated[
         int | None,
         Option(
             "--pass",
             metavar="N",
-            help="Tell the scores of that scoring pass, not the last one; report.json stays.",
+            help="Show the scores of that scoring pass, not the last one; report.json stays.",
         ),
     ] = None,
 ) -> None:
     """Report a run, or the table and the summary of a sweep, a search or a suite.
 
-    Everything is computed from the log, so this works after a crash, as often as wanted, and writes
-    report.json anew. Exit 4 when the run is invalid, or a score undetermined because answers could not be
-    judged.
+    Everything is computed from the log, so this works after a crash, any number of times, and rewrites
+    report.json. Exit 4 when the run is invalid, or a score is undetermined because answers
+    could not be judged.
 
     [bold]Examples[/bold]
 
@@ -155,7 +155,7 @@ def _report_series(run: Path, of_a_run: Mapping[str, object], form: str) -> int:
     from loadgen.cli.report_series import show_series
     from loadgen.sessions.run.run_folder import folder_of
 
-    if options := [option for option, given in of_a_run.items() if given is not None]:
+    if options := [option for option, value in of_a_run.items() if value is not None]:
         raise UsageError(f"{options[0]}: applies to a run; {run} is a series of runs, so name one of them")
     if form not in {TEXT, JSON}:
         raise UsageError(f"--format {form}: applies to a run; a series has {TEXT} and {JSON}")

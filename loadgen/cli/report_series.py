@@ -1,4 +1,4 @@
-"""`loadgen report` of a series: its table and its summary again, from what its runs have left."""
+"""`loadgen report` of a series: its table and its summary again, from the files of its runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show_series(folder: Path, *, json: bool) -> int:
     The files of the series stay as they are.
 
     Returns:
-        The exit code: that of the gravest run; 4 where a series is neither complete nor running.
+        The exit code: the most severe of the runs; 4 where a series is neither complete nor running.
 
     Raises:
         UsageError: None of its runs has ended yet.
@@ -54,14 +54,14 @@ def show_series(folder: Path, *, json: bool) -> int:
 
 
 def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:
-    """What came of the points that have been run to their end."""
-    found = []
+    """The outcomes of the points that are complete."""
+    outcomes = []
     for number in range(len(series.points)):
         with suppress(BeingWrittenError):
             outcome = outcome_of(folder, series, number)
             if outcome is not None:
-                found.append(outcome)
-    return found
+                outcomes.append(outcome)
+    return outcomes
 
 
 def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
@@ -69,7 +69,7 @@ def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
 
     shown = printable(str(folder))
     state = f"{done} of {len(series.points)} runs are done"
-    more = "the others follow" if is_held(folder) else f"go on with: {program()} resume {shown}"
+    more = "the others follow" if is_held(folder) else f"to continue: {program()} resume {shown}"
     sys.stderr.write(f"\n{state}; {more}\n")
 
 
@@ -94,8 +94,8 @@ def _search(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> t
     from loadgen.cli.terminal.show import page
     from loadgen.sessions.series.search.search import found_in
 
-    found = found_in(folder, series, outcomes)
-    return table(found, **page()), found.to_dict()
+    result = found_in(folder, series, outcomes)
+    return table(result, **page()), result.to_dict()
 
 
 def _audit(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:

@@ -11,17 +11,15 @@ if TYPE_CHECKING:
 
 
 def resume(settings: ResumeSettings) -> None:
-    """Finish a run that was interrupted, killed, or given up, without asking again what was answered.
+    """Finish a run that was interrupted, killed or stopped, without repeating answered requests.
 
-    The run must have had a number of requests, not only a duration. What it was to do is in its log, all but
-    the secrets. A failure counts as a result and is not asked again; the report is of the whole run, and the
+    The run must have had a number of requests, not only a duration. Its settings are in its log, except
+    secrets. A failed request counts as a result and is not repeated; the report is of the whole run, and the
     exit code is that of [bold]loadgen perf[/bold].
 
-    Of a run that asked benchmarks, the answers are scored when they are there, and scoring that was
-    interrupted is gone on with.
+    The answers of a run of benchmarks are scored when they are complete; interrupted scoring is continued.
 
-    The folder of a sweep, a search or a suite is gone on with at its first unfinished run, which is moved
-    aside and run anew.
+    A sweep, a search or a suite continues at its first unfinished run, which is moved aside and run again.
 
     [bold]Example[/bold]
 
@@ -50,22 +48,22 @@ def _resume_run(settings: ResumeSettings) -> None:
     terminal = Terminal(quiet=settings.quiet)
     run, folder = resumable(settings.run), folder_of(settings.run)
     if run.ended == "completed":
-        given = settings_again(settings, run)
-        score(given, folder, terminal)
-        tell(reported(folder, None, given=given, observer=terminal), folder, given)
+        settings_of_run = settings_again(settings, run)
+        score(settings_of_run, folder, terminal)
+        tell(reported(folder, None, settings=settings_of_run, observer=terminal), folder, settings_of_run)
     prepared, broken = prepare_again(settings, run), None
     if prepared.left:
         if not settings.quiet:
             sys.stderr.write(_announcement(prepared))
-        if prepared.given.verdict.abort_on_fail:
-            sys.stderr.write("note: --abort-on-fail follows no run that is resumed; it goes on to its end\n")
-        with WorkerLauncher(prepared.given.client.transport) as launcher:
+        if prepared.perf.verdict.abort_on_fail:
+            sys.stderr.write("note: --abort-on-fail does not watch a resumed run; it continues to its end\n")
+        with WorkerLauncher(prepared.perf.client.transport) as launcher:
             broken = conduct(prepared, launcher, folder, terminal)
     else:
         end_log(prepared, folder)
     score_if_over(prepared, folder, broken, terminal)
-    report = reported(folder, broken, given=prepared.given, observer=terminal)
-    tell(report, folder, prepared.given)
+    report = reported(folder, broken, settings=prepared.perf, observer=terminal)
+    tell(report, folder, prepared.perf)
 
 
 def _announcement(prepared: Prepared) -> str:

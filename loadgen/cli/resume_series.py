@@ -1,4 +1,4 @@
-"""Going on with a series: whoever made it knows how."""
+"""Resuming a series, by the function of its kind."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     Resume = Callable[[Path, Series, ResumeSettings], None]
 
 
-def resume_series(given: ResumeSettings) -> None:
-    """Run those points of a series that have not been run to their end, and sum it up.
+def resume_series(settings: ResumeSettings) -> None:
+    """Run the points of a series that are not complete, and sum it up.
 
     Raises:
-        UsageError: It is none, or an option has no meaning for it.
+        UsageError: The folder is not a series, or an option does not apply to it.
         typer.Exit: With its exit code.
     """
-    folder = given.run.parent if given.run.name == SERIES else given.run
-    if given.prompts is not None:
-        raise UsageError("--prompts: a series may have several files of prompts; lay them where they were")
+    folder = settings.run.parent if settings.run.name == SERIES else settings.run
+    if settings.prompts is not None:
+        raise UsageError("--prompts: a series may have several files of prompts; put them where they were")
     series = read(folder)
-    _RESUMES[series.kind]()(folder, series, given)
+    _RESUMES[series.kind]()(folder, series, settings)
 
 
 def _sweep() -> Resume:

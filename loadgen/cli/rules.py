@@ -1,4 +1,4 @@
-"""`loadgen rules`: what a ruleset demands, and whether a file of rules is right."""
+"""`loadgen rules`: what a ruleset demands, and whether a file of rules is valid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def show(
     scenario: Annotated[str | None, Option(help="Only this scenario: SCENARIO or MODEL/SCENARIO.")] = None,
     json: Json = False,
 ) -> None:
-    """Show the rules of a ruleset: one line a model and scenario, or all of the one that is chosen.
+    """Show the rules of a ruleset: one line per model and scenario, or everything of the one that is chosen.
 
     [bold]Examples[/bold]
 
@@ -43,13 +43,13 @@ def show(
     if json:
         import orjson
 
-        told = {
+        contents = {
             "name": book.name,
             "version": book.version,
             "locked": book.locked,
             "rulesets": [ruleset.to_dict() for ruleset in chosen],
         }
-        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps(contents, option=orjson.OPT_INDENT_2).decode())
         return
     from loadgen.cli.terminal.rules_view import one_ruleset, overview
 
@@ -59,10 +59,10 @@ def show(
 def check(
     files: Annotated[list[str], Argument(help="Files, or names of rulesets.", show_default=False)],
 ) -> None:
-    """Check files of rules: exit 2 when one is wrong, with file, line, key and what would be right.
+    """Check files of rules: exit 2 when one is invalid, with file, line, key and remedy.
 
-    What is allowed but likely a slip is a warning: a target that says nothing beside another, a confidence
-    that a valid run cannot have, a test that can never find a change. Warnings do not change the exit code.
+    Likely mistakes are warnings: a target that follows from another one, a confidence that a valid run cannot
+    reach, a test that can never find a change. Warnings do not change the exit code.
 
     [bold]Example[/bold]
 

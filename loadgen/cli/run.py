@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def run(settings: RunSettings) -> None:
     """Run a suite: every model with every benchmark under every load of a file, into one folder.
 
-    [bold]loadgen init[/bold] writes a file to begin with. A flag goes before the environment, and that before
-    the file; in it a load goes before its benchmark, that before its model, and that before the defaults. A
-    suite that was interrupted goes on at its first unfinished run with [bold]loadgen resume FOLDER[/bold].
+    [bold]loadgen init[/bold] writes a file to begin with. A flag overrides the environment, which overrides
+    the file; in the file a load overrides its benchmark, which overrides its model, which overrides the
+    defaults. [bold]loadgen resume FOLDER[/bold] continues an interrupted suite at its first unfinished run.
 
-    Exit code: the gravest of the runs: 4 when one is invalid, else 1 when one misses a requirement, else 5
-    when one is inconclusive, else 0.
+    Exit code: the most severe of the runs: 4 when one is invalid, else 1 when one misses a requirement, else
+    5 when one is inconclusive, else 0.
 
     [bold]Examples[/bold]
 
@@ -48,13 +48,13 @@ def run(settings: RunSettings) -> None:
     from loadgen.sessions.series.suite.runner import name_of, series_of, sound
 
     folder = new_series_folder(folder_of_suite(settings, source, suite), name_of(source, suite))
-    known = named(entries)
-    points = sound(source, entries, secrets_of(known, from_environment()))
+    keys = named(entries)
+    points = sound(source, entries, secrets_of(keys, from_environment()))
     series = series_of(
         source,
         suite,
         points,
-        known,
+        keys,
         cooldown_s=suite.run.cooldown if settings.cooldown is None else settings.cooldown,
         stop_on_failure=suite.run.stop_on_failure
         if settings.stop_on_failure is None
@@ -64,7 +64,7 @@ def run(settings: RunSettings) -> None:
 
 
 def _note_old_table(source: SuiteSource, suite: Suite) -> None:
-    """Say once that what runs are held against has another table now."""
+    """Warn once that the rules for runs have another table now."""
     from loadgen.sessions.errors import printable
     from loadgen.sessions.series.suite.mistakes import verdict_keys
 
@@ -78,19 +78,19 @@ def _note_old_table(source: SuiteSource, suite: Suite) -> None:
 
 
 def _note_overruled(entries: Sequence[MatrixRun]) -> None:
-    """Say when the environment goes before the file: it may have been set for something else."""
+    """Warn when the environment overrides the file: it may have been set for another purpose."""
     from loadgen.sessions.errors import printable
     from loadgen.sessions.series.suite.option import variables
 
-    known = {variable for names in variables().values() for variable in names}
+    all_variables = {variable for names in variables().values() for variable in names}
     overruled = {
         (places[-1], name)
         for entry in entries
         for name, places in entry.merged.origins.items()
-        if places[-1] in known and len(places) > 1
+        if places[-1] in all_variables and len(places) > 1
     }
     for variable, name in sorted(overruled):
-        sys.stderr.write(printable(f"note: {variable} goes before the {name} of the file\n"))
+        sys.stderr.write(printable(f"note: {variable} overrides the {name} of the file\n"))
 
 
 def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: Sequence[MatrixRun]) -> None:
@@ -110,8 +110,8 @@ def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: 
     if settings.json:
         import orjson
 
-        told = {"suite": name_of(source, suite), "file": str(source.path), "runs": as_rows(entries)}
-        sys.stdout.write(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+        plan = {"suite": name_of(source, suite), "file": str(source.path), "runs": as_rows(entries)}
+        sys.stdout.write(orjson.dumps(plan, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
         return
     title = f"{name_of(source, suite)}, {len(entries)} runs, from {source.path}"
     sys.stdout.write(as_text(title, entries, **page()))

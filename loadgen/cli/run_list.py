@@ -1,4 +1,4 @@
-"""`loadgen list runs`: the runs and the series of a folder, the newest last, from what they have left."""
+"""`loadgen list runs`: the runs and the series of a folder, the newest last, from their files."""
 
 from __future__ import annotations
 
@@ -34,9 +34,13 @@ def show(runs: Sequence[Listed], *, json: bool) -> str:
     ]
     shown = page()
     rows = [[text(cell) for cell in _cells(run)] for run in runs]
-    used = [at for at, column in enumerate(columns) if not column.rank or any(row[at].plain for row in rows)]
-    cells = [[row[at] for at in used] for row in rows]
-    table = grid([columns[at] for at in used], cells, width=shown["width"])
+    used = [
+        number
+        for number, column in enumerate(columns)
+        if not column.rank or any(row[number].plain for row in rows)
+    ]
+    cells = [[row[number] for number in used] for row in rows]
+    table = grid([columns[number] for number in used], cells, width=shown["width"])
     notes = [text(f"{run.folder}: {run.state}: {run.why}") for run in runs if run.why is not None]
     return draw([[table], notes], **shown)
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
     """Find the highest rate, or number of users, that meets every requirement.
 
-    Short trials bracket it; longer ones, repeated while chance could have made their verdict, narrow it down.
+    Short trials bracket it; longer ones, repeated while chance could explain their verdict, narrow it down.
     An endpoint that falls behind the rate has missed, whatever its latencies are. Each trial is a run of its
-    own, in one folder; [bold]loadgen resume FOLDER[/bold] goes on with a search that was interrupted. Exit 0
+    own, in one folder; [bold]loadgen resume FOLDER[/bold] continues an interrupted search. Exit 0
     when it was found, or is above the range; 1 when even the lowest load fails; 4 when the client was the
     limit; 5 when it is not clear.
 
@@ -37,12 +37,12 @@ def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
     _conduct(*new_search(settings, perf), json=settings.json, quiet=settings.quiet)
 
 
-def resume_search(folder: Path, series: Series, given: ResumeSettings) -> None:
+def resume_search(folder: Path, series: Series, settings: ResumeSettings) -> None:
     """Continue a search; it has its whole budget again."""
     from loadgen.sessions.series.options import Secrets
 
-    secrets = Secrets(given.api_key, tuple(given.header), given.judge_api_key)
-    _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)
+    secrets = Secrets(settings.api_key, tuple(settings.header), settings.judge_api_key)
+    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
 
 
 def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
@@ -53,14 +53,14 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     from loadgen.sessions.series.search.search import RESULT
     from loadgen.sessions.series.search.session import run_search
 
-    found = run_search(folder, series, secrets, Terminal(quiet=quiet))
+    result = run_search(folder, series, secrets, Terminal(quiet=quiet))
     if json:
         sys.stdout.write((folder / RESULT).read_text())
     else:
         from loadgen.cli.terminal.search_table import table
         from loadgen.cli.terminal.show import page
 
-        print(table(found, **page()), end="")
+        print(table(result, **page()), end="")
     if not quiet:
         print(f"\nThe search is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(found.exit_code)
+    raise typer.Exit(result.exit_code)

@@ -1,4 +1,4 @@
-"""`loadgen selftest`: the client on every shape of a stream and every fault, beside what the server did."""
+"""`loadgen selftest`: the client tested on every shape of a stream and every fault of a server."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def selftest(
     json: Json = False,
     keep: Annotated[
         Path | None,
-        Option(help="A new folder for the logs and the server's truth, which are thrown away else."),
+        Option(help="A new folder for the logs and the server's truth, which are deleted without it."),
     ] = None,
 ) -> None:
-    """Try this client on every shape of a stream and every fault, beside a server that knows what it did.
+    """Test this client on every shape of a stream and every fault, against a server with known behavior.
 
     The server is a child process that plays each scenario byte for byte. The client is the one of perf; its
     figures are read from its log. Exit 1 when a row fails. What is right, and why: docs/scenarios.md.
@@ -65,19 +65,19 @@ def selftest(
     from loadgen.sessions.conformance.row import rows
 
     transports = tuple(TRANSPORTS) if transport == _ALL else (transport,)
-    judged = _try(rows(only or (), protocol, transports), keep)
-    _print(judged, json=json)
-    if not all(one.passed for one in judged):
+    results = _try(rows(only or (), protocol, transports), keep)
+    _print(results, json=json)
+    if not all(result.passed for result in results):
         raise typer.Exit(ExitCode.FAIL)
 
 
 def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
-    """Try the rows, telling how far it is."""
+    """Try the rows, and show the progress."""
     from loadgen.cli.terminal.status_line import StatusLine
     from loadgen.sessions.conformance.trial import try_all
     from loadgen.sessions.scratch_folder import scratch_folder
 
-    # The server is on this machine, whatever proxy leads to others.
+    # The server is on this machine: no proxy.
     os.environ["no_proxy"] = "*"
     with StatusLine() as status:
         done = _RowProgress(len(rows), status)
@@ -90,7 +90,7 @@ def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
 
 
 class _RowProgress:
-    """Shows on a terminal how many rows have been asked; nothing elsewhere."""
+    """Shows on a terminal how many rows have been tried."""
 
     def __init__(self, rows: int, status: StatusLine) -> None:
         self._rows = rows
@@ -106,15 +106,15 @@ class _RowProgress:
             self._status.write(line[: shutil.get_terminal_size().columns - 1])
 
 
-def _print(judged: Sequence[RowResult], *, json: bool) -> None:
+def _print(results: Sequence[RowResult], *, json: bool) -> None:
     from loadgen.sessions.conformance.record import record
 
     if json:
         import orjson
 
-        print(orjson.dumps([record(one) for one in judged], option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps([record(result) for result in results], option=orjson.OPT_INDENT_2).decode())
         return
     from loadgen.cli.terminal.conformance_table import table
     from loadgen.cli.terminal.show import page
 
-    sys.stdout.write(table(judged, **page()))
+    sys.stdout.write(table(results, **page()))

@@ -1,10 +1,10 @@
-"""Where the program begins: secrets leave the command line, and an interrupt finds the program prepared.
+"""The start of the program: hides secrets of the command line and handles interrupts from the first moment.
 
-Whenever an interrupt comes, the program ends with 130 and without a traceback; SIGTERM and SIGHUP mean the
-same. While the commands are being imported there is nothing to tidy up, and an exception could be lost in the
-import machinery: the process ends on the spot. From then on they raise KeyboardInterrupt, until a session
-hears them itself (`loadgen.driver.stop`). Once the exit code is certain nothing is left to be tidied up
-either: the process ends at once, for an interrupt during the interpreter's end would change the exit code.
+Whenever an interrupt comes, the program ends with 130 and without a traceback; so it does on SIGTERM and
+SIGHUP. While the commands are being imported there is nothing to clean up, and an exception could be lost in
+the import machinery: the process ends at once. From then on signals raise KeyboardInterrupt, until a session
+handles them itself (`loadgen.driver.stop`). Once the exit code is certain nothing is left to clean up either:
+the process ends at once, because an interrupt during the interpreter's end would change the exit code.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> NoReturn:
 
 
 def _outcome(run: Callable[[], int]) -> int:
-    """The exit code, once no interrupt has got lost on the way."""
+    """The exit code; an interrupt that was swallowed on the way still counts."""
     try:
         return run()
     finally:
@@ -60,7 +60,7 @@ def _end(*_: object) -> NoReturn:
 
 
 def _unless_interrupted(report: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """An interrupt that comes where no exception gets out of, such as a destructor, must not get lost."""
+    """Handle an interrupt in a place that exceptions do not leave, such as a destructor."""
 
     def hook(lost: Any) -> None:
         if isinstance(lost.exc_value, KeyboardInterrupt):

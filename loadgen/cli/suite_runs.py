@@ -27,30 +27,30 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.resume import ResumeSettings
 
 
-def resume_suite(folder: Path, series: Series, given: ResumeSettings) -> NoReturn:
-    """Go on with a suite at its first run that is not done.
+def resume_suite(folder: Path, series: Series, settings: ResumeSettings) -> NoReturn:
+    """Resume a suite at its first run that is not done.
 
     Raises:
-        UsageError: It cannot be gone on with; nothing has been sent then.
-        typer.Exit: With the exit code of the gravest run.
+        UsageError: It cannot be resumed; nothing has been sent then.
+        typer.Exit: With the most severe exit code of the runs.
     """
-    require_resumable(folder, series, given)
-    conduct_suite(folder, series, given.api_key, json=given.json, quiet=given.quiet)
+    require_resumable(folder, series, settings)
+    conduct_suite(folder, series, settings.api_key, json=settings.json, quiet=settings.quiet)
 
 
 def conduct_suite(folder: Path, series: Series, key: str | None, *, json: bool, quiet: bool) -> NoReturn:
     """Do every run that is not done, and sum all of them up.
 
     Args:
-        folder: That of the suite.
-        series: What it is.
+        folder: The folder of the suite.
+        series: The suite.
         key: The key of runs for which the file names no variable.
         json: Print the summary as JSON.
         quiet: No progress.
 
     Raises:
-        UsageError: Another process does them.
-        typer.Exit: With the exit code of the gravest run.
+        UsageError: Another process runs them.
+        typer.Exit: With the most severe exit code of the runs.
     """
     secrets = secrets_of(series.definition["secrets"], key)
     stop = _failed if series.definition["stop_on_failure"] else None
@@ -67,16 +67,18 @@ def _failed(outcome: PointOutcome) -> bool:
 
 
 def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool) -> None:
-    told = summed_up(folder, series, ended)
+    summary = summed_up(folder, series, ended)
     if json:
         import orjson
 
-        sys.stdout.write(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+        sys.stdout.write(
+            orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+        )
         return
     sys.stdout.write(as_text(folder, series, ended.outcomes))
     shown, done = printable(str(folder)), len(ended.outcomes)
     if done < len(series.points) and not ended.interrupted:
         sys.stdout.write(
             "The suite ended after a run that failed (stop_on_failure); "
-            f"go on with: {program()} resume {shown}\n"
+            f"to continue: {program()} resume {shown}\n"
         )

@@ -1,4 +1,4 @@
-"""`loadgen sweep`: the same run for each value of an option, laid beside each other."""
+"""`loadgen sweep`: the same run for each value of an option, in one table."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
-    """Run the same load for each value of an option, and lay the runs beside each other.
+    """Run the same load for each value of an option, and show the runs in one table.
 
-    Each point is a run of its own, in one folder; [bold]loadgen resume FOLDER[/bold] goes on with a sweep
-    that was interrupted. The table has throughput (output tokens/s), interactivity (tokens/s that one user
-    sees), their Pareto front, and its knee. The exit code is the gravest of the runs: 4 over 1 over 5 over
-    0; what a ruleset demands of all runs together counts like one more.
+    Each point is a run of its own, in one folder; [bold]loadgen resume FOLDER[/bold] continues an
+    interrupted sweep. The table has throughput (output tokens/s), interactivity (tokens/s that one user
+    sees), their Pareto front, and its knee. The exit code is the most severe of the runs: 4 over 1 over
+    5 over 0; rules over all runs together count like one more run.
 
     [bold]Examples[/bold]
 
@@ -38,12 +38,12 @@ def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
     _conduct(*new_sweep(settings, perf), json=settings.json, quiet=settings.quiet)
 
 
-def resume_sweep(folder: Path, series: Series, given: ResumeSettings) -> None:
-    """Run the points of a sweep that have not been run to their end."""
+def resume_sweep(folder: Path, series: Series, settings: ResumeSettings) -> None:
+    """Run the points of a sweep that are not complete."""
     from loadgen.sessions.series.options import Secrets
 
-    secrets = Secrets(given.api_key, tuple(given.header), given.judge_api_key)
-    _conduct(folder, series, secrets, json=given.json, quiet=given.quiet)
+    secrets = Secrets(settings.api_key, tuple(settings.header), settings.judge_api_key)
+    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
 
 
 def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:

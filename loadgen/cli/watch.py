@@ -1,4 +1,4 @@
-"""`loadgen watch`: the report of a run while it goes on, from another terminal."""
+"""`loadgen watch`: the report of a run in progress, from another terminal."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def watch(
     ] = 2.0,
     wait: Annotated[
         float,
-        Option(parser=seconds, metavar="TIME", help="How long to wait for a run that has not begun."),
+        Option(parser=seconds, metavar="TIME", help="How long to wait for a run that has not started."),
     ] = 30.0,
     json: Json = False,
 ) -> None:
-    """Show a run while it goes on, and its report when it is over.
+    """Show a run in progress, and its report when it has ended.
 
-    Of a sweep, a search or a suite, each run in turn, and the summary when it is over. The log is only read:
-    the run does not notice. The exit code is that of the run; Ctrl-C ends the watching, with 130, and not the
-    run.
+    Of a sweep, a search or a suite, each run in turn, and the summary at the end. The log is only read,
+    without an effect on the run. The exit code is that of the run; Ctrl-C ends the watching, with 130, and
+    not the run.
 
     [bold]Examples[/bold]
 
@@ -59,7 +59,9 @@ def watch(
         from loadgen.sessions.run.run_folder import folder_of
 
         raise typer.Exit(
-            watch_series(folder_of(run), lambda one: _follow(one, interval, wait, json=json), json=json)
+            watch_series(
+                folder_of(run), lambda run_folder: _follow(run_folder, interval, wait, json=json), json=json
+            )
         )
     final = _watched(run, interval, json=json)
     raise typer.Exit(outcome(final))

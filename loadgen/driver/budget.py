@@ -1,4 +1,4 @@
-"""The error budget: how much may fail before a run is not worth going on with."""
+"""The error budget: how many requests may fail before a run is ended."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from loadgen.driver.progress import Progress
 
 ENOUGH: Final = 20
-"""A share is looked at once so many requests have ended: of fewer, one failure is a large share."""
+"""The rate is checked from this many ended requests on: of fewer, one failure is a large share."""
 
 REASON: Final = "error_budget"
-"""Why a session ended whose budget was spent."""
+"""The reason of the end of a session whose budget was spent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBudget:
-    """How much of what is measured may fail; without a number, anything may.
+    """How many measured requests may fail; unlimited without a number.
 
     Attributes:
-        errors: So many failed requests end the run.
+        errors: The number of failed requests that ends the run.
         rate: More than this share of the requests that have ended ends the run.
     """
 
@@ -30,7 +30,7 @@ class ErrorBudget:
     rate: float | None = None
 
     def spent(self, progress: Progress) -> str | None:
-        """What has failed that was not to, in a sentence; None while the budget lasts."""
+        """How the budget was exceeded, in a sentence; None while it lasts."""
         failed, ended = progress.errors.total(), progress.ended
         if self.errors is not None and failed >= self.errors:
             return f"{failed} requests failed, and --max-errors is {self.errors}"
@@ -41,12 +41,12 @@ class ErrorBudget:
 
 
 def finding(spent: str, progress: Progress, at_ns: int) -> Event:
-    """What the log says of a spent budget."""
-    most = ", ".join(f"{name} ({count})" for name, count in progress.errors.most_common(3))
+    """The finding on a spent budget, for the log."""
+    most_frequent = ", ".join(f"{name} ({count})" for name, count in progress.errors.most_common(3))
     data: dict[str, Any] = {
         "code": REASON,
         "severity": "error",
-        "message": f"Too much failed to go on: {spent}. Most frequent: {most}.",
+        "message": f"Too much failed to go on: {spent}. Most frequent: {most_frequent}.",
         "remedy": "`loadgen check` tells whether the endpoint answers; put on less load, or allow more.",
     }
     return Event(EventType.FINDING, at_ns, data=data)

@@ -1,4 +1,4 @@
-"""What is told of the end of a session: what it gave up, and what it never came to ask."""
+"""Findings on the end of a session: requests that it cancelled, and turns that it never issued."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 DRAIN_OVER: Final = "drain_over"
 CONVERSATIONS_CUT: Final = "conversations_cut"
 GATE_LOST: Final = "gate_lost"
-"""Why a session ended one of whose targets could not be met any more; also the code of the finding."""
+"""The reason of the end of a session whose gate was lost; also the code of the finding."""
 
 _WHY: Final[Mapping[str, str]] = {
     "failed": "after a turn that failed",
@@ -20,11 +20,11 @@ _WHY: Final[Mapping[str, str]] = {
 
 
 def drain_over(given_up: int, drain_s: float) -> dict[str, Any]:
-    """The finding that the drain was over before everything was.
+    """The finding that the drain ended before all requests did.
 
     Args:
-        given_up: How many requests were still under way.
-        drain_s: How long it was to last.
+        given_up: How many requests were still in flight.
+        drain_s: The length of the drain, in seconds.
     """
     return {
         "code": DRAIN_OVER,
@@ -44,7 +44,7 @@ def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -
         never_asked: How many turns they had left.
         sessions: How many conversations there were.
     """
-    reasons = ", ".join(f"{cut[why]} {told}" for why, told in _WHY.items() if cut.get(why))
+    reasons = ", ".join(f"{cut[why]} {cause}" for why, cause in _WHY.items() if cut.get(why))
     return {
         "code": CONVERSATIONS_CUT,
         "severity": "warning",
@@ -56,11 +56,11 @@ def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -
 
 
 def gate_lost(target: str, why: str) -> dict[str, Any]:
-    """The finding that a target was lost while the run went on.
+    """The finding that a target was lost during the run.
 
     Args:
-        target: Its id.
-        why: Why it can be met no more.
+        target: The target's id.
+        why: Why it cannot be met any more.
     """
     return {
         "code": GATE_LOST,

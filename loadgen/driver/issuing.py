@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
 NO_CONNECTION_PAUSE_S: Final = 0.1
-"""How long a user of the closed loop waits after a request that got no connection: nobody is there to be
-measured, and a log of nothing but refusals helps nobody."""
+"""How long a user of the closed loop waits after a request that got no connection: there is no server to
+measure, and a log of nothing but refusals is useless."""
 
 YIELD_EVERY: Final = 8
 """How many requests that are due together leave in one turn of the event loop: what the first ones bring must
@@ -46,11 +46,11 @@ class Issuer:
     Args:
         plan: What to do.
         agenda: What to ask.
-        runner: Takes the turns.
+        runner: Runs the turns.
         clock: The time.
         share: The part of the load that is issued here.
         claim: Gives the number of the next request of a closed loop, where several share the numbers.
-        room: Where the events of what is issued go, where that can be full.
+        room: The backlog of events, where it can be full.
 
     Attributes:
         progress: Counters of this share.
@@ -106,7 +106,7 @@ class Issuer:
         return self._conversations.scheduled
 
     def exhausted(self) -> None:
-        """Learn that another worker issues the last request of the phase."""
+        """Record that another worker issues the last request of the phase."""
         self._exhausted.set()
 
     async def settle(self) -> None:
@@ -116,11 +116,11 @@ class Issuer:
         self._require_sound()
 
     def stop(self) -> None:
-        """Issue nothing more."""
+        """Stop issuing."""
         self._stopped.set()
 
     def abort(self, reason: str | None = None) -> None:
-        """Give up what is in flight; the log keeps the reason."""
+        """Cancel requests in flight; the log keeps the reason."""
         if reason is not None:
             self._runner.give_up_for(reason)
         for task in self._running:
@@ -164,7 +164,7 @@ class Issuer:
             opening = conversations.opening(phase, request)
             outcome = await conversations.begin(phase, opening, scheduled_ns)
             if outcome.failure is not None:
-                # A failure can come at once, and many of them must not keep everybody else from running.
+                # A failure can come at once, and many of them must not starve the other tasks.
                 await asyncio.sleep(NO_CONNECTION_PAUSE_S if outcome.failure in NO_CONNECTION else 0)
             if thinking.some:
                 due_ns = self._clock.now_ns()
@@ -194,7 +194,7 @@ class Issuer:
                 conversations.scheduled += 1
                 continue
             opening = conversations.opening(phase, request)
-            # Late requests leave together; now and then the answers get their turn.
+            # Late requests leave in batches, between which answers are read.
             if scheduled_ns > self._clock.now_ns() or conversations.scheduled % YIELD_EVERY == 0:
                 await self._clock.sleep_until(scheduled_ns)
             if self._places is None:
@@ -202,7 +202,7 @@ class Issuer:
             else:
                 await self._begin_in_a_place(phase, opening, scheduled_ns, self._places)
         else:
-            # Where nothing comes any more, the silence is a part of the load; but a trace ends with its last.
+            # The time after the last arrival is part of the load; but a trace ends with its last request.
             load = self._plan.load
             if not (isinstance(load, Open) and isinstance(load.arrivals, TraceArrivals)):
                 await self._until_end(phase)
@@ -272,13 +272,13 @@ class Issuer:
             self._stopped.set()
 
     def _require_sound(self) -> None:
-        """Hand a bug on: an exception in a turn is no failure of a request."""
+        """Raise a bug: an exception in a turn is not a failure of a request."""
         if self._crash is not None:
             raise self._crash
 
 
 async def _first(*works: Coroutine[Any, Any, Any]) -> None:
-    """Await the first of several to end, and give up the others."""
+    """Await the first of several to end, and cancel the others."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,10 +1,10 @@
-"""Asking a judge: what graders want to know of it goes through the same client, into the same log.
+"""Calls to a judge model, through the same client and into the same log as requests.
 
-A call to a judge is a request like any other, of the phase `judge`, and so no measured one. Its issue says
-which answer it is about, and what the judge said is its output: whoever reads it later need not ask again.
+A call to a judge is a request of the phase `judge`, which is not measured. Its issue event names the answer
+that it is about, and its output is the judge's reply, so that later scoring need not ask again.
 
-The judge has a limit of its own on how much is asked at once. The first call goes alone: should nobody be
-there, or turn us down, no other is made. So it is when very many fail one after the other.
+The judge has its own limit of concurrent calls. The first call goes alone: if the endpoint is not reachable,
+or rejects it, no other is made. The same holds when very many fail one after the other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PHASE: Final = "judge"
 """Of the requests to a judge."""
 
 RETRIES: Final = 3
-"""So many further attempts follow one that failed and may succeed yet."""
+"""The number of further attempts after a failure that may be transient."""
 
 _IN_A_ROW: Final = 20
 _FOR_ALL: Final[frozenset[str]] = frozenset(
@@ -46,19 +46,19 @@ _FOR_ALL: Final[frozenset[str]] = frozenset(
         *("http_401", "http_403", "http_404"),
     }
 )
-"""What would happen to every other call as well: nobody is there, or turns the key or the model down."""
+"""Failures that every other call would share: no server, or a rejected key or model."""
 _REASONING_LIMIT: Final = "max_completion_tokens"
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeCall:
-    """One thing to ask a judge.
+    """A call to a judge.
 
     Attributes:
         judges: The request whose answer it is about.
-        scorer: Who wants to know: `TASK/SCORER`.
+        scorer: The scorer that makes the call: `TASK/SCORER`.
         version: Of the judge's prompts (`Scorer.judge`).
-        inquiry: What is asked.
+        inquiry: The prompt and its key.
     """
 
     judges: str
@@ -81,13 +81,13 @@ class Sampling:
 
     @property
     def label(self) -> str:
-        """What is replaced, as the log keeps it: `temperature=0.7,max_tokens=512`; empty for nothing."""
+        """The replaced settings, for the log: `temperature=0.7,max_tokens=512`; empty for nothing."""
         parts = [] if self.temperature is None else [f"temperature={self.temperature:g}"]
         parts += [] if self.max_tokens is None else [f"max_tokens={self.max_tokens}"]
         return ",".join(parts)
 
     def generation(self, model: str, inquiry: Inquiry) -> Generation:
-        """What the request for an inquiry asks for.
+        """The settings of the request for an inquiry.
 
         Prompts for reasoning models set their limit as `max_completion_tokens`; it is replaced where it is.
         """
@@ -110,12 +110,12 @@ AS_PROMPTED: Final = Sampling()
 
 @dataclass(slots=True)
 class Tally:
-    """How asking a judge went.
+    """The results of calls to a judge.
 
     Attributes:
-        answered: How many calls were.
-        failed: How many were not, by the failure's name.
-        gave_up: Why the rest was not asked; empty where all of it was, or somebody asked to stop.
+        answered: How many calls were answered.
+        failed: How many calls failed, by the failure's name.
+        gave_up: Why the remaining calls were not made; empty where all were, or a stop was requested.
     """
 
     answered: int = 0
@@ -124,7 +124,7 @@ class Tally:
 
 
 class JudgeClient:
-    """Asks one judge.
+    """A client of one judge.
 
     Args:
         transport: Carries the requests.
@@ -135,7 +135,7 @@ class JudgeClient:
         sampling: What replaces the sampling of the prompts.
 
     Attributes:
-        tally: How asking went so far.
+        tally: The results so far.
     """
 
     def __init__(
@@ -161,12 +161,12 @@ class JudgeClient:
         self._in_a_row = 0
 
     async def ask(self, calls: Iterable[JudgeCall], stop: Stop, on_done: Callable[[Tally], None]) -> Tally:
-        """Make calls until none is left, until that is pointless, or until somebody asks to stop.
+        """Make calls until none is left, until further ones are pointless, or until a stop is requested.
 
         Args:
-            calls: What to ask; drawn from as there is room.
-            stop: Once asked, what is in flight is awaited; twice, it is given up.
-            on_done: Told after each call.
+            calls: The calls; consumed as concurrency allows.
+            stop: The first request awaits calls in flight, the second cancels them.
+            on_done: Called after each call.
         """
         left = iter(calls)
         first = next(left, None)
@@ -182,12 +182,12 @@ class JudgeClient:
         return self.tally
 
     async def _alone(self, call: JudgeCall, again: list[JudgeCall], on_done: Callable[[Tally], None]) -> None:
-        """Make the first call, which shows whether there is anybody to ask.
+        """Make the first call, which shows whether the judge answers.
 
         Args:
-            call: What to ask.
+            call: The call.
             again: Where the call goes if it failed, but another attempt may succeed.
-            on_done: Told after it.
+            on_done: Called after it.
         """
         failure = await self._call(self._once, call)
         for_all = failure in _FOR_ALL
@@ -211,11 +211,11 @@ class JudgeClient:
                 return
 
     async def _call(self, runner: RequestRunner, call: JudgeCall) -> str | None:
-        """Make a call; return how it failed, None where it did not."""
+        """Make a call; return the failure's name, None for a success."""
         inquiry = call.inquiry
         sample = Sample(-next(self._numbers), chat=tuple(inquiry.messages))
         generation = self._sampling.generation(self._model, inquiry)
-        told = {
+        about_call = {
             "judges": call.judges,
             "scorer": call.scorer,
             "inquiry": inquiry.key,
@@ -226,7 +226,7 @@ class JudgeClient:
             "max_tokens": generation.max_tokens or generation.extra_body.get(_REASONING_LIMIT),
         }
         body = orjson.dumps(chat_completions.request(sample, generation))
-        return (await runner.run(sample, body, time.monotonic_ns(), PHASE, more=told)).failure
+        return (await runner.run(sample, body, time.monotonic_ns(), PHASE, more=about_call)).failure
 
     def _count(self, failure: str | None) -> None:
         if failure is None:
@@ -248,8 +248,8 @@ class JudgeClient:
 
 
 async def _together(work: Sequence[Coroutine[Any, Any, None]], stop: Stop) -> None:
-    """See work through; where somebody asks for it twice, give it up."""
-    tasks = [asyncio.create_task(one) for one in work]
+    """Run work to its end; cancel it when a stop is requested twice."""
+    tasks = [asyncio.create_task(work_item) for work_item in work]
     aborting = asyncio.create_task(stop.aborting.wait())
     try:
         done = asyncio.gather(*tasks)

@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from loadgen.driver.load import Load
 
 REASON: Final = "overloaded"
-"""Why a session ended whose endpoint could not keep up; also the code of the finding."""
+"""The reason of the end of a session whose endpoint could not keep up; also the code of the finding."""
 
 GRACE_S: Final = 1.0
-"""So long what is in flight has to end by itself, before it is given up."""
+"""How long requests in flight are awaited before they are cancelled."""
 
 WINDOWS: Final = 6
 ENOUGH_WINDOWS: Final = 5
 DEVIATIONS: Final = 4.0
 FEWEST_ENDED: Final = 50
-"""Fewer ended requests say nothing of how many an endpoint ends."""
+"""With fewer ended requests the rate of the endpoint is unknown."""
 
 APART_NS: Final = 100_000_000
-"""How far apart looks are, at least: more of them tell no more."""
+"""The least distance between looks: more of them add no information."""
 
 MOST_LOOKS: Final = 1024
-"""So many are kept; then every other one is let go of."""
+"""The number of looks that are kept; beyond it every other one is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Growth:
     """A backlog that grows.
 
     Attributes:
-        seconds: For how long it was seen to.
+        seconds: The time over which it grew.
         issued: Requests issued in that time.
         ended: Requests that ended in it.
         in_flight: Requests in flight at its end.
@@ -74,7 +74,7 @@ class Growth:
 
 
 def growth(looks: Sequence[Look], variance: float = 1.0) -> Growth | None:
-    """Decide whether the endpoint falls behind; None while it does not, or it cannot be told.
+    """Decide whether the endpoint falls behind; None while it does not, or that is unclear.
 
     Args:
         looks: From the start of what is measured on, by time.
@@ -99,10 +99,10 @@ def growth(looks: Sequence[Look], variance: float = 1.0) -> Growth | None:
 
 
 class OverloadWatch:
-    """Looks at a session as it goes on.
+    """Looks at a running session.
 
     Args:
-        load: What is put on.
+        load: The load of the session.
     """
 
     def __init__(self, load: Load) -> None:
@@ -110,7 +110,7 @@ class OverloadWatch:
         self._looks: list[Look] = []
 
     def look(self, at_ns: int, issued: int, ended: int) -> Growth | None:
-        """Take a look; what has been seen, when that is overload."""
+        """Take a look; return the growth if it is overload."""
         if self._looks and at_ns - self._looks[-1].at_ns < APART_NS:
             return None
         if len(self._looks) == MOST_LOOKS:
@@ -120,7 +120,7 @@ class OverloadWatch:
 
 
 def finding(seen: Growth, at_ns: int) -> Event:
-    """What the log says of it."""
+    """The finding on it, for the log."""
     data: dict[str, Any] = {
         "code": REASON,
         "severity": "error",

@@ -1,4 +1,4 @@
-"""How the load generator itself is doing: its own delay must never pass for the server's."""
+"""The health of the load generator: client overhead must never count as the server's delay."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ async def watch(emit: Emit, more: Callable[[], Mapping[str, Any]]) -> None:
     millisecond late, because its poll counts in milliseconds. For the shares see `system/cpu_time.py`.
 
     Args:
-        emit: Where to.
-        more: What else there is to tell of the same second.
+        emit: Takes the events.
+        more: Further values of the same second.
     """
     cpu = CpuTime()
     with GcPauses() as pauses:
@@ -37,7 +37,7 @@ async def watch(emit: Emit, more: Callable[[], Mapping[str, Any]]) -> None:
             try:
                 await _second(lags_ms)
             finally:
-                # The last one is cut short, and counts all the same.
+                # The last second is cut short, and counts too.
                 if lags_ms:
                     lags_ms.sort()
                     data = {
@@ -59,7 +59,7 @@ async def watch_parent(emit: Emit) -> None:
         try:
             await asyncio.sleep(INTERVAL_S)
         finally:
-            # A share of next to no time says nothing.
+            # A share of a very short time is meaningless.
             if time.monotonic() - started_s > _TICK_S:
                 data = {"source": "parent", **cpu.reading()}
                 emit(Event(EventType.TELEMETRY, time.monotonic_ns(), data=data))

@@ -1,4 +1,4 @@
-"""A part of a session in which requests are issued: what every worker is told, and does its share of."""
+"""A phase of a session: every worker gets it, and issues its part."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 class Phase:
     """One phase of issuing; its requests are numbered from 0, over all workers.
 
-    Where a request begins a conversation, what is counted here are conversations.
+    Where samples are conversations, conversations are counted instead of requests.
 
     Attributes:
         name: `warmup` or `performance`.
         start_ns: When it begins, CLOCK_MONOTONIC.
-        requests: So many are issued; None where only time ends it.
+        requests: The number of requests; None where only time ends it.
         end_ns: Nothing is scheduled from here on; None where only the count ends it.
         first: The number in the session that request 0 has; request k has the k-th after it. Below 0, for a
             warm-up that time ends: request k then has the k-th before it. So it goes back through the samples
-            from the last one on, and meets those that are measured as late as can be.
+            from the last one on, and reaches the measured ones as late as possible.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Phase:
         return self.first + request if self.first >= 0 else self.first - request
 
     def has(self, request: int) -> bool:
-        """Whether there is such a request."""
+        """Whether the phase has a request of this number."""
         return self.requests is None or request < self.requests
 
     def is_last(self, request: int) -> bool:
@@ -40,5 +40,5 @@ class Phase:
         return request + 1 == self.requests
 
     def is_over(self, at_ns: int) -> bool:
-        """Whether nothing is scheduled at a moment any more."""
+        """Whether the phase has ended at a moment."""
         return self.end_ns is not None and at_ns >= self.end_ns

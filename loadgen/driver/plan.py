@@ -1,4 +1,4 @@
-"""What a session is to do, checked before the first request leaves."""
+"""The plan of a session, checked before the first request leaves."""
 
 from __future__ import annotations
 
@@ -36,29 +36,30 @@ LEAST_RESPONSE: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a session is to do.
+    """The plan of a session.
 
     Attributes:
         load: How requests leave.
         requests: How many are measured; None where only time ends the run.
-        duration_s: For how long; None where only the count ends it. What is reached first counts.
+        duration_s: The length of the measurement; None where only the count ends it. The first limit reached
+            ends it.
         warmup: Requests before the measured ones, which no figure counts.
-        generation: What each request asks for.
+        generation: The settings of each request.
         protocol: Its name, see `loadgen.driver.client.protocols`.
-        seed: Of everything random on this side.
-        schedule_seed: Of arrivals, where that is another one.
+        seed: The seed of everything random in the client.
+        schedule_seed: The seed of arrivals, where it differs.
         timeouts: How long each part of a request may take.
         retries: How many attempts may follow the first at a request that failed.
-        budget: How much may fail.
-        max_response_bytes: What one response may take to keep.
-        protocol_options: What the user says of a protocol, all JSON; see `codec_of` there.
+        budget: How many requests may fail.
+        max_response_bytes: The memory that one response may take.
+        protocol_options: The user's options of the protocol, as JSON values; see `codec_of` there.
         sessions: How many conversations are measured, where that and not the requests is counted.
         warmup_s: How long requests are issued before the measured ones, where time ends that.
         drain_s: How long what is in flight at the end is awaited; None for as long as `timeouts` allow.
-        stop_on_overload: Whether the run ends early when the endpoint falls behind more and more.
+        stop_on_overload: Whether the run ends early when the endpoint falls further and further behind.
         steady: Whether the run is invalid without a steady state.
         order: In which order samples are asked; see `loadgen.driver.requests.order`.
-        history: What a later turn of a conversation has for answers: `answered`, the endpoint's own, or
+        history: The answers that later turns of a conversation contain: `answered`, the endpoint's own, or
             `recorded`, those of the dataset where it has them.
         salt: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.salt`.
         balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.balance`.
@@ -89,7 +90,7 @@ class Plan:
 
     @property
     def arrivals_seed(self) -> int:
-        """What arrivals are drawn with."""
+        """The seed of arrivals."""
         return self.seed if self.schedule_seed is None else self.schedule_seed
 
     @property
@@ -101,8 +102,9 @@ class Plan:
     def first(self) -> int:
         """The number in the session that the first measured request has: after those of the warm-up.
 
-        But 0 where nobody knows how many these are, and where whole passes are shuffled: the warm-up then has
-        the numbers below 0.
+        But 0 where their number is unknown, and where whole passes are shuffled: the warm-up then has the
+            numbers
+        below 0.
         """
         return 0 if self.warmup_s is not None or self.order == "shuffle" else self.warmup
 
@@ -113,7 +115,7 @@ class Plan:
             raise PlanError("--offline sends a fixed number of requests at once: give --requests")
         if self.stop_on_overload and limit_of(self.load) is not None:
             raise PlanError(
-                "--stop-on-overload looks at what piles up in flight, and --max-concurrency bounds that: "
+                "--stop-on-overload watches the requests in flight, and --max-concurrency bounds them: "
                 "leave one out"
             )
         _within("--requests", self.requests, 1, MOST_REQUESTS)
@@ -137,22 +139,22 @@ class Plan:
         self._require_an_arrival()
 
     def _require_time_for_stages(self) -> None:
-        """Refuse a duration that goes on after the last stage, or leaves a stage out."""
+        """Refuse a duration that lasts beyond the last stage, or leaves a stage out."""
         stages = rate_of(self.load)
         if self.duration_s is None or not isinstance(stages, Stages):
             return
-        given, end_s = f"--duration {shown(self.duration_s)}", stages.end_s
+        option, end_s = f"--duration {shown(self.duration_s)}", stages.end_s
         if self.duration_s > end_s:
-            raise PlanError(f"{given}: the stages end after {shown(end_s)} s: leave it out, or add a stage")
+            raise PlanError(f"{option}: the stages end after {shown(end_s)} s: leave it out, or add a stage")
         for number, stage in enumerate(stages.stages, 1):
             if stage.start_s >= self.duration_s:
                 raise PlanError(
-                    f"{given}: stage {number} begins at {shown(stage.start_s)} s, and so never would: "
+                    f"{option}: stage {number} begins at {shown(stage.start_s)} s, and so never would: "
                     f"leave it out, or the stage"
                 )
 
     def _require_an_arrival(self) -> None:
-        """Refuse a schedule that brings nothing before the end."""
+        """Refuse a schedule without an arrival before the end."""
         if not isinstance(self.load, Open) or not isinstance(self.load.arrivals, ProcessArrivals):
             return
         arrivals = self.load.arrivals
@@ -167,7 +169,7 @@ class Plan:
         self._require_as_many_arrivals(arrivals)
 
     def _require_as_many_arrivals(self, arrivals: ProcessArrivals) -> None:
-        """Refuse a count that a rate never comes to because it ends at 0."""
+        """Refuse a count that a rate never reaches because it ends at 0."""
         rate, count = arrivals.rate, self.count
         if count is None or self.duration_s is not None:
             return
@@ -187,7 +189,7 @@ class Plan:
         return f"{option} {self.arrivals_seed}"
 
     def settings(self) -> Mapping[str, Any]:
-        """What the log keeps of it."""
+        """The plan as the log keeps it."""
         return {
             "protocol": self.protocol,
             "protocol_options": dict(self.protocol_options),
@@ -249,8 +251,8 @@ def _require_arrivals_in_range(arrivals: Arrivals) -> None:
             assert_never(arrivals)
 
 
-def _within(option: str, value: float | None, least: float, most: float) -> None:
-    # NaN is within nothing.
-    if value is not None and not least <= value <= most:
-        bounds = f"from {number_text(least)} to {number_text(most)}"
+def _within(option: str, value: float | None, least: float, greatest: float) -> None:
+    # NaN is within no bounds.
+    if value is not None and not least <= value <= greatest:
+        bounds = f"from {number_text(least)} to {number_text(greatest)}"
         raise PlanError(f"{option} {number_text(value)}: must be {bounds}")

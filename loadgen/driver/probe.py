@@ -1,4 +1,4 @@
-"""Asking an endpoint about itself before load is put on it."""
+"""Checks of an endpoint before load is put on it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
     Failure.DNS: "; is the name right?",
 }
 MAX_TOKENS: Final = 8
-"""A question before a run is to cost next to nothing."""
+"""The token limit of a probe: it should cost next to nothing."""
 
 _LONGEST_NAME: Final = 200
 
@@ -48,16 +48,16 @@ _PROBE: Final = Sample(index=-1, prompt="Say hello.")
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What one small request showed.
+    """The result of one small request.
 
     Attributes:
         status: The HTTP status; None without a response.
         failure: What a run would call the failure of this request, such as `http_500` or `truncated`; None
             for a success.
-        message: What the server or the client says about the failure; empty for a success.
+        message: The server's or the client's error message; empty for a success.
         ttft_ms: To the first token of a stream.
         streams: Whether the response was an event stream.
-        usage: Whether it told the number of output tokens.
+        usage: Whether it had the number of output tokens.
     """
 
     status: int | None
@@ -69,13 +69,13 @@ class Probe:
 
 
 class Prober:
-    """Asks the endpoint about itself.
+    """Checks the endpoint.
 
     Args:
         transport: Carries the requests.
         codec: The protocol.
-        generation: What the run's requests ask for.
-        on_connected: Called when a request has left, and so there is a connection.
+        generation: The settings of the run's requests.
+        on_connected: Called when a request has been sent, so that a connection exists.
 
     Attributes:
         no_list: Why `models` returned no list; empty before, and where it returned one.
@@ -97,13 +97,13 @@ class Prober:
         )
 
     async def require_ready(self) -> tuple[list[str] | None, Probe | None]:
-        """Make sure that a run has a chance, at the least cost.
+        """Make sure that the endpoint can serve a run, at the least cost.
 
-        One `GET /models` settles it where the endpoint lists the model. Where it does not, one request is
-        asked for real, because some servers take names that they do not list.
+        One `GET /models` is enough where the endpoint lists the model. Otherwise one request is sent, because
+        some servers accept names that they do not list.
 
         Returns:
-            The models that the endpoint lists, None where it has no such list; and what the request showed,
+            The models that the endpoint lists, None where it has no such list; and the result of the request,
             None where none was needed.
 
         Raises:
@@ -134,8 +134,8 @@ class Prober:
             self.no_list = self._transport.endpoint.redact(exchange.message)
             return None
         if not exchange.response.ok:
-            said = self._transport.endpoint.redact(exchange.stream.error_text())
-            self.no_list = f"HTTP {exchange.response.status}: {said}"
+            error_text = self._transport.endpoint.redact(exchange.stream.error_text())
+            self.no_list = f"HTTP {exchange.response.status}: {error_text}"
             return None
         try:
             listed = orjson.loads(exchange.stream.body())["data"]
@@ -147,7 +147,7 @@ class Prober:
             return None
 
     async def completion(self) -> Probe:
-        """Ask one short question in the way that the run will.
+        """Send one short request with the settings of the run.
 
         Raises:
             UnreachableError: No connection.
@@ -171,14 +171,14 @@ class Prober:
         )
 
     def require_accepted(self, probe: Probe, models: list[str] | None) -> None:
-        """Make sure that a request was not rejected for what it asked.
+        """Make sure that a request was not rejected for its contents.
 
         Args:
-            probe: What it showed.
+            probe: Its result.
             models: The models that the endpoint lists; None where that is not known.
 
         Raises:
-            RejectedError: It was; the message says what the endpoint said, and what to do.
+            RejectedError: It was; the message has the endpoint's reason and the remedy.
         """
         if probe.status is None or probe.status not in _CLIENT_ERRORS or probe.status == _TOO_MANY:
             return
@@ -207,14 +207,14 @@ class Prober:
             raise UnreachableError(f"{url} cannot be reached: {exchange.message}{remedy}")
         status = exchange.response.status if exchange.response else None
         if status in _UNAUTHORIZED:
-            said = self._transport.endpoint.redact(exchange.stream.error_text())
+            error_text = self._transport.endpoint.redact(exchange.stream.error_text())
             remedy = (
                 "the key that was sent is not accepted: give another"
                 if self.key_sent
                 else "no key was sent: give one"
             )
             raise RejectedError(
-                f"{url} answers HTTP {status}: {said}; {remedy} with --api-key or in LOADGEN_API_KEY"
+                f"{url} answers HTTP {status}: {error_text}; {remedy} with --api-key or in LOADGEN_API_KEY"
             )
 
     def _exchange(self) -> Exchange:
@@ -234,4 +234,4 @@ def _is_about_model(message: str, model: str) -> bool:
 
 
 def _ignore(_: Any) -> None:
-    """The moments of a probe are not used."""
+    """Ignore the timings of a probe."""

@@ -1,4 +1,4 @@
-"""How a session is getting on: counters for whoever wants to show them while it runs."""
+"""The progress of a session: counters for a live view."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Progress:
         issued: Measured requests issued.
         completed: Measured requests that succeeded.
         errors: Measured requests that failed, by name.
-        in_flight: Requests under way, warm-up included.
-        given_up: Requests that were under way and given up, warm-up included.
-        sessions: Measured conversations that are over, where samples are conversations.
+        in_flight: Requests in flight, including the warm-up's.
+        given_up: Requests in flight that were cancelled, including the warm-up's.
+        sessions: Measured conversations that have ended, where samples are conversations.
         cut: Those of them that ended before their last turn, by the reason: `failed`, `duration`, `stopped`.
         never_asked: The turns that they had left.
         output_tokens: Tokens (chunks, where the server does not count) of completed requests.
@@ -46,7 +46,7 @@ class Progress:
 
     @property
     def ended(self) -> int:
-        """Measured requests that are over."""
+        """Measured requests that have ended."""
         return self.completed + self.errors.total()
 
     def ttft_ms(self) -> float | None:
@@ -55,7 +55,7 @@ class Progress:
         return ordered[len(ordered) // 2] if ordered else None
 
     def snapshot(self) -> dict[str, Any]:
-        """The counters, in plain types: what a worker tells of itself."""
+        """The counters in plain types, as a worker sends them."""
         return {
             "issued": self.issued,
             "completed": self.completed,
@@ -70,15 +70,17 @@ class Progress:
         }
 
     def add_up(self, snapshots: Iterable[Mapping[str, Any]]) -> None:
-        """Become the sum of what several workers have told last."""
-        told = list(snapshots)
-        self.issued = sum(one["issued"] for one in told)
-        self.completed = sum(one["completed"] for one in told)
-        self.errors = sum((Counter(one["errors"]) for one in told), Counter[str]())
-        self.in_flight = sum(one["in_flight"] for one in told)
-        self.given_up = sum(one["given_up"] for one in told)
-        self.sessions = sum(one["sessions"] for one in told)
-        self.cut = sum((Counter(one["cut"]) for one in told), Counter[str]())
-        self.never_asked = sum(one["never_asked"] for one in told)
-        self.output_tokens = sum(one["output_tokens"] for one in told)
-        self.recent_ttft_ms = deque(ttft_ms for one in told for ttft_ms in one["recent_ttft_ms"])
+        """Set the counters to the sum of the workers' latest snapshots."""
+        snapshots_of_workers = list(snapshots)
+        self.issued = sum(snapshot["issued"] for snapshot in snapshots_of_workers)
+        self.completed = sum(snapshot["completed"] for snapshot in snapshots_of_workers)
+        self.errors = sum((Counter(snapshot["errors"]) for snapshot in snapshots_of_workers), Counter[str]())
+        self.in_flight = sum(snapshot["in_flight"] for snapshot in snapshots_of_workers)
+        self.given_up = sum(snapshot["given_up"] for snapshot in snapshots_of_workers)
+        self.sessions = sum(snapshot["sessions"] for snapshot in snapshots_of_workers)
+        self.cut = sum((Counter(snapshot["cut"]) for snapshot in snapshots_of_workers), Counter[str]())
+        self.never_asked = sum(snapshot["never_asked"] for snapshot in snapshots_of_workers)
+        self.output_tokens = sum(snapshot["output_tokens"] for snapshot in snapshots_of_workers)
+        self.recent_ttft_ms = deque(
+            ttft_ms for snapshot in snapshots_of_workers for ttft_ms in snapshot["recent_ttft_ms"]
+        )

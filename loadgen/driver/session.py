@@ -22,11 +22,11 @@ _SECOND: Final = 1_000_000_000
 
 
 class WorkerGroup(Protocol):
-    """Who issues the requests: one process or several (`loadgen.driver.workers.pool.WorkerPool`).
+    """What issues the requests: one process or several (`loadgen.driver.workers.pool.WorkerPool`).
 
     Attributes:
         progress: Counters for the live view.
-        lead_ns: How long before its start a phase must be announced, so that nobody starts late.
+        lead_ns: How long before its start a phase must be announced, so that no worker starts late.
     """
 
     progress: Progress
@@ -42,17 +42,17 @@ class WorkerGroup(Protocol):
         """Await everything that is in flight."""
 
     def stop(self) -> None:
-        """Issue nothing more."""
+        """Stop issuing."""
 
     def abort(self, reason: str | None = None) -> None:
-        """Give up what is in flight; the log keeps the reason, which is an interrupt where none is given."""
+        """Cancel requests in flight; the log keeps the reason, by default an interrupt."""
 
 
 class Session:
     """Runs a plan.
 
     Args:
-        plan: What to do.
+        plan: The plan.
         pool: Issues the requests.
         emit: Where session events go.
         clock: The time.
@@ -68,7 +68,7 @@ class Session:
         self._drain_over = False
 
     async def run(self) -> None:
-        """Run every phase; return when the last request is over."""
+        """Run every phase; return when the last request has ended."""
         self._tell(EventType.TEST_STARTED)
         heeding = asyncio.create_task(self._heed_stops())
         try:
@@ -106,7 +106,7 @@ class Session:
         self._tell(EventType.PHASE_ENDED, phase="performance")
 
     async def _drain(self) -> None:
-        """Await what is in flight, as long as it may take; tell what was left out or given up."""
+        """Await requests in flight up to the drain's limit; log what was never issued or cancelled."""
         start_ns = self._start_phase("drain")
         progress = self._pool.progress
         bounding = asyncio.create_task(self._bound_drain(start_ns))
@@ -133,7 +133,7 @@ class Session:
         return start_ns
 
     async def _issue(self, phase: Phase) -> int:
-        """Have a phase issued, unless everything is to end; return how many requests were scheduled."""
+        """Issue a phase, unless the session is to end; return how many requests were scheduled."""
         scheduled = 0 if self._stop.draining.is_set() else await self._pool.issue(phase)
         # A phase that was announced ahead does not end before it starts.
         await self._clock.sleep_until(phase.start_ns)

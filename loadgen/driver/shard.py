@@ -1,4 +1,4 @@
-"""What one worker does of a load that several share. Pure: it depends on nothing but the numbers."""
+"""One worker's part of a load. Pure: it depends only on the numbers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Shard:
     """One worker's part; by default all of it.
 
     Attributes:
-        worker: Which one, from 0.
-        workers: Of how many.
+        worker: The worker's number, from 0.
+        workers: The number of workers.
     """
 
     worker: int = 0
     workers: int = 1
 
     def of(self, number: int) -> int:
-        """How many of so many are this worker's; the first workers take what does not divide."""
+        """How many of a number are this worker's; the first workers take the remainder."""
         return number // self.workers + (self.worker < number % self.workers)
 
     def out_of(self, things: Iterable[_T]) -> Iterator[_T]:
-        """Which things are this worker's: every N-th, from its own number on."""
+        """The things that are this worker's: every N-th, from its own number on."""
         return islice(things, self.worker, None, self.workers)

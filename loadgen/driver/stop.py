@@ -1,4 +1,4 @@
-"""How a session is asked to stop: once, it drains; twice, it gives up what is in flight."""
+"""Requests to stop a session: the first lets it drain, the second cancels requests in flight."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Stop:
     """The request to stop.
 
     Attributes:
-        reason: Why, once it was asked: `interrupted`, or what else has come to pass.
-        draining: Set: issue nothing more, await what is in flight.
-        aborting: Set: give up what is in flight as well.
-        asked: Set: somebody has asked, and it is not only that something has come to pass.
+        reason: Why it stops: `interrupted`, or the name of a condition such as a spent budget.
+        draining: Set: issue nothing more, await requests in flight.
+        aborting: Set: cancel requests in flight too.
+        asked: Set: a user or a signal has asked, not only a condition of the session.
     """
 
     def __init__(self) -> None:
@@ -34,27 +34,27 @@ class Stop:
         self.asked = asyncio.Event()
 
     def ask(self) -> None:
-        """Ask to stop; while it stops already, at once."""
+        """Ask to stop; a second call aborts."""
         if self.draining.is_set():
             self.aborting.set()
         self.asked.set()
         self.drain("interrupted")
 
     def drain(self, reason: str) -> None:
-        """Have the session end in order; the first reason is the one that counts."""
+        """Let the session drain; the first reason counts."""
         self.reason = self.reason or reason
         self.draining.set()
 
     async def unless_asked(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Await work that has nothing to end in order: it is given up as soon as somebody asks to stop.
+        """Await work that needs no orderly end: it is cancelled as soon as a stop is requested.
 
         Raises:
-            StoppedEarlyError: Somebody has.
+            StoppedEarlyError: A stop was requested.
         """
         task, asked = asyncio.create_task(work), asyncio.create_task(self.asked.wait())
         await asyncio.wait([task, asked], return_when=asyncio.FIRST_COMPLETED)
-        for one in (task, asked):
-            one.cancel()
+        for waiting in (task, asked):
+            waiting.cancel()
         await asyncio.gather(task, asked, return_exceptions=True)
         if self.asked.is_set():
             raise StoppedEarlyError
@@ -62,9 +62,9 @@ class Stop:
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Let SIGINT, SIGTERM and SIGHUP ask; one that is ignored (`nohup`) stays so.
+        """Let SIGINT, SIGTERM and SIGHUP request a stop; an ignored one (`nohup`) stays ignored.
 
-        In another thread than the main one signals stay with the program, which calls `ask` itself.
+        Outside the main thread signals stay with the program, which calls `ask` itself.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -83,10 +83,10 @@ class Stop:
 
 
 async def unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
-    """Await work without a session; any of the signals ends it.
+    """Await work without a session; any of the signals cancels it.
 
     Raises:
-        StoppedEarlyError: One has.
+        StoppedEarlyError: A signal came.
     """
     stop = Stop()
     with stop.on_signals():

@@ -1,4 +1,4 @@
-"""What tests of issuing need: a clock that they move, and loads in a line."""
+"""Helpers for tests of issuing: a manual clock, and loads in one line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def open_loop(process: str, rate: float | Profile, burstiness: float | None = No
 
 
 class ManualClock:
-    """A clock that stands still until every sleeper sleeps, and then jumps to the first one's moment.
+    """A clock that stops until every sleeper sleeps, and then jumps to the first one's moment.
 
     Args:
         start_ns: The time at first.
@@ -53,11 +53,11 @@ class ManualClock:
         await due
 
     def spend(self, duration_ns: int) -> None:
-        """Let time pass as work does: nobody wakes for it."""
+        """Let time pass as work does, without waking a sleeper."""
         self._now_ns += duration_ns
 
     def advance(self) -> bool:
-        """Jump to the first sleeper's moment and wake it; tell whether there was one."""
+        """Jump to the first sleeper's moment and wake it; return whether there was one."""
         while self._sleepers:
             at_ns, _, due = heapq.heappop(self._sleepers)
             if not due.done():
@@ -67,4 +67,4 @@ class ManualClock:
         return False
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Release nothing: the clock has no resources."""

@@ -50,7 +50,7 @@ def _rules(settings: CompareSettings) -> Rules:
 
 
 def _named(runs: Sequence[Path], baseline: Sequence[Path]) -> list[tuple[str, list[Path]]]:
-    """The sides by name, each with its runs; the first is the reference."""
+    """The sides by name, each with its runs, the reference first."""
     from loadgen.sessions.run.run_folder import require_distinct
     from reporter.compare.references import runs_of
 
@@ -78,14 +78,14 @@ def _sides(
     from reporter.compare.side import ComparedRun, Side, look
 
     def looked(run: Path) -> ComparedRun:
-        with evidence(run, tokenizer=tokenizer) as found:
-            return look(str(run), found, told(run), metrics, rules.level)
+        with evidence(run, tokenizer=tokenizer) as run_evidence:
+            return look(str(run), run_evidence, told(run), metrics, rules.level)
 
     return [Side(name, tuple(map(looked, runs))) for name, runs in named]
 
 
 def _require_figures(sides: Sequence[Side], asked: Sequence[ComparedMetric]) -> None:
-    """What was asked for by name is there, in one run at least: a tag may be misspelt."""
+    """Make sure that at least one run has each named metric: a tag may be misspelt."""
     for metric in asked:
         if not any(side.values(metric) for side in sides):
             raise UsageError(f"--metric {metric.name}: none of these runs has a figure of it")

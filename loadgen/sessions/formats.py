@@ -1,4 +1,4 @@
-"""The table of formats: what reports, verdicts and comparisons can be printed or written as.
+"""The table of formats: the formats of reports, verdicts and comparisons.
 
 A format is one file with a function `render`, and one row here (docs/adding-a-report-format.md).
 """
@@ -80,7 +80,7 @@ def require_format(subject: Subject, name: str) -> None:
     """Make sure that a subject has a format.
 
     Raises:
-        UsageError: It has none of this name.
+        UsageError: The subject has no such format.
     """
     names = formats_of(subject)
     if name not in names:
@@ -105,4 +105,6 @@ def render(subject: Subject, name: str, value: Any, **options: Any) -> str:
     require_format(subject, name)
     function: Callable[..., str] = import_module(getattr(FORMATS[name], subject)).render
     taken = signature(function).parameters
-    return function(value, **{option: given for option, given in options.items() if option in taken})
+    return function(
+        value, **{option: option_value for option, option_value in options.items() if option in taken}
+    )

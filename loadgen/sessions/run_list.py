@@ -1,4 +1,4 @@
-"""The runs and the series of a folder, from what they have left."""
+"""The runs and the series of a folder, from their files."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ DAMAGED: Final = "damaged"
 ACCEPTED: Final = "accepted"
 
 _DEEPEST: Final = 3
-"""A series lies in a folder, and its runs in the series."""
+"""A series is in a folder, and its runs are in the series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A run in a line.
+    """A run as a row of the list.
 
     Attributes:
-        folder: Where it is, from the folder that is listed.
-        started_at: ISO 8601 in UTC, None where that is not known.
-        model: What was asked.
-        kind: `performance`, `accuracy`, or that of the series it belongs to.
+        folder: Its path, relative to the listed folder.
+        started_at: ISO 8601 in UTC, None where that is unknown.
+        model: The model.
+        kind: `performance`, `accuracy`, or the kind of the series it belongs to.
         load: The load in a word: `closed 16`, `poisson 20/s`.
         requests: Measured requests issued; None without a report.
         state: `valid`, `invalid`, `accepted` (invalid, with `--on-invalid warn`), `running`, `unreported`
@@ -44,7 +44,7 @@ class Listed:
         qps: Completed requests per second.
         ttft_p50_ms: The median time to the first token.
         score: The first headline score, from 0 to 1 where it is a share.
-        why: What is wrong with a damaged one.
+        why: The error of a damaged run.
     """
 
     folder: str
@@ -61,17 +61,17 @@ class Listed:
 
 
 def listed(folder: Path) -> list[Listed]:
-    """The runs in a folder, those of its series included, by the time at which they were started.
+    """The runs in a folder, including those of its series, by start time.
 
-    Reports are read where there are any; of a log without one only its first rows are.
+    Reports are read where they exist; of a log without one, only the first rows.
 
     Raises:
         UsageError: The folder does not exist.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; name the one with your runs: loadgen list runs DIR")
-    found = [_listed(run, folder, kind) for run, kind in _runs(folder, None, _DEEPEST)]
-    return sorted(found, key=lambda one: (one.started_at or "", one.folder))
+    runs = [_listed(run, folder, kind) for run, kind in _runs(folder, None, _DEEPEST)]
+    return sorted(runs, key=lambda run: (run.started_at or "", run.folder))
 
 
 def _runs(folder: Path, kind: str | None, depth: int) -> Iterator[tuple[Path, str | None]]:
@@ -99,12 +99,12 @@ def _series_kind(folder: Path) -> str | None:
 def _listed(run: Path, top: Path, kind: str | None) -> Listed:
     name = str(run.relative_to(top))
     try:
-        found = _of_report(name, orjson.loads((run / REPORT).read_bytes()), kind)
+        run_row = _of_report(name, orjson.loads((run / REPORT).read_bytes()), kind)
     except FileNotFoundError:
-        found = _of_log(name, run, kind)
+        run_row = _of_log(name, run, kind)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        found = Listed(name, kind=kind, why=f"{REPORT} cannot be read ({_in_short(error)})")
-    return replace(found, state=RUNNING, why=None) if is_held(run) else found
+        run_row = Listed(name, kind=kind, why=f"{REPORT} cannot be read ({_in_short(error)})")
+    return replace(run_row, state=RUNNING, why=None) if is_held(run) else run_row
 
 
 def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed:
@@ -113,7 +113,7 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
     accepted = validity.get("accepted") is True
     valid = "valid" if validity["valid"] else ACCEPTED if accepted else "invalid"
     status = str(verdict["status"]) + f", {ACCEPTED}" * accepted if verdict else valid
-    scores = [next(iter(one["headlines"].values()))["value"] for one in report.get("accuracy") or ()]
+    scores = [next(iter(score["headlines"].values()))["value"] for score in report.get("accuracy") or ()]
     return Listed(
         folder=name,
         started_at=run.get("started_at"),
@@ -129,7 +129,7 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
 
 
 def _of_log(name: str, run: Path, kind: str | None) -> Listed:
-    """A run without a report: the log says how it was begun."""
+    """A run without a report: its log has the settings."""
     from recorder.errors import LogError
     from reporter.log.settings import opening
 

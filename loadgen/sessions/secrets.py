@@ -1,9 +1,9 @@
-"""Secrets out of sight: not in the list of processes, not in what this program says of an error.
+"""Hiding secrets: from the list of processes, and from error messages.
 
-Everybody on a machine can read the command line of a process (`ps`); its environment is its own user's. So a
-program that was given a secret on its command line starts itself anew at once, as the same process, with the
-secret in its environment and `***` where it stood; and takes it out of its environment as well, so that no
-child inherits it. This module imports nothing that takes time: until then everybody can look.
+All users of a machine can read the command line of a process (`ps`); its environment is readable only to its
+own user. So a program with a secret on its command line executes itself again at once, as the same process,
+with the secret in its environment and `***` in its place; and then removes it from its environment, so that
+no child inherits it. This module imports nothing that takes time: until then the secret is visible.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import signal
 import sys
 
 OPTIONS = ("--api-key", "--judge-api-key", "--header")
-"""What is followed by a secret, or by `@` and the name of a file that holds one."""
+"""Options that are followed by a secret, or by `@` and the name of a file with one."""
 
 MASK = "***"
 _CARRIER = "LOADGEN_CONCEALED_"
@@ -24,7 +24,7 @@ _from_files: set[str] = set()
 
 
 def conceal() -> str | None:
-    """Take the secrets off the command line, and come back with `sys.argv` as it was.
+    """Remove the secrets from the command line, and restore `sys.argv`.
 
     Returns:
         A note for the user if the secrets stay there; else None.
@@ -39,7 +39,7 @@ def conceal() -> str | None:
     shown = [masked.get(place, word) for place, word in enumerate(arguments)]
     command = [sys.executable, *interpreter, *shown]
     carried = {f"{_CARRIER}{place}": arguments[place] for place in masked}
-    # Who is interrupted in between hears of it when there is somebody to hear.
+    # An interrupt in between is delivered once there is a handler.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         os.execve(sys.executable, command, os.environ | carried)  # noqa: S606 (this very program)
@@ -49,7 +49,7 @@ def conceal() -> str | None:
 
 
 def lines(option: str, value: str) -> list[str]:
-    """What an option was given: its value or, of `@FILE`, the lines of that file that are not blank.
+    """The value of an option or, for `@FILE`, the lines of that file that are not blank.
 
     Raises:
         UsageError: The file cannot be read, is longer than a secret can be, or has nothing in it.
@@ -68,7 +68,7 @@ def lines(option: str, value: str) -> list[str]:
         raise UsageError(f"{option} {value}: the file cannot be read ({error.strerror})") from error
     if len(content) > _LONGEST_FILE:
         raise UsageError(
-            f"{option} {value}: more than {_LONGEST_FILE} bytes are no secret; name another file"
+            f"{option} {value}: more than {_LONGEST_FILE} bytes are not a secret; name another file"
         )
     held = [line.strip() for line in content.decode(errors="replace").splitlines() if line.strip()]
     if not held:
@@ -78,7 +78,7 @@ def lines(option: str, value: str) -> list[str]:
 
 
 def keep_out_of_errors(secret: str) -> None:
-    """Have `redacted` take out what was found where it does not look itself."""
+    """Let `redacted` remove a secret from elsewhere too."""
     _from_files.add(secret)
 
 
@@ -88,12 +88,12 @@ def redacted(text: str) -> str:
 
     words = [sys.argv[1:][place] for place in _masked(sys.argv[1:])]
     words += [os.environ.get(name, "") for name in VARIABLES]
-    found: set[str] = set()
+    secrets: set[str] = set()
     for word in (*words, *_from_files):
-        given = _without_option(word)
-        name, colon, value = given.partition(":")
-        found |= {given} | secrets_of({name: value} if colon else {})
-    return hide(text, found)
+        text_of_option = _without_option(word)
+        name, colon, value = text_of_option.partition(":")
+        secrets |= {text_of_option} | secrets_of({name: value} if colon else {})
+    return hide(text, secrets)
 
 
 def _without_option(word: str) -> str:
@@ -103,7 +103,7 @@ def _without_option(word: str) -> str:
 
 
 def _restored() -> bool:
-    """Put back what was carried through the environment; tell whether there was anything."""
+    """Restore the arguments from the environment; return whether there were any."""
     carried = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(_CARRIER)}
     for name, word in carried.items():
         place = name.removeprefix(_CARRIER)
@@ -115,7 +115,7 @@ def _restored() -> bool:
 
 
 def _masked(arguments: list[str]) -> dict[int, str]:
-    """The places of the words that hold a secret, and what everybody may see there."""
+    """The places of the arguments that hold a secret, and the text shown instead."""
     masked: dict[int, str] = {}
     before = ""
     for place, word in enumerate(arguments):

@@ -42,34 +42,34 @@ def usable() -> list[Workload]:
 
 
 def table(data: Path | None = None) -> str:
-    """Every benchmark in a line of at most 80 columns, by tier, and what the columns mean.
+    """Every benchmark in a line of at most 80 columns, by tier, with a legend.
 
     Args:
         data: A folder to look for data in; None looks in the cache.
     """
     from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s, needs
 
-    everything = sorted(usable(), key=lambda one: (one.tier, one.name))
+    everything = sorted(usable(), key=lambda benchmark: (benchmark.tier, benchmark.name))
     lines = []
-    for tier, group in groupby(everything, key=lambda one: one.tier):
+    for tier, group in groupby(everything, key=lambda benchmark: benchmark.tier):
         title = f"tier {tier}: {TIERS[tier]}"
         lines += ["", title, _row("task", "category", "questions", "runtime", "needs")]
-        for one in group:
-            typical = one.typical
-            count = one.source.rows or (typical and typical.questions)
-            about = "~" * (one.source.rows is None)
+        for benchmark in group:
+            typical = benchmark.typical
+            count = benchmark.source.rows or (typical and typical.questions)
+            about = "~" * (benchmark.source.rows is None)
             lines.append(
                 _row(
-                    one.name,
-                    one.category,
+                    benchmark.name,
+                    benchmark.category,
                     f"{about}{count:,}" if count else "-",
-                    duration(estimated_s(one)),
-                    " ".join(map(_short, needs(one, data))),
+                    duration(estimated_s(benchmark)),
+                    " ".join(map(_short, needs(benchmark, data))),
                 )
             )
     legend = (
         f"runtime: an estimate for the whole benchmark from typical lengths, at {OUTPUT_TOKENS_PER_S:,} "
-        f"output and {INPUT_TOKENS_PER_S:,} input tokens/s in all, without scoring; a model that reasons "
+        f"output and {INPUT_TOKENS_PER_S:,} input tokens/s in all, without scoring; a reasoning model "
         "takes many times as long. needs: * is not on this machine; judge and code are options of a run. "
         "`loadgen list tasks NAME` has the details."
     )
@@ -77,7 +77,7 @@ def table(data: Path | None = None) -> str:
 
 
 def details(workload: Workload, data: Path | None = None) -> str:
-    """What there is to know of one benchmark, in lines of at most 80 columns.
+    """The details of a benchmark, in lines of at most 80 columns.
 
     Args:
         workload: The benchmark.
@@ -94,20 +94,20 @@ def details(workload: Workload, data: Path | None = None) -> str:
         ("also called", [", ".join(aliases_of(workload.name))]),
         ("questions", [_questions(workload)]),
         ("runtime", [_runtime(workload)]),
-        ("needs", [_told(one) for one in needs(workload, data)] or ["nothing"]),
+        ("needs", [_told(need) for need in needs(workload, data)] or ["nothing"]),
         ("options", [", ".join(f"{name}={value}" for name, value in workload.options.items())]),
         ("sampling", [_sampling(workload)]),
-        ("scorers", [_scorer(one) for one in workload.scorers]),
+        ("scorers", [_scorer(scorer) for scorer in workload.scorers]),
         ("groups", [", ".join(workload.groups)]),
         ("licence", [workload.source.licence]),
         ("plug-in of", [package_of(workload.name)]),
     ]
-    lines = [line for label, texts in parts for line in _part(label, [one for one in texts if one])]
+    lines = [line for label, texts in parts for line in _part(label, [text for text in texts if text])]
     return "\n".join([*heading, *lines])
 
 
 def duration(seconds: float | None) -> str:
-    """A rough duration: `40 s`, `3 min`, `1.5 h`, `30 h`; `-` where it is not known."""
+    """A rough duration: `40 s`, `3 min`, `1.5 h`, `30 h`; `-` where it is unknown."""
     if seconds is None:
         return "-"
     if seconds < _MINUTE_S:
@@ -150,7 +150,9 @@ def _wrapped(text: str, first: str = "", then: str = "") -> list[str]:
 
 def _questions(workload: Workload) -> str:
     source, typical = workload.source, workload.typical
-    subsets = [f"{one.rows:,} with subset={name}" for name, one in workload.subsets.items() if one.rows]
+    subsets = [
+        f"{subset.rows:,} with subset={name}" for name, subset in workload.subsets.items() if subset.rows
+    ]
     if subsets:
         return "; ".join(subsets)
     if source.rows is not None:
@@ -164,11 +166,11 @@ def _runtime(workload: Workload) -> str:
     typical = workload.typical
     if typical is None:
         return "not known"
-    each = f"{typical.input_tokens:,} input and {typical.output_tokens:,} output tokens a question"
+    each = f"{typical.input_tokens:,} input and {typical.output_tokens:,} output tokens per question"
     rates = f"{INPUT_TOKENS_PER_S:,} input and {OUTPUT_TOKENS_PER_S:,} output tokens/s in all"
     whole = estimated_s(workload)
     start = "" if whole is None else f"about {duration(whole)}: "
-    return f"{start}{each}, at {rates}; a model that reasons writes many times as much"
+    return f"{start}{each}, at {rates}; a reasoning model writes many times as much"
 
 
 def _told(need: Need) -> str:

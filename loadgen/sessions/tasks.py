@@ -1,4 +1,4 @@
-"""What there is to know of a benchmark, in plain types."""
+"""The facts of a benchmark, in plain types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def facts(workload: Workload, data: Path | None = None) -> Mapping[str, Any]:
-    """What there is to know of a benchmark, as JSON.
+    """The facts of a benchmark, as JSON values.
 
     Args:
         workload: The benchmark.
@@ -45,7 +45,7 @@ def facts(workload: Workload, data: Path | None = None) -> Mapping[str, Any]:
         "subsets": {name: source.rows for name, source in workload.subsets.items()},
         "typical": None if workload.typical is None else asdict(workload.typical),
         "estimated_s": estimated_s(workload),
-        "needs": [asdict(one) for one in needs(workload, data)],
+        "needs": [asdict(need) for need in needs(workload, data)],
         "hub": workload.source.hub,
         "licence": workload.source.licence or None,
         "files": list(workload.source.files),
@@ -61,4 +61,4 @@ def aliases_of(name: str) -> list[str]:
     """The other names of a benchmark."""
     from workloads.catalog import ALIASES
 
-    return [alias for alias, known in ALIASES.items() if known == name]
+    return [alias for alias, canonical_name in ALIASES.items() if canonical_name == name]

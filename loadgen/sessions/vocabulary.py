@@ -1,4 +1,4 @@
-"""The words that commands and the log use: events, failures, loads, metrics, views."""
+"""The names that commands and the log use: events, failures, loads, metrics, views."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def protocols() -> Mapping[str, str]:
         if name not in PROTOCOLS:
             described[name] = entry.title
         elif entry.described:
-            described[name] = "POST --path, with --body; the text stands at --text-at"
+            described[name] = "POST --path, with --body; the text is at --text-at"
         else:
             described[name] = f"POST {codec_of(name, {}).path}, {entry.title}"
     return described

@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, or leave what lies in its place, and nothing beside it.
+    """Write a file atomically: on failure the old one stays, without a temporary file next to it.
 
-    It is not written through a link, which could lead out of the folder: the link is replaced.
+    A link is replaced, not followed, as it could lead out of the folder.
 
     Raises:
         OSError: It cannot be written.
     """
-    # Of a name of its own: one that was killed may have left something behind, with the same process id.
+    # A unique name: a killed process with the same id may have left a temporary file.
     unfinished = path.with_name(f".{uuid4().hex}.tmp")
     try:
         with unfinished.open("xb") as file:

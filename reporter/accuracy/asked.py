@@ -1,4 +1,4 @@
-"""What a run asked of benchmarks, and which scoring passes are to be told of."""
+"""The benchmark tasks of a run, and the scoring passes to report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PROGRESS: Final = """
     FROM scores WHERE pass = ? AND task = ? AND scorer = ?"""
 
 FINISHED: Final = "completed"
-"""How a pass ended that has judged all answers."""
+"""The end of a pass that scored all answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,17 @@ class RunTask:
     """One task of a run.
 
     Attributes:
-        task: As it was asked for, with its options.
+        task: The task as given, with its options.
         name: The benchmark.
-        options: Of it.
-        groups: The tags that scores are told apart by.
-        count: How many questions there are to be asked; None where the log does not say.
+        options: Its options.
+        groups: The tags that scores are broken down by.
+        count: The number of questions; None where the log does not have it.
         rows: How many rows its data had; None where not all of them were read.
-        published: How many rows its data has where it is published; None where that is not known.
+        published: How many rows its data has where it is published; None where that is unknown.
         pass_threshold: From which value on an attempt passes.
-        notes: What there is to know about its data, a sentence each.
+        notes: Remarks on its data, a sentence each.
         drawn: Where its questions were drawn: the `seed`, the `groups`, and `of` how many.
-        system_prompt: What `--system-prompt` put ahead of each question; None where it was not given.
+        system_prompt: The text of `--system-prompt` ahead of each question; None without it.
     """
 
     task: str
@@ -77,15 +77,15 @@ class ScorerPass:
     """One scorer of one scoring pass.
 
     Attributes:
-        number: Of the pass, from 1.
-        task: What it scored.
+        number: The number of the pass, from 1.
+        task: The scored task.
         scorer: Its name.
         version: Of the scorer.
         definition: Where that is from.
         judge: The prompts of its judge, and the judge that is official; empty where none is needed.
         ended: `completed`, or how the pass was cut short.
-        options: What was said about the pass.
-        outdated: Whether answers were asked for after it began, as the run was resumed.
+        options: The options of the pass.
+        outdated: Whether requests were issued after it began, as the run was resumed.
     """
 
     number: int
@@ -100,17 +100,17 @@ class ScorerPass:
 
     @property
     def sandbox(self) -> str | None:
-        """What isolated programs that were run, with `+` between; None where the log does not say."""
+        """The isolation of programs, joined by `+`; None where the log does not have it."""
         return text(self.options.get("sandbox"))
 
     @property
     def judge_model(self) -> str | None:
-        """The model whose word counts; None where none is needed, or whichever answered last."""
+        """The model whose replies count; None where none is needed, or for the latest."""
         return text(members(self.options.get("judge")).get("model")) if self.judge else None
 
     @property
     def judge_sampling(self) -> str:
-        """What replaced the sampling of the judge's prompts, in words; empty for nothing."""
+        """The settings that replaced the sampling of the judge's prompts, in words; empty for none."""
         judge = members(self.options.get("judge")) if self.judge else {}
         named = {"temperature": judge.get("temperature"), "at most": judge.get("max_tokens")}
         parts = [f"{name} {value:g}" for name, value in named.items() if isinstance(value, int | float)]
@@ -123,26 +123,26 @@ def of_benchmarks(settings: Mapping[str, Any]) -> bool:
 
 
 def asked(settings: Mapping[str, Any]) -> list[RunTask]:
-    """The tasks of a run, in the order in which they were named."""
+    """The tasks of a run, in the order given."""
     accuracy = members(settings.get(_KEY))
     threshold = number(accuracy.get("pass_threshold"))
     tasks = accuracy.get("tasks")
-    known = [members(one) for one in tasks] if isinstance(tasks, list) else []
+    facts_of_tasks = [members(entry) for entry in tasks] if isinstance(tasks, list) else []
     return [
         RunTask(
-            task=str(one.get("task")),
-            name=text(one.get("name")) or str(one.get("task")).partition(":")[0],
-            options=members(one.get("options")),
-            groups=tuple(texts(one.get("groups"))),
-            count=whole(one.get("count")),
-            rows=whole(one.get("rows")),
-            published=whole(one.get("published")),
+            task=str(entry.get("task")),
+            name=text(entry.get("name")) or str(entry.get("task")).partition(":")[0],
+            options=members(entry.get("options")),
+            groups=tuple(texts(entry.get("groups"))),
+            count=whole(entry.get("count")),
+            rows=whole(entry.get("rows")),
+            published=whole(entry.get("published")),
             pass_threshold=1.0 if threshold is None else threshold,
-            notes=tuple(texts(one.get("notes"))),
-            drawn=members(one.get("drawn")),
-            system_prompt=text(one.get("system_prompt")),
+            notes=tuple(texts(entry.get("notes"))),
+            drawn=members(entry.get("drawn")),
+            system_prompt=text(entry.get("system_prompt")),
         )
-        for one in known
+        for entry in facts_of_tasks
     ]
 
 
@@ -151,10 +151,10 @@ class StoppedScorer:
     """One scorer of a scoring pass that was not finished, and that no finished one has followed.
 
     Attributes:
-        number: Of the pass.
-        task: What it scored.
+        number: The number of the pass.
+        task: The scored task.
         scorer: Its name.
-        done: How many answers it has a score of, or need none.
+        done: How many answers have a score, or need none.
         total: How many answers there are.
     """
 
@@ -166,20 +166,24 @@ class StoppedScorer:
 
 
 def passes(log: OpenLog, wanted: int | None = None) -> list[ScorerPass]:
-    """What is to be reported: one scoring pass, or of every scorer the last pass that was finished.
+    """The passes to report: one scoring pass, or the last finished pass of every scorer.
 
     Args:
         log: An opened log with the view `scores`.
-        wanted: The number of the only pass that is wanted, finished or not.
+        wanted: The number of the only pass to report, finished or not.
 
     Raises:
         OptionError: The pass does not exist.
     """
-    found = _all(log)
+    all_passes = _all(log)
     if wanted is not None:
-        return _of(found, wanted)
-    latest = {(one.task, one.scorer): one for one in found if one.ended == FINISHED}
-    return sorted(latest.values(), key=lambda one: one.number)
+        return _of(all_passes, wanted)
+    latest = {
+        (scorer_pass.task, scorer_pass.scorer): scorer_pass
+        for scorer_pass in all_passes
+        if scorer_pass.ended == FINISHED
+    }
+    return sorted(latest.values(), key=lambda scorer_pass: scorer_pass.number)
 
 
 def stopped(log: OpenLog) -> list[StoppedScorer]:
@@ -188,16 +192,16 @@ def stopped(log: OpenLog) -> list[StoppedScorer]:
     Args:
         log: An opened log with the view `scores`.
     """
-    latest = {(one.task, one.scorer): one for one in _all(log)}
+    latest = {(scorer_pass.task, scorer_pass.scorer): scorer_pass for scorer_pass in _all(log)}
     return [
-        StoppedScorer(one.number, one.task, one.scorer, *_progress(log, one))
-        for one in sorted(latest.values(), key=lambda one: one.number)
-        if one.ended != FINISHED
+        StoppedScorer(scorer_pass.number, scorer_pass.task, scorer_pass.scorer, *_progress(log, scorer_pass))
+        for scorer_pass in sorted(latest.values(), key=lambda scorer_pass: scorer_pass.number)
+        if scorer_pass.ended != FINISHED
     ]
 
 
-def _progress(log: OpenLog, one: ScorerPass) -> tuple[int, int]:
-    parameters = [one.number, one.task, one.scorer]
+def _progress(log: OpenLog, scorer_pass: ScorerPass) -> tuple[int, int]:
+    parameters = [scorer_pass.number, scorer_pass.task, scorer_pass.scorer]
     ((done, total),) = log.execute(_PROGRESS, parameters).fetchall()
     return done, total
 
@@ -212,9 +216,9 @@ def _all(log: OpenLog) -> list[ScorerPass]:
     ]
 
 
-def _of(found: Sequence[ScorerPass], wanted: int) -> list[ScorerPass]:
-    numbers = sorted({one.number for one in found})
+def _of(all_passes: Sequence[ScorerPass], wanted: int) -> list[ScorerPass]:
+    numbers = sorted({scorer_pass.number for scorer_pass in all_passes})
     if wanted not in numbers:
         there = f"there are {', '.join(map(str, numbers))}" if numbers else "its answers were not scored yet"
         raise OptionError(f"the run has no scoring pass {wanted}: {there}")
-    return [one for one in found if one.number == wanted]
+    return [scorer_pass for scorer_pass in all_passes if scorer_pass.number == wanted]

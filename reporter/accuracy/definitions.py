@@ -1,6 +1,6 @@
-"""What figures a score is told in: those of the catalogue, for a log tells only whose scorer it was.
+"""The figures of a scorer by the catalogue: a log has only the scorer's name.
 
-No SQL of a log is ever run: whoever wrote it would be asking on this machine.
+SQL in a log is never run: its author may not be trusted.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from workloads.workload import Workload
 
 _OFFICIAL: Final = "official"
-"""What the definition of whoever published a benchmark is called."""
+"""The name of the scorer that the publisher of a benchmark defines."""
 
 ACCURACY: Final = (Headline("accuracy"),)
-"""Of a scorer that names no figures of its own: the mean of its values."""
+"""The figure of a scorer that names none: the mean of its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """How a scorer's scores are told.
+    """The figures and facts of a scorer.
 
     Attributes:
         headlines: Its figures, the first one first.
-        official: Whether it is the benchmark's own; None where there is none, as of own data.
-        version: What this program has; None where it has no such scorer.
+        official: Whether it is the benchmark's own; None where there is none, as for the user's data.
+        version: This program's version of it; None where it has no such scorer.
         note: What a reader of the score should know.
-        runs_code: Whether it runs what the model wrote.
+        runs_code: Whether it runs the model's programs.
     """
 
     headlines: tuple[Headline, ...] = ACCURACY
@@ -45,29 +45,35 @@ class Definition:
 
 
 def defined(name: str, scorer: str | None) -> Definition:
-    """What this program knows of a scorer; the mean alone where it is none of a benchmark.
+    """The definition of a scorer in this program; the mean alone where no benchmark has it.
 
     Args:
         name: The benchmark's.
         scorer: The scorer's; None for the benchmark's own.
     """
-    known = _workload(name)
-    if known is None:
+    benchmark = _workload(name)
+    if benchmark is None:
         return Definition()
-    found = known.scorers[0] if scorer is None else _scorers(known).get(scorer)
-    if found is None:
+    scorer_found = benchmark.scorers[0] if scorer is None else _scorers(benchmark).get(scorer)
+    if scorer_found is None:
         return Definition(official=False)
-    return Definition(found.headlines, found.name == _OFFICIAL, found.version, found.note, found.runs_code)
+    return Definition(
+        scorer_found.headlines,
+        scorer_found.name == _OFFICIAL,
+        scorer_found.version,
+        scorer_found.note,
+        scorer_found.runs_code,
+    )
 
 
 def changed_options(name: str, options: Mapping[str, object]) -> dict[str, tuple[object, object]]:
     """The options of a task that are not its defaults: what each was, and what it is by default."""
-    known = _workload(name)
-    defaults = {} if known is None else known.options
+    benchmark = _workload(name)
+    defaults = {} if benchmark is None else benchmark.options
     return {
-        key: (said, defaults[key])
-        for key, said in options.items()
-        if key in defaults and defaults[key] != said
+        key: (option_value, defaults[key])
+        for key, option_value in options.items()
+        if key in defaults and defaults[key] != option_value
     }
 
 
@@ -78,5 +84,5 @@ def _workload(name: str) -> Workload | None:
         return None  # what the log has can be reported without the package that asked it
 
 
-def _scorers(known: Workload) -> Mapping[str, Scorer]:
-    return {scorer.name: scorer for scorer in known.scorers}
+def _scorers(benchmark: Workload) -> Mapping[str, Scorer]:
+    return {scorer.name: scorer for scorer in benchmark.scorers}

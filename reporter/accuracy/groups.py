@@ -1,4 +1,4 @@
-"""Scores of parts of the samples: by subject, by level, by whatever tag tells them apart."""
+"""Scores of parts of the samples: by subject, by level, by any tag."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_VALUES: Final = 50
-"""A tag of more values is a text that nobody tells scores apart by, unless its benchmark does."""
+"""The most values of a tag that scores are broken down by, unless its benchmark groups by it."""
 
 _OWN: Final = "task"
 """The tag of every question, which is the benchmark's name."""
@@ -35,9 +35,9 @@ def groups(
 
     Args:
         graded: From `reporter.accuracy.rows.with_graded_rows`.
-        entry: Whose.
-        task: What was asked.
-        of_benchmark: The tags that the benchmark tells scores apart by.
+        entry: The number of the entry.
+        task: The task.
+        of_benchmark: The tags that the benchmark groups scores by.
     """
     there = dict(graded.execute(_TAGS, {"task": task}).fetchall())
     own = [tag for tag in of_benchmark if tag in there]
@@ -47,12 +47,12 @@ def groups(
 
 def _of(graded: OpenLog, entry: int, tag: str) -> dict[str, GroupScore]:
     return {
-        one.part: GroupScore(
-            one.n,
-            one.unscored,
-            one.mean,
-            None if one.unscored else one.standard_error,
-            None if one.unscored else one.interval,
+        part_sums.part: GroupScore(
+            part_sums.n,
+            part_sums.unscored,
+            part_sums.mean,
+            None if part_sums.unscored else part_sums.standard_error,
+            None if part_sums.unscored else part_sums.interval,
         )
-        for one in spread(graded, entry, VALUE, part=f"tags[{quoted(tag)}]")
+        for part_sums in spread(graded, entry, VALUE, part=f"tags[{quoted(tag)}]")
     }

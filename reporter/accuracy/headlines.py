@@ -1,4 +1,4 @@
-"""The figures that benchmarks are known by, as the aggregates that their scorers name."""
+"""The main figures of benchmarks, as the aggregates that their scorers define."""
 
 from __future__ import annotations
 
@@ -25,136 +25,147 @@ if TYPE_CHECKING:
     from workloads.scorer import Headline
 
 _OF_A_GRADER: Final = re.compile(r"\b(metrics|status|extracted|reason)\b")
-"""What only a grader tells: of a sample without a value nobody knows what it would be."""
+"""Columns that only a grader fills: unknown for a sample without a value."""
 
 _WORST: Final = 0.0
 _BEST: Final = 1.0
-"""What stands for a value that is not there."""
+"""The replacements of missing values."""
 
 
 def headlines(
     graded: OpenLog,
     entry: int,
     scored: ScorerPass,
-    told: Sequence[Headline],
+    definitions: Sequence[Headline],
     counts: SampleCounts,
 ) -> dict[str, HeadlineFigure]:
     """The figures of an entry, by their names and in their order.
 
     Args:
         graded: From `reporter.accuracy.rows.with_graded_rows`.
-        entry: Whose.
-        scored: What it is.
-        told: Which figures.
-        counts: Of its samples.
+        entry: The number of the entry.
+        scored: Its scorer and pass.
+        definitions: The figures.
+        counts: The counts of its samples.
 
     Raises:
-        HeadlineError: One of them is no aggregate, or no number.
+        HeadlineError: A figure is not an aggregate, or not a number.
     """
     judged = counts.scored + counts.unparsed > 0 or not counts.unscored
-    found = {one.name: _spread(graded, entry, scored, one) for one in told} if judged else {}
-    others = [one for one in told if judged and mean_in(one.sql) is None]
+    sums = (
+        {headline.name: _spread(graded, entry, scored, headline) for headline in definitions}
+        if judged
+        else {}
+    )
+    others = [headline for headline in definitions if judged and mean_in(headline.sql) is None]
     values = _values(graded, entry, scored, others, _WORST)
-    known = {one.name: value for one, value in zip(others, values, strict=True)}
-    best = [_best(graded, entry, scored, one, counts) if counts.unscored else None for one in told]
+    other_values = {headline.name: value for headline, value in zip(others, values, strict=True)}
+    best = [
+        _best(graded, entry, scored, headline, counts) if counts.unscored else None
+        for headline in definitions
+    ]
     return {
-        one.name: _figure(one, found.get(one.name), known.get(one.name), most, counts)
-        for one, most in zip(told, best, strict=True)
+        headline.name: _figure(
+            headline, sums.get(headline.name), other_values.get(headline.name), best_value, counts
+        )
+        for headline, best_value in zip(definitions, best, strict=True)
     }
 
 
-def _spread(graded: OpenLog, entry: int, scored: ScorerPass, one: Headline) -> ScoreSums | None:
-    """What a figure that is a mean is the mean of; None where it is none, or not defined."""
-    mean = mean_in(one.sql)
+def _spread(graded: OpenLog, entry: int, scored: ScorerPass, headline: Headline) -> ScoreSums | None:
+    """The sums of a figure that is a mean; None where it is not a mean, or undefined."""
+    mean = mean_in(headline.sql)
     if mean is None:
         return None
-    with _blamed(scored, one):
-        found = next(iter(spread(graded, entry, mean)), None)
-    return found if found is not None and math.isfinite(found.mean) else None
+    with _blamed(scored, headline):
+        part_sums = next(iter(spread(graded, entry, mean)), None)
+    return part_sums if part_sums is not None and math.isfinite(part_sums.mean) else None
 
 
 def _best(
-    graded: OpenLog, entry: int, scored: ScorerPass, one: Headline, counts: SampleCounts
+    graded: OpenLog, entry: int, scored: ScorerPass, headline: Headline, counts: SampleCounts
 ) -> float | None:
-    """What a figure can be at best, with some values not known; None where nobody can tell."""
-    if one.unit != "share" or not counts.bounded:
+    """The best that a figure can be, with some values unknown; None where that is unknown too."""
+    if headline.unit != "share" or not counts.bounded:
         return None
-    pick, right = (max, _BEST) if one.better == "higher" else (min, _WORST)
-    mean = mean_in(one.sql)
+    pick, right = (max, _BEST) if headline.better == "higher" else (min, _WORST)
+    mean = mean_in(headline.sql)
     if mean is not None and not _OF_A_GRADER.search(mean.where):
         at_best = replace(mean, of=f"CASE WHEN unscored THEN {right!r} ELSE {mean.of} END")
         return next((part.mean for part in spread(graded, entry, at_best)), None)
-    if _OF_A_GRADER.search(one.sql):
+    if _OF_A_GRADER.search(headline.sql):
         return right
-    ends = [_values(graded, entry, scored, [one], value)[0] for value in (_WORST, _BEST)]
+    ends = [_values(graded, entry, scored, [headline], value)[0] for value in (_WORST, _BEST)]
     return pick((end for end in ends if end is not None), default=None)
 
 
 def _figure(
-    one: Headline, found: ScoreSums | None, value: float | None, best: float | None, counts: SampleCounts
+    headline: Headline, sums: ScoreSums | None, value: float | None, best: float | None, counts: SampleCounts
 ) -> HeadlineFigure:
-    if found is None:
-        return HeadlineFigure(value, best, one.unit, one.better, None, None, None, None)
+    if sums is None:
+        return HeadlineFigure(value, best, headline.unit, headline.better, None, None, None, None)
     if counts.unscored:
-        # How sure a lower bound is says nothing of the score.
-        return HeadlineFigure(found.mean, best, one.unit, one.better, found.n, None, None, None)
+        # The confidence of a lower bound is not that of the score.
+        return HeadlineFigure(sums.mean, best, headline.unit, headline.better, sums.n, None, None, None)
     return HeadlineFigure(
-        found.mean,
+        sums.mean,
         best,
-        one.unit,
-        one.better,
-        found.n,
-        found.standard_error,
-        found.interval,
-        found.effective,
+        headline.unit,
+        headline.better,
+        sums.n,
+        sums.standard_error,
+        sums.interval,
+        sums.effective,
     )
 
 
 def _values(
-    graded: OpenLog, entry: int, scored: ScorerPass, told: Sequence[Headline], unscored: float
+    graded: OpenLog, entry: int, scored: ScorerPass, definitions: Sequence[Headline], unscored: float
 ) -> list[float | None]:
-    """Each figure, with this in place of values that are not there."""
+    """Each figure, with a replacement of missing values."""
     import duckdb
 
-    if not told:
+    if not definitions:
         return []
 
     try:
-        return _asked(graded, entry, told, unscored)
+        return _asked(graded, entry, definitions, unscored)
     except (duckdb.Error, ValueError):
-        # One by one, to see which it is.
-        for one in told:
-            with _blamed(scored, one):
-                _asked(graded, entry, [one], unscored)
+        # One by one, to find the wrong one.
+        for headline in definitions:
+            with _blamed(scored, headline):
+                _asked(graded, entry, [headline], unscored)
         raise
 
 
-def _asked(graded: OpenLog, entry: int, told: Sequence[Headline], unscored: float) -> list[float | None]:
-    figures = ", ".join(f"({one.sql})" for one in told)
+def _asked(
+    graded: OpenLog, entry: int, definitions: Sequence[Headline], unscored: float
+) -> list[float | None]:
+    figures = ", ".join(f"({headline.sql})" for headline in definitions)
     asked = f"{of_entry(entry, unscored)} SELECT {figures} FROM scores"  # noqa: S608 (the catalogue's, not a log's)
-    found = graded.execute(asked).fetchall()
-    if len(found) != 1:
-        raise ValueError(f"it has {len(found):,} values and not one: it is no aggregate")
-    return [_number(value) for value in found[0]]
+    rows = graded.execute(asked).fetchall()
+    if len(rows) != 1:
+        raise ValueError(f"it has {len(rows):,} values and not one: it is not an aggregate")
+    return [_number(value) for value in rows[0]]
 
 
 def _number(value: object) -> float | None:
-    """A figure; None for one that is not defined, such as 0 / 0."""
+    """A figure; None for an undefined one, such as 0 / 0."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise ValueError(f"it is no number: {value!r}")  # noqa: TRY004 (caught with what else is wrong with it)
+        raise ValueError(f"it is not a number: {value!r}")  # noqa: TRY004 (caught with what else is wrong with it)
     return float(value) if math.isfinite(value) else None
 
 
 @contextmanager
-def _blamed(scored: ScorerPass, one: Headline) -> Iterator[None]:
+def _blamed(scored: ScorerPass, headline: Headline) -> Iterator[None]:
     import duckdb
 
     try:
         yield
     except (duckdb.Error, ValueError) as error:
         raise HeadlineError(
-            f"{scored.task}: the figure {one.name} of its scorer {scored.scorer} cannot be computed: "
-            f"{error}; its SQL is {one.sql}"
+            f"{scored.task}: the figure {headline.name} of its scorer {scored.scorer} cannot be computed: "
+            f"{error}; its SQL is {headline.sql}"
         ) from error

@@ -1,4 +1,4 @@
-"""What a reader of a score should know before comparing it with another."""
+"""Notes on a score that matter when it is compared with another."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def notes(
     counts: SampleCounts,
     excluded: Mapping[str, int],
 ) -> Iterator[str]:
-    """Everything about one score that its figures do not say.
+    """The notes on a score.
 
     Args:
-        task: What was asked.
-        scored: By whom it was scored; None where it was not.
-        definition: What this program knows of the scorer.
-        counts: Of the samples.
+        task: The task.
+        scored: The scorer and the pass; None where it was not scored.
+        definition: The definition of the scorer in this program.
+        counts: The counts of the samples.
         excluded: How many questions have fewer attempts than k, by k.
     """
     yield from of_scoring(scored, definition, counts)
@@ -41,8 +41,8 @@ def notes(
         yield "pass@k and pass^k are lower bounds: attempts without a score count as failed"
     short = {k: count for k, count in excluded.items() if count}
     if short:
-        told = ", ".join(f"{count:,} from pass@{k}" for k, count in short.items())
-        yield f"left out are questions with fewer attempts: {told}"
+        parts = ", ".join(f"{count:,} from pass@{k}" for k, count in short.items())
+        yield f"left out are questions with fewer attempts: {parts}"
     if counts.truncated:
         cut = round(counts.truncated * counts.issued)
         yield f"{cut:,} of {counts.issued:,} answers were cut at the limit of tokens"
@@ -51,7 +51,7 @@ def notes(
 
 
 def of_stopped(half: StoppedScorer) -> str:
-    """That a pass is not reported, because it stopped half-way."""
+    """The note on a pass that is not reported, because it stopped half-way."""
     return (
         f"scoring pass {half.number} ({half.scorer}) stopped after {half.done:,} of {half.total:,} answers "
         f"and is not reported: {RESCORE} continues it"
@@ -59,7 +59,7 @@ def of_stopped(half: StoppedScorer) -> str:
 
 
 def of_scoring(scored: ScorerPass | None, definition: Definition, counts: SampleCounts) -> Iterator[str]:
-    """What is missing of the scoring, and what to do about it."""
+    """Notes on incomplete scoring, with the remedy."""
     if scored is None:
         yield f"the answers were not scored: {RESCORE}"
         return
@@ -73,8 +73,8 @@ def of_scoring(scored: ScorerPass | None, definition: Definition, counts: Sample
     if counts.judge_pending:
         yield f"{counts.judge_pending:,} of {counts.issued:,} answers wait for a judge: {JUDGE}"
     if counts.infra_error:
-        most = f", most of them: {counts.why}" if counts.why else ""
-        yield f"{counts.infra_error:,} of {counts.issued:,} samples could not be scored{most}"
+        most_frequent = f", most of them: {counts.why}" if counts.why else ""
+        yield f"{counts.infra_error:,} of {counts.issued:,} samples could not be scored{most_frequent}"
     if 0 < counts.unscored < counts.issued:
         yield "samples without a score count as wrong; `best` counts them as right"
     if definition.runs_code and (isolation := scored.sandbox) is not None:
@@ -89,18 +89,18 @@ def of_scoring(scored: ScorerPass | None, definition: Definition, counts: Sample
 
 def _of_questions(task: RunTask, counts: SampleCounts) -> Iterator[str]:
     if changed := changed_options(task.name, task.options):
-        told = "; ".join(
-            f"{key}={said}, where the default is {'none' if default == '' else default}"
-            for key, (said, default) in changed.items()
+        changes = "; ".join(
+            f"{key}={option_value}, where the default is {'none' if default == '' else default}"
+            for key, (option_value, default) in changed.items()
         )
-        yield f"with options {told}"
+        yield f"with options {changes}"
     if task.published is not None:
         if task.rows is not None and task.rows != task.published:
             yield f"its data had {task.rows:,} rows, where {task.published:,} are published"
         elif task.rows is None and task.count is not None and task.count < task.published:
             yield f"{task.count:,} of the {task.published:,} questions of the benchmark"
     if task.system_prompt is not None:
-        yield "asked with a system prompt of your own (--system-prompt)"
+        yield "sent with a system prompt of yours (--system-prompt)"
     if task.count is not None and (total := whole(task.drawn.get("of"))) is not None:
         groups = " and ".join(texts(task.drawn.get("groups")))
         evenly = f", in proportion to {groups}" if groups else ""

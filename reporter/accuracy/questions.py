@@ -1,4 +1,4 @@
-"""A score question by question: what two runs that asked the same ones are compared by."""
+"""A score question by question, for comparing two runs with the same questions."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def by_question(log: OpenLog, scores: Sequence[TaskScore], name: str) -> Mapping
         name: The score, as rules call it.
 
     Returns:
-        By the benchmark's own names of the questions. None where there is no such score, or where it is not
-        the mean of these values: as of a part of the questions, or where some were asked more often.
+        The means by the benchmark's names of the questions. None where there is no such score, or it is not
+        the mean of these values, as for a part of the questions, or where some were sent more often.
 
     Raises:
         Unanswerable: The name may mean several.

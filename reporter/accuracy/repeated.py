@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _KS: Final = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
-"""The k that are told of, beside the greatest."""
+"""The k that are reported, in addition to the greatest."""
 
 
 def pass_figures(
@@ -23,13 +23,13 @@ def pass_figures(
         questions: How many had n attempts of which c passed, as (n, c, questions).
 
     Returns:
-        Each by k; nothing where no question has several attempts.
+        Each by k; empty where no question has several attempts.
     """
-    most = max((n for n, _, _ in questions), default=0)
-    if most <= 1:
+    most_attempts = max((n for n, _, _ in questions), default=0)
+    if most_attempts <= 1:
         return {}, {}, {}
     one_of, all_pass, excluded = {}, {}, {}
-    for k in sorted({k for k in _KS if k < most} | {most}):
+    for k in sorted({k for k in _KS if k < most_attempts} | {most_attempts}):
         having = [(n, c, count) for n, c, count in questions if n >= k]
         of = sum(count for _, _, count in having)
         one_of[str(k)] = math.fsum(any_of(n, c, k) * count for n, c, count in having) / of

@@ -1,4 +1,4 @@
-"""The rows that scores are made of, as a table: what the view `scores` has of the passes that are told of."""
+"""The rows that scores are made of, as a table: those of the view `scores` in the reported passes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ENTRIES: Final = """
 _IF_READ: Final = (
     *("metrics", "tags", "extracted", "question_id", "sample_uuid", "attempt", "input_tokens"),
 )
-"""What hardly any headline reads of each sample; texts and maps are the most of a score."""
+"""Columns of samples that few headlines read; texts and maps are most of a score's size."""
 
 _WHERE_UNSCORED: Final = "CASE WHEN value IS NULL THEN reason END AS reason"
 
@@ -94,12 +94,12 @@ _ATTEMPTS: Final = """
 
 @dataclass(frozen=True, slots=True)
 class SampleCounts:
-    """How many samples a score has, by what became of them, and what else is known of them.
+    """The number of samples of a score, by outcome, and further facts.
 
     Attributes:
-        entry: Which score.
+        entry: The number of the score.
         bounded: Whether no value is below 0 or above 1.
-        why: What most of those say that could not be judged.
+        why: The most frequent reason of those that could not be judged.
 
     The others are those of `TaskScore`.
     """
@@ -122,17 +122,17 @@ class SampleCounts:
 
 
 def with_graded_rows(log: OpenLog, passes: Sequence[ScorerPass], aggregates: Iterable[str]) -> OpenLog:
-    """The same log with a table `graded`: the rows of passes, each with the place of its pass as `entry`.
+    """The same log with a table `graded`: the rows of passes, each with the position of its pass as `entry`.
 
     Args:
         log: An opened log with the view `scores`.
-        passes: Those that are reported.
-        aggregates: The SQL that will be asked of them: columns that none of it reads are left out.
+        passes: The reported passes.
+        aggregates: The SQL that will read them: columns that none of it reads are left out.
     """
     graded = log.with_room()
     graded.execute(_ENTRIES)
-    for entry, one in enumerate(passes):
-        values = [entry, one.number, one.task, one.scorer]
+    for entry, scorer_pass in enumerate(passes):
+        values = [entry, scorer_pass.number, scorer_pass.task, scorer_pass.scorer]
         graded.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", values)
     read = set(re.findall(r"\w+", " ".join(map(_of_samples, aggregates))))
     further = ["reason" if "reason" in read else _WHERE_UNSCORED]
@@ -142,7 +142,7 @@ def with_graded_rows(log: OpenLog, passes: Sequence[ScorerPass], aggregates: Ite
 
 
 def _of_samples(aggregate: str) -> str:
-    """What is asked of each sample; the rest is asked of its question."""
+    """The part of the SQL that reads samples; the rest reads questions."""
     mean = mean_in(aggregate)
     return mean.of if mean is not None and mean.of_questions else aggregate
 
@@ -160,14 +160,14 @@ def not_scored(log: OpenLog, task: str) -> SampleCounts:
 def attempts(graded: OpenLog, entry: int, threshold: float) -> list[tuple[int, int, int]]:
     """How many questions had n attempts of which c passed, as (n, c, questions).
 
-    An attempt without a value has not passed.
+    An attempt without a value counts as failed.
     """
     asked: dict[str, Any] = {"entry": entry, "threshold": threshold}
     return graded.execute(_ATTEMPTS, asked).fetchall()
 
 
 def of_entry(entry: int, unscored: float) -> str:
-    """SQL that lets `scores` be the rows of one entry, with this in place of values that are not there."""
+    """SQL that lets `scores` be the rows of one entry, with a replacement of missing values."""
     return (
         "WITH scores AS (SELECT * REPLACE (coalesce(value, "  # noqa: S608 (two numbers)
         f"{unscored!r}::DOUBLE) AS value), value IS NULL AS unscored FROM graded WHERE entry = {entry:d})"

@@ -1,4 +1,4 @@
-"""From an opened log to what it scored in benchmarks."""
+"""The benchmark scores of an opened log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
 
 TABLES: Final = ("scores",)
-"""What has to be loaded of a log first, where its questions are those of benchmarks."""
+"""The tables to load first of a log with benchmark questions."""
 
 
 def asks_benchmarks(log: OpenLog) -> bool:
@@ -34,7 +34,7 @@ def asks_benchmarks(log: OpenLog) -> bool:
 
 
 def asks_again(log: OpenLog) -> bool:
-    """Whether they are those of benchmarks, and each is asked several times on purpose."""
+    """Whether they are those of benchmarks, each sent several times on purpose."""
     settings = _settings(log)
     return of_benchmarks(settings) and (whole(members(settings["accuracy"]).get("repeats")) or 1) > 1
 
@@ -45,14 +45,14 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
     Args:
         log: An opened log, with `TABLES` where `asks_benchmarks`.
         scoring_pass: The only pass that is reported; by default of each scorer the last that was finished.
-            One that stopped half-way is no result, and is a note of its task.
+            One that stopped half-way gives a note on its task only.
 
     Returns:
-        Nothing where nothing was asked of a benchmark. A task that was not scored is there without a value.
+        Empty without a benchmark. A task that was not scored has no value.
 
     Raises:
         OptionError: The pass does not exist.
-        HeadlineError: A scorer names a figure that is no aggregate.
+        HeadlineError: A scorer has a figure that is not an aggregate.
     """
     tasks = asked(_settings(log))
     if not tasks:
@@ -61,19 +61,27 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
         return []
     scored = passes(log, scoring_pass)
     names = {task.task: task.name for task in tasks}
-    definitions = [defined(names.get(one.task, one.task), one.scorer) for one in scored]
-    aggregates = [headline.sql for one in definitions for headline in one.headlines]
+    definitions = [
+        defined(names.get(scorer_pass.task, scorer_pass.task), scorer_pass.scorer) for scorer_pass in scored
+    ]
+    aggregates = [headline.sql for definition in definitions for headline in definition.headlines]
     graded = with_graded_rows(log, scored, aggregates)
     counted = counts(graded)
     halves = stopped(log) if scoring_pass is None else []
     found: list[TaskScore] = []
     for task in tasks:
-        its = [at for at, one in enumerate(scored) if one.task == task.task and at in counted]
-        its.sort(key=lambda at: not definitions[at].official)
-        known = [at for at in its if scoring_pass is not None or not scored[at].outdated]
-        scores = [_score(graded, task, scored[at], definitions[at], counted[at]) for at in known]
-        if not known and scoring_pass is None:
-            outdated = scored[its[-1]] if its else None
+        entries = [
+            entry
+            for entry, scorer_pass in enumerate(scored)
+            if scorer_pass.task == task.task and entry in counted
+        ]
+        entries.sort(key=lambda entry: not definitions[entry].official)
+        current = [entry for entry in entries if scoring_pass is not None or not scored[entry].outdated]
+        scores = [
+            _score(graded, task, scored[entry], definitions[entry], counted[entry]) for entry in current
+        ]
+        if not current and scoring_pass is None:
+            outdated = scored[entries[-1]] if entries else None
             scores = [_not_scored(log, task, outdated)]
         found += _with_stopped(scores, [one for one in halves if one.task == task.task])
     return found
@@ -94,7 +102,7 @@ def _score(
     entry = counted.entry
     figures = headlines(graded, entry, scored, definition.headlines, counted)
     first = figures[definition.headlines[0].name]
-    at, hat, excluded = pass_figures(
+    pass_at, hat, excluded = pass_figures(
         attempts(graded, entry, task.pass_threshold) if first.value is not None else []
     )
     return TaskScore(
@@ -116,7 +124,7 @@ def _score(
         headlines=figures,
         groups=groups(graded, entry, task.task, task.groups),
         pass_threshold=task.pass_threshold,
-        pass_at=at,
+        pass_at=pass_at,
         pass_hat=hat,
         excluded=excluded,
         notes=list(notes(task, scored, definition, counted, excluded)),
@@ -127,15 +135,16 @@ def _score(
 def _with_stopped(scores: Sequence[TaskScore], halves: Sequence[StoppedScorer]) -> list[TaskScore]:
     """The scores of a task, with notes of the passes that stopped half-way.
 
-    A note stands with the score of the same scorer, or else with the first.
+    A note goes to the score of the same scorer, or else to the first.
     """
     names = [score.scorer for score in scores]
     stopped_notes: dict[int, list[str]] = {}
-    for one in halves:
-        at = names.index(one.scorer) if one.scorer in names else 0
-        stopped_notes.setdefault(at, []).append(of_stopped(one))
+    for half in halves:
+        position = names.index(half.scorer) if half.scorer in names else 0
+        stopped_notes.setdefault(position, []).append(of_stopped(half))
     return [
-        replace(score, notes=[*stopped_notes.get(at, ()), *score.notes]) for at, score in enumerate(scores)
+        replace(score, notes=[*stopped_notes.get(position, ()), *score.notes])
+        for position, score in enumerate(scores)
     ]
 
 
@@ -144,7 +153,7 @@ def _not_scored(log: OpenLog, task: RunTask, outdated: ScorerPass | None) -> Tas
 
     Args:
         log: An opened log.
-        task: It.
+        task: The task.
         outdated: The pass that has scored some of them; None where none has.
     """
     definition, counted = defined(task.name, None), not_scored(log, task.task)
@@ -159,8 +168,8 @@ def _not_scored(log: OpenLog, task: RunTask, outdated: ScorerPass | None) -> Tas
         official=definition.official,
         pass_=None,
         headlines={
-            one.name: HeadlineFigure(None, None, one.unit, one.better, None, None, None, None)
-            for one in definition.headlines
+            headline.name: HeadlineFigure(None, None, headline.unit, headline.better, None, None, None, None)
+            for headline in definition.headlines
         },
         pass_threshold=task.pass_threshold,
         notes=list(notes(task, outdated, definition, counted, {})),

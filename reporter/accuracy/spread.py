@@ -1,7 +1,7 @@
-"""Means of scores, and how sure they are: over questions, which are what is sampled.
+"""Means of scores and their standard errors over questions, which are the sampling units.
 
-The formulas are those of `rulesets.statistics.clustered` (corrected) and `.wilson`, over sums that DuckDB has
-made. Where each question was asked once the clustered standard error is the plain one.
+The formulas are those of `rulesets.statistics.clustered` (corrected) and `.wilson`, over sums by DuckDB.
+Where each question was sent once, the clustered standard error is the plain one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
 
 LEVEL: Final = 0.95
-"""Of all intervals."""
+"""The confidence of all intervals."""
 
 _SPREAD: Final = """
     {rows},
@@ -56,7 +56,7 @@ _SPREAD: Final = """
     ORDER BY part"""
 
 _TOLD: Final = "JOIN questions USING (prompt_id)"
-"""What questions are told apart by."""
+"""The SQL that adds the facts of questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ScoreSums:
     """Sums over the samples of questions.
 
     Attributes:
-        part: What the samples have in common.
+        part: The common value of the samples.
         n: Samples.
         total: The sum of their values.
         questions: Questions.
@@ -72,9 +72,9 @@ class ScoreSums:
         products: Of each question's sum times its number of samples.
         sizes: Of the squares of these numbers.
         is_binary: Whether all values are 0 or 1.
-        is_share: Whether all are between these.
+        is_share: Whether all are between 0 and 1.
         repeated: Whether a question has several samples.
-        unscored: Samples whose value is not known.
+        unscored: Samples whose value is unknown.
     """
 
     part: str
@@ -104,7 +104,7 @@ class ScoreSums:
 
     @property
     def interval(self) -> ConfidenceInterval | None:
-        """Of the mean; None where a single question tells nothing."""
+        """Of the mean; None with a single question."""
         if self.is_binary and not self.repeated:
             return ConfidenceInterval(*wilson.interval(round(self.total), self.n, LEVEL), LEVEL, "wilson")
         error = self.standard_error
@@ -136,15 +136,15 @@ class ScoreSums:
 def spread(
     graded: OpenLog, entry: int, mean: Mean, *, part: str = "''", unscored: float = 0.0
 ) -> list[ScoreSums]:
-    """The mean of something over the samples of an entry, of each part of them; nothing where there are none.
+    """The sums of a mean over the samples of an entry, for each part of them; empty where there are none.
 
     Args:
         graded: From `reporter.accuracy.rows.with_graded_rows`.
-        entry: Whose.
-        mean: Of what.
-        part: SQL for what the samples of a question have in common, over `questions`; those where it is NULL
+        entry: The number of the entry.
+        mean: The mean.
+        part: SQL for the common value of a question's samples, over `questions`; those where it is NULL
             are left out.
-        unscored: What stands for values that are not there.
+        unscored: The replacement of missing values.
     """
     of_samples, of_questions = (EVERY, mean.where) if mean.of_questions else (mean.where, EVERY)
     asked = _SPREAD.format(

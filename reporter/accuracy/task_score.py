@@ -1,4 +1,4 @@
-"""What a run scored in one benchmark, as one scorer sees it: an element of `accuracy` in report.json."""
+"""The score of a run in one benchmark by one scorer: an element of `accuracy` in report.json."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Method = Literal["wilson", "normal", "clustered"]
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
-    """Between which figures the score of endless questions of the kind would be.
+    """The confidence interval of a score over all possible questions of the kind.
 
     Attributes:
         low: Its lower end.
         high: Its upper end.
-        level: How sure that is, such as 0.95.
-        method: `wilson` for 0 or 1 once a question; `normal`, by the standard error, for other values;
-            `clustered`, by the standard error over questions, where each was asked several times.
+        level: The confidence, such as 0.95.
+        method: `wilson` for one value of 0 or 1 per question; `normal`, by the standard error, for other
+            values; `clustered`, by the standard error over questions, where each was sent several times.
     """
 
     low: float
@@ -33,18 +33,18 @@ class ConfidenceInterval:
 
 @dataclass(frozen=True, slots=True)
 class HeadlineFigure:
-    """One of the figures that a benchmark is known by.
+    """A main figure of a benchmark.
 
     Attributes:
-        value: Samples that have no value count as 0; None where it is not defined.
-        best: What it would be were all of these right; None where nobody can tell, and where there are none.
+        value: Samples without a value count as 0; None where it is undefined.
+        best: Its value if all of these were right; None where that is unknown, or there are none.
         unit: A `share` between 0 and 1, or a plain `number`.
         better: Which way is better.
-        n: Of how many samples it is the mean; None where it is none.
-        standard_error: In the same unit; None where it is no mean, of a single question, or not
-            known because samples have no value.
+        n: The number of samples that it is the mean of; None where it is not a mean.
+        standard_error: In the same unit; None where it is not a mean, has a single question, or is
+            unknown because samples have no value.
         interval: None likewise.
-        effective: As how many independent samples these count; None where it is no share.
+        effective: As how many independent samples these count; None where it is not a share.
     """
 
     value: float | None
@@ -78,7 +78,7 @@ class GroupScore:
 
 @dataclass(frozen=True, slots=True)
 class SampleStatistics:
-    """Of the values of the samples that have one.
+    """Statistics of the values of the samples that have one.
 
     Attributes:
         n: How many samples these are.
@@ -99,7 +99,7 @@ class SampleStatistics:
 
 @dataclass(frozen=True, slots=True)
 class RepeatStatistics:
-    """Of the mean values of the repeats of a benchmark, one value a repeat.
+    """Statistics of the mean values of the repeats of a benchmark, one value per repeat.
 
     Attributes:
         values: The mean value of each repeat that has every question, the first one first.
@@ -123,32 +123,31 @@ class TaskScore:
     """The score of one task by one scorer; docs/metrics.md has every key.
 
     Attributes:
-        task: As it was asked for, with its options.
+        task: The task as given, with its options.
         name: The benchmark.
-        scorer: Which definition of a right answer; None where nothing was scored.
+        scorer: The definition of a right answer; None where nothing was scored.
         version: Of the scorer.
         definition: Where it is from.
         judge: The prompts of its judge, and the judge that is official; empty where none is needed.
-        judge_model: The model whose word counts; None where none is needed, and where it is whichever
-            answered last.
-        official: Whether the scorer is the benchmark's own; None where there is no such, as of own data.
+        judge_model: The model whose replies count; None where none is needed, and for the latest.
+        official: Whether the scorer is the benchmark's own; None where there is none, as for the user's data.
         pass_: The scoring pass; None where nothing was scored.
         issued: The samples, which are what the score is over.
-        scored: How many were judged; with the next four these are all.
-        unparsed: … have an answer that is not in the form that was asked for.
+        scored: How many were scored; with the next four these are all.
+        unparsed: … have an answer that is not in the required form.
         missing: … have none, as the request failed.
-        infra_error: … could not be judged, or failed by the client's own doing.
+        infra_error: … could not be judged, or failed because of the client.
         judge_pending: … wait for a judge.
         unscored: How many have no value: these two together, or all where nothing was scored.
-        questions: How many different questions were asked.
-        repeats: How often each was asked at most.
+        questions: The number of different questions.
+        repeats: How often each was sent at most.
         value: The first headline.
-        best: What it would be were all right that have no value; None where all have one.
+        best: Its value if all samples without a value were right; None where all have one.
         interval: Of `value`.
         standard_error: Likewise.
         statistics: Of the samples' values; None where no sample has one.
         over_repeats: Of the repeats' means; None unless there are several whole repeats, all of them scored.
-        headlines: All figures that the benchmark is known by.
+        headlines: All main figures of the benchmark.
         groups: By tag and its value.
         tokens_per_sample: The mean length of outputs, in tokens, where it is known.
         truncated: The share of samples whose answer was cut at the limit of tokens.
@@ -157,7 +156,7 @@ class TaskScore:
         pass_at: By k, the chance that one of k attempts passes, over the questions with k attempts or more.
         pass_hat: Likewise that all of k pass.
         excluded: By k, how many questions have fewer attempts, and are in neither.
-        notes: What a reader of the score should know.
+        notes: Remarks for the reader of the score.
     """
 
     task: str
@@ -196,7 +195,7 @@ class TaskScore:
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """As report.json has it: `pass_` is called `pass`, which is no name in Python."""
+        """As in report.json: `pass_` is `pass` there, which cannot be a name in Python."""
         return {name.rstrip("_"): value for name, value in asdict(self).items()}
 
 

@@ -1,4 +1,4 @@
-"""Scores that failures of what judges answers leave open: between two figures, or unknown altogether."""
+"""Scores that failures of graders or judges leave open: between two figures, or unknown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def undetermined(accuracy: Iterable[TaskScore]) -> list[TaskScore]:
     purpose.
 
     Args:
-        accuracy: Of a report.
+        accuracy: `accuracy` of a report.
     """
     return [one for one in accuracy if one.unscored and _failures(one) and one.value != one.best]
 
@@ -30,9 +30,9 @@ def findings(accuracy: Iterable[TaskScore]) -> list[Finding]:
     """A warning for each of them.
 
     Args:
-        accuracy: Of a report.
+        accuracy: `accuracy` of a report.
     """
-    return [_finding(one) for one in undetermined(accuracy)]
+    return [_finding(score) for score in undetermined(accuracy)]
 
 
 def _failures(score: TaskScore) -> int:

@@ -1,1 +1,1 @@
-"""Runs beside each other: what differs, by how much, and whether chance alone may have done it."""
+"""Comparison of runs: what differs, by how much, and whether the difference is significant."""

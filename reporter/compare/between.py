@@ -1,4 +1,4 @@
-"""The difference between two groups of runs: runs are what is sampled, and the test is Mann and Whitney's."""
+"""The difference between two groups of runs: runs are the sampling units, and the test is Mann-Whitney's."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from random import Random
 from statistics import variance
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.difference import POWER, FigureDifference, back
+from reporter.compare.difference import POWER, FigureDifference, to_ratio
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DRAWS: Final = 2000
-"""Of the two groups; enough to know what is detectable to a few percent."""
+"""Draws of the two groups; enough for the detectable shift to a few percent."""
 
 
 def difference(
@@ -30,14 +30,14 @@ def difference(
     """The difference between two groups of runs: Hodges and Lehmann's estimate, its interval, and the test.
 
     Args:
-        reference: The figure of each run that is compared with.
+        reference: The figure of each run of the reference.
         other: Of each run of the other group.
         in_points: Whether they are shares.
         level: Of the interval.
         level_to_find: 1 minus the p that a detectable difference must be below.
 
     Returns:
-        None where there are no figures, or a ratio has no meaning.
+        None where there are no figures, or a ratio is undefined.
     """
     if not reference or not other or (not in_points and min(*reference, *other) <= 0):
         return None
@@ -46,16 +46,16 @@ def difference(
     )
     shift = mann_whitney.shift(first, second, level)
     low, high = (
-        back(end, in_points=in_points) if math.isfinite(end) else None for end in (shift.low, shift.high)
+        to_ratio(end, in_points=in_points) if math.isfinite(end) else None for end in (shift.low, shift.high)
     )
     away = detectable(len(first), len(second), round(1 - level_to_find, 12))
     spread = _deviation(first, second)
     return FigureDifference(
-        by=back(shift.estimate, in_points=in_points),
+        by=to_ratio(shift.estimate, in_points=in_points),
         low=low,
         high=high,
         p=mann_whitney.u_test(first, second).p,
-        detectable=None if away is None or spread is None else back(away * spread, in_points=in_points),
+        detectable=None if away is None or spread is None else to_ratio(away * spread, in_points=in_points),
     )
 
 
@@ -63,14 +63,14 @@ def difference(
 def detectable(first: int, second: int, alpha: float) -> float | None:
     """The shift that the test finds in four of five comparisons of groups of these sizes.
 
-    Where the test is exact it is searched for with normal values drawn from a fixed seed, for the formula of
-    two means (`mann_whitney.detectable`) promises far too much where only groups that do not overlap are
-    significant. Beyond, that formula holds, but for the test's efficiency of 3/π.
+    Where the test is exact, it is searched for with normal values drawn from a fixed seed, because the
+    formula of two means (`mann_whitney.detectable`) is far too optimistic where only groups without overlap
+    are significant. Beyond, that formula holds, with the test's efficiency of 3/π.
 
     Args:
-        first: Runs in the one group.
-        second: Runs in the other.
-        alpha: Below which p is significant.
+        first: Runs in the first group.
+        second: Runs in the second group.
+        alpha: The significance level.
 
     Returns:
         In standard deviations between runs of a group; None where groups of these sizes never differ.
@@ -85,7 +85,7 @@ def detectable(first: int, second: int, alpha: float) -> float | None:
         ([random.gauss() for _ in range(first)], [random.gauss() for _ in range(second)])
         for _ in range(_DRAWS)
     ]
-    # A draw is significant from that shift on by which so many of its pairs have come into order.
+    # A draw is significant from the shift on that brings this many of its pairs into order.
     needed = sorted(sorted(a - b for a, b in product(*draw))[least - 1] for draw in draws)
     return max(0.0, needed[math.ceil(POWER * _DRAWS) - 1])
 
@@ -103,12 +103,12 @@ def _least_pairs(first: int, second: int, alpha: float) -> int | None:
 
 
 def _p(first: int, second: int, pairs: int) -> float:
-    """The p of two groups without ties, of which so many pairs are in order."""
+    """The p of two groups without ties, by the number of pairs in order."""
     above, rest = divmod(pairs, first)
     others = [first + 1.0 + place for place in range(above)]
     if above < second:
         others += [rest - 0.5, *(-1.0 - place for place in range(second - above - 1))]
-    return mann_whitney.u_test([float(one) for one in range(first)], others).p
+    return mann_whitney.u_test([float(rank) for rank in range(first)], others).p
 
 
 def _deviation(first: Sequence[float], second: Sequence[float]) -> float | None:

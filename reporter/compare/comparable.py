@@ -1,6 +1,6 @@
-"""Whether two runs can be compared: what was the same in both, and what was not.
+"""Whether two runs can be compared: what differs between them.
 
-What is meant to differ says nothing: where the server is, seeds, and how many requests there were.
+Properties that usually differ are ignored: the URL, seeds, and the number of requests.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ _CLIENT: Final = ("workers", "transport", "timestamp_source")
 _DEFINITIONS: Final = ("percentile_method", "tpot_mode", "definitions")
 
 _SCORING: Final = ("scorer", "version", "judge_model", "pass_threshold", "repeats")
-"""Of a score; where these differ it is not the same measure."""
+"""Keys of a score; where these differ, it is not the same measure."""
 
 Facts = Mapping[str, Mapping[str, Any]]
-"""What a run was, by what it is about and by name: `settings`, then `load.concurrency`."""
+"""The facts of a run by topic and by name: `settings`, then `load.concurrency`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unlike:
-    """Something that was not the same in two runs, or wrong with one.
+class Mismatch:
+    """A difference between two runs, or a problem of one.
 
     Attributes:
-        about: What it is about: `settings`, `dataset`, `lengths`, `tokens`, `scoring`, `machine`, `client`,
+        about: The topic: `settings`, `dataset`, `lengths`, `tokens`, `scoring`, `machine`, `client`,
             `versions`, `definitions` or `validity`.
         what: Its name there, such as `load.concurrency`.
         run: The run.
-        value: What it was in it.
-        reference: The run that it is compared with; empty for what is wrong with a run by itself.
-        reference_value: What it was in that one.
+        value: Its value in the run.
+        reference: The run that it is compared with; empty for a problem of the run alone.
+        reference_value: Its value in that run.
     """
 
     about: str
@@ -66,18 +66,18 @@ class Unlike:
 
 
 def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Facts:
-    """What a run was.
+    """The facts of a run.
 
     Args:
         report: Its report.
-        settings: Those of its log; empty where only the report is left.
+        settings: The settings of its log; empty where there is only a report.
         environment: Likewise.
     """
     run, tokens = members(report.get("run")), members(report.get("tokens"))
     dataset = members(run.get("dataset"))
-    told = {**run, **settings}
+    run_settings = {**run, **settings}
     return {
-        "settings": dict(_flat({name: told[name] for name in _SETTINGS if name in told})),
+        "settings": dict(_flat({name: run_settings[name] for name in _SETTINGS if name in run_settings})),
         "dataset": {name: dataset.get(name) for name in ("name", "sha256", "rows")},
         "machine": {name: environment[name] for name in _MACHINE if name in environment},
         "client": {name: run.get(name) for name in _CLIENT},
@@ -89,7 +89,7 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
 
 
 def _scoring(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """By whom and how each benchmark was scored; of several scorings of one, all of them."""
+    """How each benchmark was scored; of several scorings of one, all of them."""
     by_name: dict[str, list[Any]] = {}
     for score in report.get("accuracy") or ():
         for what in _SCORING:
@@ -98,27 +98,27 @@ def _scoring(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield name, values[0] if len(values) == 1 else ", ".join(sorted({str(value) for value in values}))
 
 
-def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list[Unlike]:
-    """What two runs differ in; what only one of them tells of is no difference."""
+def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list[Mismatch]:
+    """The differences of two runs; a fact that only one of them has is not a difference."""
     return [
-        Unlike(about, what, name, run[about][what], reference_name, reference[about][what])
+        Mismatch(about, what, name, run[about][what], reference_name, reference[about][what])
         for about in reference
         for what in reference[about]
         if what in run[about] and run[about][what] != reference[about][what]
     ]
 
 
-def faults(name: str, report: Mapping[str, Any]) -> list[Unlike]:
-    """What is wrong with a run by itself: it is invalid, or did not end as it should have."""
+def run_faults(name: str, report: Mapping[str, Any]) -> list[Mismatch]:
+    """The problems of a run: it is invalid, or did not complete."""
     validity, ended = members(report.get("validity")), members(report.get("run")).get("ended")
-    found = []
+    problems = []
     if validity.get("valid") is False:
         reasons = "; ".join(map(str, validity.get("reasons") or ())) or "no reason"
         accepted = f"{IN_WORDS}: " if validity.get("accepted") is True else ""
-        found.append(Unlike("validity", "invalid", name, f"{accepted}{reasons}"))
+        problems.append(Mismatch("validity", "invalid", name, f"{accepted}{reasons}"))
     elif ended != "completed":
-        found.append(Unlike("validity", "ended", name, ended))
-    return found
+        problems.append(Mismatch("validity", "ended", name, ended))
+    return problems
 
 
 def _flat(members: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""Sides held against the first of them, in every metric, and what that comes to.
+"""Comparison of sides with the first of them in every metric, and its result.
 
 The metrics that decide are one family: Holm's method (reporter/compare/holm.py) keeps the chance of a false
 alarm in any of them, on any side, below alpha. Those that are only shown are tested each by itself.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.comparable import Unlike, unlike
-from reporter.compare.comparison import Comparison, Told
+from reporter.compare.comparable import Mismatch, unlike
+from reporter.compare.comparison import Comparison, SideSummary
 from reporter.compare.family import Family, is_constant
 from reporter.compare.naming import labels
 from rulesets.statistics import mann_whitney
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from reporter.compare.side import Side
 
 LENGTHS: Final = ("input_tokens:mean", "output_tokens:mean")
-"""Where these differ, the servers did not do the same work."""
+"""Lengths: where these differ, the servers did not do the same work."""
 
 _SHARES: Final = frozenset({"error"})
-"""Of a run that is too short for anything else, still known."""
+"""Shares, which are known even of very short runs."""
 
 LENGTHS_DIFFER: Final = (0.01, 0.01)
-"""By more than this share, with a p below this: so that two that are alike are hardly ever called unlike."""
+"""The share and the p from which lengths count as different: equal ones hardly ever do."""
 
 
 def compare(
@@ -44,29 +44,29 @@ def compare(
 
     Args:
         sides: Two at least, each with the figures of all metrics.
-        deciding: What the comparison can fail by.
-        further: What is shown beside it.
+        deciding: The metrics that the comparison can fail by.
+        further: The metrics that are only shown.
         rules: When a difference counts.
-        by_runs: Whether runs are to be what is sampled; they are anyway where a side has several.
+        by_runs: Whether runs are the sampling units, as they always are where a side has several.
     """
     by_runs = by_runs or any(len(side.runs) > 1 for side in sides)
     rows = (
         *Family(sides, rules, decides=True, by_runs=by_runs).rows(deciding),
         *Family(sides, rules, decides=False, by_runs=by_runs).rows(further),
     )
-    found = (*_unlike(sides), *_other_lengths(rows, sides[0].name))
-    status, reasons = _status(sides, rows, found, rules, by_runs=by_runs)
+    differences = (*_unlike(sides), *_other_lengths(rows, sides[0].name))
+    status, reasons = _status(sides, rows, differences, rules, by_runs=by_runs)
     return Comparison(
         status=status,
         reasons=tuple(reasons),
         test="mann_whitney" if by_runs else "within_runs",
         rules=rules,
         sides=tuple(
-            Told(side.name, tuple(run.name for run in side.runs), label, side.requests)
+            SideSummary(side.name, tuple(run.name for run in side.runs), label, side.requests)
             for side, label in zip(sides, labels(sides), strict=True)
         ),
         rows=rows,
-        unlike=found,
+        unlike=differences,
         notes=tuple(_notes(sides, rows, rules, by_runs=by_runs)),
     )
 
@@ -78,65 +78,71 @@ _UNTESTED: Final = (
 _FEW: Final = "no rate, latency or score could be tested: the runs have too few requests for these metrics"
 
 
-def _unlike(sides: Sequence[Side]) -> Iterator[Unlike]:
-    """What is wrong with runs, and what they differ in from the first of all, each thing once a side."""
+def _unlike(sides: Sequence[Side]) -> Iterator[Mismatch]:
+    """The problems of runs, and their differences from the first of all, each once per side."""
     first = sides[0].runs[0]
     for side in sides:
         yield from chain.from_iterable(run.faults for run in side.runs)
         seen = set()
         for run in side.runs:
-            for one in unlike(run.name, run.facts, first.name, first.facts):
-                if (one.about, one.what, str(one.value)) not in seen:
-                    seen.add((one.about, one.what, str(one.value)))
-                    yield one
+            for difference in unlike(run.name, run.facts, first.name, first.facts):
+                if (difference.about, difference.what, str(difference.value)) not in seen:
+                    seen.add((difference.about, difference.what, str(difference.value)))
+                    yield difference
 
 
-def _other_lengths(rows: Sequence[ComparisonRow], reference: str) -> Iterator[Unlike]:
+def _other_lengths(rows: Sequence[ComparisonRow], reference: str) -> Iterator[Mismatch]:
     least, doubt = LENGTHS_DIFFER
     for row in rows:
         for change, cell in zip(row.changes, row.figures[1:], strict=True):
             differs = change.by is not None and abs(change.by) > least and change.p is not None
             if row.metric in LENGTHS and differs and (change.p or 0.0) < doubt:
-                values = [None if one is None else round(one.value, 1) for one in (cell, row.figures[0])]
-                yield Unlike("lengths", row.metric, change.side, values[0], reference, values[1])
+                values = [
+                    None if figure is None else round(figure.value, 1) for figure in (cell, row.figures[0])
+                ]
+                yield Mismatch("lengths", row.metric, change.side, values[0], reference, values[1])
 
 
 def _status(
     sides: Sequence[Side],
     rows: Sequence[ComparisonRow],
-    found: Sequence[Unlike],
+    differences: Sequence[Mismatch],
     rules: Rules,
     *,
     by_runs: bool,
 ) -> tuple[Status, list[str]]:
-    if found and rules.strict:
+    if differences and rules.strict:
         return "INVALID", ["the runs are not comparable, and --strict asks for that"]
-    failing = [f"{row.metric} of {one.side} is worse" for row in rows for one in row.changes if one.fails]
+    failing = [
+        f"{row.metric} of {change.side} is worse" for row in rows for change in row.changes if change.fails
+    ]
     if failing:
         return "FAIL", failing
-    changes = [(row, one) for row in rows if row.decides for one in row.changes]
-    doubts = [_doubt(row, one) for row, one in changes if one.finding == "in doubt"]
+    changes = [(row, change) for row in rows if row.decides for change in row.changes]
+    doubts = [_doubt(row, change) for row, change in changes if change.finding == "in doubt"]
     if doubts:
         return "INCONCLUSIVE", doubts
     if by_runs and (few := _too_few(sides, _family(rows, by_runs=by_runs), rules)):
         return "INCONCLUSIVE", [few]
-    tested = [one.finding for row, one in changes if row.metric not in _SHARES]
+    tested = [change.finding for row, change in changes if row.metric not in _SHARES]
     if tested and not set(tested) - {"not tested", "too few requests"}:
         return "INCONCLUSIVE", [_FEW if "too few requests" in tested else _UNTESTED]
     lost = [
-        f"{one.side} has no {row.metric}"
+        f"{change.side} has no {row.metric}"
         for row in rows
         if row.decides and row.figures[0] is not None
-        for one, cell in zip(row.changes, row.figures[1:], strict=True)
+        for change, cell in zip(row.changes, row.figures[1:], strict=True)
         if cell is None
     ]
     return ("INCONCLUSIVE", lost) if lost else ("PASS", [])
 
 
 def _doubt(row: ComparisonRow, change: MetricChange) -> str:
-    """Say that the stamps of a client that read late do not tell how a side differs."""
+    """The message that late stamps of the client leave a difference open."""
     unit = "points" if row.in_points else "%"
-    ends = ["unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.most)]
+    ends = [
+        "unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.greatest)
+    ]
     return (
         f"the client was too busy to tell how {row.metric} of {change.side} differs: chunks were read late, "
         f"and the difference is between {ends[0]} and {ends[1]}"
@@ -156,7 +162,7 @@ def _family(rows: Sequence[ComparisonRow], *, by_runs: bool) -> int:
 
 
 def _too_few(sides: Sequence[Side], family: int, rules: Rules) -> str | None:
-    """Say so where runs are so few that not even sides without an overlap differ significantly."""
+    """The message that there are too few runs for even sides without overlap to differ significantly."""
     least = max(_least_p(sides))
     if least * family <= rules.alpha:
         return None
@@ -178,8 +184,8 @@ def _notes(
         )
     else:
         yield (
-            "one run a side: this measures how requests vary within each run, not how runs of one server "
-            "differ from each other; several runs a side do (--baseline)"
+            "one run per side: this measures how requests vary within each run, not how runs of one "
+            "server vary; several runs per side do (--baseline)"
         )
     tests = _family(rows, by_runs=by_runs)
     if tests > 1:
@@ -192,7 +198,7 @@ def _notes(
 
 
 def _other_questions(rows: Sequence[ComparisonRow]) -> Iterator[str]:
-    """Where scores were compared by a part of their questions, or not question by question."""
+    """Notes on scores that were compared by a part of their questions, or not question by question."""
     for row in rows:
         for cell, change in zip(row.figures[1:], row.changes, strict=True):
             reference = row.figures[0]

@@ -1,4 +1,4 @@
-"""What a comparison amounts to: the one value that its renderers take. `loadgen compare --json` prints it."""
+"""The result of a comparison, which its renderers take and `loadgen compare --json` prints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
-    from reporter.compare.comparable import Unlike
+    from reporter.compare.comparable import Mismatch
     from rulesets.metric_definition import Better
 
 Status = Literal["PASS", "FAIL", "INVALID", "INCONCLUSIVE"]
@@ -22,7 +22,10 @@ Finding = Literal[
 ]
 
 SCHEMA_VERSION: Final = 1
-"""Of what `loadgen compare --json` prints; grows when a key changes its meaning or goes away."""
+"""The version of `loadgen compare --json`; grows when a key changes its meaning or is removed."""
+
+_KEYS: Final = {"greatest": "most"}
+"""The keys of `loadgen compare --json` that are not the names of their fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +33,9 @@ class Rules:
     """When a difference counts.
 
     Attributes:
-        alpha: The chance of a false alarm that is accepted, of all deciding metrics together.
-        min_effect: A difference of less than this share is none to fail by.
-        min_points: The same of shares, as a share of 1: 0.01 is one point.
+        alpha: The accepted chance of a false alarm, for all deciding metrics together.
+        min_effect: A smaller difference, as a share, does not fail.
+        min_points: The same for shares, as a share of 1: 0.01 is one point.
         strict: Whether runs that are not comparable make the comparison invalid.
     """
 
@@ -43,7 +46,7 @@ class Rules:
 
     @property
     def level(self) -> float:
-        """Of every interval."""
+        """The confidence of every interval."""
         return round(1 - self.alpha, 12)
 
 
@@ -56,7 +59,7 @@ class Cell:
         low: The lower end of its interval; None where none is known.
         high: The upper end.
         n: The requests behind it; of several runs, the runs.
-        effective: How many independent requests would tell as much, where that was asked.
+        effective: The equivalent number of independent requests, if it was computed.
         runs: The figure of each run.
     """
 
@@ -74,20 +77,20 @@ class MetricChange:
 
     Attributes:
         side: Its name.
-        finding: What there is to say.
+        finding: The result in words.
         by: The difference, as a share of the reference's figure or, of shares, in points: 0.03 is 3 % or 3
-            points; None where there is none to tell, as are the rest.
+            points; None where it is unknown, like the rest.
         low: The lower end of its interval, which is about this metric alone.
         high: The upper end.
         p: The chance of such a difference between two that do not differ.
-        adjusted_p: The same with all in mind that decide: what is held against alpha. Of the others it is p.
-        detectable: A difference that would have been found in four of five such comparisons.
+        adjusted_p: p adjusted for all deciding metrics, which is compared with alpha. For the others it is p.
+        detectable: A difference that four of five such comparisons would find.
         fails: Whether it is for the worse, significant, large enough, and of a metric that decides.
-        needed: Of too few requests, how many each run would need.
-        paired: Of a score, how many questions both runs were asked and were compared by.
+        needed: With too few requests, how many each run would need.
+        paired: Of a score, the number of questions of both runs that it was compared by.
         least: The least that the difference can be, where chunks were read late (docs/metrics.md); None where
-            it is exact, or the end has no difference to tell.
-        most: The most.
+            it is exact, or the end is unknown.
+        greatest: The most that it can be.
     """
 
     side: str
@@ -102,7 +105,7 @@ class MetricChange:
     needed: int | None = None
     paired: int | None = None
     least: float | None = None
-    most: float | None = None
+    greatest: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +113,13 @@ class ComparisonRow:
     """One metric, side by side.
 
     Attributes:
-        metric: As it is written in a rule.
+        metric: The metric as in a rule.
         unit: Of its figures; empty for shares.
         better: Which side of it is better.
         decides: Whether a comparison can fail by it.
         in_points: Whether differences are points of a share.
-        figures: One a side, the reference first; None where a side has none.
-        changes: One a side but the reference.
+        figures: One per side, the reference first; None where a side has none.
+        changes: One per side except the reference.
     """
 
     metric: str
@@ -129,14 +132,14 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SideSummary:
     """A side of a comparison.
 
     Attributes:
-        name: As it was named on the command line.
+        name: The name on the command line.
         runs: The names of its runs.
-        label: What tables call it: its model and dataset where these tell the sides apart, else its folder.
-        requests: How many of its requests completed; None where nothing says so.
+        label: Its name in tables: its model and dataset where these differ between sides, else its folder.
+        requests: How many of its requests completed; None where that is unknown.
     """
 
     name: str
@@ -147,19 +150,19 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All of it.
+    """The result of a comparison.
 
     Attributes:
-        status: FAIL where a change fails; INVALID where runs are not comparable and that was to be strict;
-            INCONCLUSIVE where nothing could be tested, so few runs can never differ, or the stamps of a
-            client that read late are too uncertain to tell.
+        status: FAIL where a change fails; INVALID where runs are not comparable under `strict`;
+            INCONCLUSIVE where nothing could be tested, there are too few runs, or late stamps of the
+            client leave it open.
         reasons: Why it is not PASS.
         test: `within_runs` for one run a side, else `mann_whitney`.
         rules: When a difference counts.
         sides: The first is the reference.
         rows: The metrics that decide first.
-        unlike: What makes them hard to compare.
-        notes: What a reader must know to read it.
+        unlike: The differences that make them hard to compare.
+        notes: Remarks for the reader.
         schema_version: See `SCHEMA_VERSION`.
     """
 
@@ -167,12 +170,17 @@ class Comparison:
     reasons: tuple[str, ...]
     test: Literal["within_runs", "mann_whitney"]
     rules: Rules
-    sides: tuple[Told, ...]
+    sides: tuple[SideSummary, ...]
     rows: tuple[ComparisonRow, ...]
-    unlike: tuple[Unlike, ...]
+    unlike: tuple[Mismatch, ...]
     notes: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON-able values."""
-        return asdict(self)
+        plain = asdict(self)
+        for row in plain["rows"]:
+            row["changes"] = [
+                {_KEYS.get(name, name): value for name, value in change.items()} for change in row["changes"]
+            ]
+        return plain

@@ -38,6 +38,6 @@ class FigureDifference:
     paired: int | None = None
 
 
-def back(by: float, *, in_points: bool) -> float:
+def to_ratio(by: float, *, in_points: bool) -> float:
     """A difference of logarithms as a share; one in points stays what it is."""
     return by if in_points else math.expm1(by)

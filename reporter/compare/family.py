@@ -1,4 +1,4 @@
-"""Metrics side by side, those that decide with their false alarms bounded together."""
+"""The rows of a comparison: metrics side by side, with one bound on the false alarms of all that decide."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What its rows have in common.
+    """The rows of one family of tests.
 
     Attributes:
         sides: The first is the reference.
         rules: When a difference counts.
         decides: Whether the comparison can fail by it.
-        by_runs: Whether runs are what is sampled, or what is inside them.
+        by_runs: Whether the sampling units are runs, or the requests in them.
     """
 
     sides: Sequence[Side]
@@ -40,8 +40,9 @@ class Family:
     def rows(self, metrics: Sequence[ComparedMetric]) -> list[ComparisonRow]:
         """A row for each metric; for one that decides even where no side has a figure of it.
 
-        Figures that are in doubt are compared at both extremes as well: a difference is the greatest where
-        the reference is at the least and the other side at the most that it can be.
+        Uncertain figures are compared at both extremes too: a difference is greatest with the reference at
+            its
+        least and the other side at its most.
         """
         rows = self._rows(metrics)
         doubtful = {metric.name for metric in metrics if any(side.is_in_doubt(metric) for side in self.sides)}
@@ -72,10 +73,16 @@ class Family:
         }
         there = {metric: cells for metric, cells in figures.items() if self.decides or any(cells)}
         differences = self._differences(there)
-        tested = {pair: one.p for pair, one in differences.items() if one is not None and one.p is not None}
+        tested = {
+            pair: difference.p
+            for pair, difference in differences.items()
+            if difference is not None and difference.p is not None
+        }
         counted = {pair: p for pair, p in tested.items() if not self._constant(*pair)}
         held = dict(zip(counted, adjusted(list(counted.values())), strict=True)) if self.decides else {}
-        told = {pair: (one, held.get(pair, tested.get(pair))) for pair, one in differences.items()}
+        differences_with_p = {
+            pair: (difference, held.get(pair, tested.get(pair))) for pair, difference in differences.items()
+        }
         return [
             ComparisonRow(
                 metric=metric.name,
@@ -85,14 +92,15 @@ class Family:
                 in_points=_in_points(metric, cells),
                 figures=tuple(map(_cell, cells, [side.values(metric) for side in self.sides])),
                 changes=tuple(
-                    self._change(metric, cells, at, *told[metric, at]) for at in range(1, len(self.sides))
+                    self._change(metric, cells, side, *differences_with_p[metric, side])
+                    for side in range(1, len(self.sides))
                 ),
             )
             for metric, cells in there.items()
         ]
 
-    def _constant(self, metric: ComparedMetric, at: int) -> bool:
-        values = (*self.sides[0].values(metric), *self.sides[at].values(metric))
+    def _constant(self, metric: ComparedMetric, side: int) -> bool:
+        values = (*self.sides[0].values(metric), *self.sides[side].values(metric))
         return is_constant(values, by_runs=self.by_runs, of_requests=metric.kind == "error")
 
     def _differences(
@@ -102,22 +110,28 @@ class Family:
         pairs = list(product(figures, range(1, len(self.sides))))
         testable = sum(
             figures[metric][0] is not None
-            and figures[metric][at] is not None
-            and not self._constant(metric, at)
-            for metric, at in pairs
+            and figures[metric][side] is not None
+            and not self._constant(metric, side)
+            for metric, side in pairs
         )
         to_find = 1 - self.rules.alpha / max(1, testable if self.decides else 1)
-        return {(metric, at): self._difference(metric, at, figures[metric], to_find) for metric, at in pairs}
+        return {
+            (metric, side): self._difference(metric, side, figures[metric], to_find) for metric, side in pairs
+        }
 
     def _difference(
-        self, metric: ComparedMetric, at: int, figures: Sequence[ComparedFigure | None], level_to_find: float
+        self,
+        metric: ComparedMetric,
+        side: int,
+        figures: Sequence[ComparedFigure | None],
+        level_to_find: float,
     ) -> FigureDifference | None:
-        reference, other = figures[0], figures[at]
+        reference, other = figures[0], figures[side]
         if reference is None or other is None:
             return None
         if self.by_runs:
             return between.difference(
-                *(self.sides[0].values(metric), self.sides[at].values(metric)),
+                *(self.sides[0].values(metric), self.sides[side].values(metric)),
                 in_points=_in_points(metric, figures),
                 level=self.rules.level,
                 level_to_find=level_to_find,
@@ -125,20 +139,22 @@ class Family:
         levels = {"level": self.rules.level, "level_to_find": level_to_find}
         in_points = _in_points(metric, figures)
         if metric.kind == "accuracy":
-            found = paired.difference(reference, other, in_points=in_points, **levels)
+            difference = paired.difference(reference, other, in_points=in_points, **levels)
         else:
-            found = None if metric.p is None else percentiles.difference(reference, other, metric.p, **levels)
-        return found or within.difference(reference, other, in_points=in_points, **levels)
+            difference = (
+                None if metric.p is None else percentiles.difference(reference, other, metric.p, **levels)
+            )
+        return difference or within.difference(reference, other, in_points=in_points, **levels)
 
     def _change(
         self,
         metric: ComparedMetric,
         figures: Sequence[ComparedFigure | None],
-        at: int,
+        side: int,
         by: FigureDifference | None,
         adjusted_p: float | None,
     ) -> MetricChange:
-        name = self.sides[at].name
+        name = self.sides[side].name
         if by is None:
             return MetricChange(name, "not tested")
         better = _better(metric, figures)
@@ -164,17 +180,17 @@ class Family:
 
 
 def in_doubt(change: MetricChange, smallest: MetricChange, greatest: MetricChange) -> MetricChange:
-    """A change with what it is at both extremes; in doubt where these do not lead to the same finding."""
-    least, most = smallest.by, greatest.by
-    turns = least is not None and most is not None and least * most < 0
-    alike = {(one.finding, one.fails) for one in (change, smallest, greatest)}
+    """A change with its values at both extremes; in doubt where these lead to different findings."""
+    least, greatest_change = smallest.by, greatest.by
+    turns = least is not None and greatest_change is not None and least * greatest_change < 0
+    alike = {(change_at_end.finding, change_at_end.fails) for change_at_end in (change, smallest, greatest)}
     if len(alike) > 1 or (change.finding == "different" and turns):
         change = replace(change, finding="in doubt", fails=False)
-    return replace(change, least=least, most=most)
+    return replace(change, least=least, greatest=greatest_change)
 
 
 def is_constant(values: Sequence[float], *, by_runs: bool, of_requests: bool) -> bool:
-    """Whether all that is sampled is alike, so that no test of it can ever be significant.
+    """Whether all samples are equal, so that no test can be significant.
 
     Such a test does not count in the family: R. E. Tarone, "A modified Bonferroni method for discrete data",
     Biometrics 46, 1990.
@@ -190,15 +206,15 @@ def is_constant(values: Sequence[float], *, by_runs: bool, of_requests: bool) ->
 def _in_points(metric: ComparedMetric, figures: Sequence[ComparedFigure | None]) -> bool:
     """Whether differences are in percentage points: of shares, and of scores that are shares."""
     return metric.is_share or (
-        metric.kind == "accuracy" and all(one.is_share for one in figures if one is not None)
+        metric.kind == "accuracy" and all(figure.is_share for figure in figures if figure is not None)
     )
 
 
 def _better(metric: ComparedMetric, figures: Sequence[ComparedFigure | None]) -> Better:
-    """Which side is better; of a score its benchmark says so."""
+    """Which direction is better; for a score, that of its benchmark."""
     if metric.kind != "accuracy":
         return metric.better
-    return next((one.better for one in figures if one is not None), metric.better)
+    return next((figure.better for figure in figures if figure is not None), metric.better)
 
 
 def _cell(figure: ComparedFigure | None, values: Sequence[float]) -> Cell | None:

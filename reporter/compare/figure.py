@@ -1,4 +1,4 @@
-"""A figure of one run, and how far it can be trusted.
+"""A figure of one run, and its uncertainty.
 
 Requests of one run are not independent samples of the server: they shared its queue, caches and clock. How
 much a request resembles those before it is estimated from the run itself, in the order of issue
@@ -45,11 +45,11 @@ class ComparedFigure:
         n: The requests (gaps, for `itl`) behind it.
         low: The lower end of its interval; None where none is known.
         high: The upper end.
-        below: Its standard error downwards, relative to the value; absolute for shares. Infinite where there
-            is no limit on that side.
+        below: Its standard error downwards, relative to the value; absolute for shares. Infinite without
+            a limit on that side.
         above: Its standard error upwards.
         freedom: Degrees of freedom of both; None where they are known as if from many.
-        effective: How many independent requests would tell as much; None for rates and scores.
+        effective: The equivalent number of independent requests; None for rates and scores.
         ordered: Of a percentile, the values around it; None where their order in time is not known.
         is_share: Of a score, whether it is between 0 and 1.
         better: Of a score, which side is better.
@@ -75,7 +75,7 @@ _FEWEST: Final = 4
 
 
 def figure(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
-    """The figure of a run; None where it has none, or only its report is left and does not hold it.
+    """The figure of a run; None where it has none, or only a report without it.
 
     Args:
         run: The run.
@@ -193,7 +193,7 @@ def _of_share(count: int, of: int, cells: Cells, level: float) -> ComparedFigure
 
 
 def _effective(cells: Cells, level: float) -> int | None:
-    """How many independent requests would have a share that is as sure; None where too few cells tell.
+    """The number of independent requests of equal certainty; None with too few cells.
 
     It is never more than there are, and is made smaller by (z / t)², as an estimated variance is not a known
     one.
@@ -258,7 +258,7 @@ _FIGURES: Final[Mapping[Kind, Callable[[Evidence, ComparedMetric, float], Compar
 
 
 def _asked(ask: Callable[[], Sequence[Value]]) -> Sequence[Value]:
-    """What a run answers; nothing of one of which only the report is left."""
+    """The values that a run has; empty where there is only a report."""
     try:
         return ask()
     except Unanswerable:

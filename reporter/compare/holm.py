@@ -1,4 +1,4 @@
-"""Many metrics, one decision: p-values made so that all of them together cry wolf no more often than one may.
+"""Adjusted p-values of many metrics, so that all together give false alarms no more often than one may.
 
 S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
 1979. It holds however the metrics depend on each other. Where they move together, as latencies do, it is
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def adjusted(chances: Sequence[float]) -> list[float]:
-    """The p-values of a family, each to be held against alpha by itself, in the order in which they came.
+    """The adjusted p-values of a family, each to be compared with alpha, in the given order.
 
     The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes smaller than one before
     it.

@@ -1,4 +1,4 @@
-"""What runs are compared in: a metric, one statistic of it, and which side of it is better."""
+"""The metrics of comparisons: a metric, one statistic of it, and which direction is better."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ComparedMetric:
 
     Attributes:
         name: As it is written: `ttft:p(99)`.
-        kind: How it is computed, and how sure one can be of it.
+        kind: How it and its uncertainty are computed.
         of: The metric without its statistic, as evidence is asked for it; of an accuracy its own name.
         better: Which side of it is better; `neither` for lengths.
         unit: Of the figure; empty for a share, which is between 0 and 1, and for a score.
@@ -49,7 +49,7 @@ class ComparedMetric:
 
     @property
     def is_share(self) -> bool:
-        """Whether differences are told in percentage points: of a share near 0 a ratio says nothing."""
+        """Whether differences are in percentage points: a ratio of shares near 0 is meaningless."""
         return self.kind in {"error", "good"}
 
 
@@ -109,7 +109,7 @@ def metric(text: str) -> ComparedMetric:
 
 
 def _target(text: str) -> Target:
-    """The metric in a rule with a bound that nobody reads: that it is not to change from a baseline."""
+    """The metric, parsed as part of a rule with a placeholder bound: no change from a baseline."""
     if _BOUND.search(_IN_BRACKETS.sub("", text)):
         raise OptionError(f"{text!r}: leave the bound out; {_HOW}")
     mistakes = []
@@ -118,7 +118,7 @@ def _target(text: str) -> Target:
             return parse(f"{text}{bound}")
         except ExpressionError as error:
             mistakes.append((error.column, str(error).partition(": ")[2].replace(bound, "")))
-    # Of the two, the one that does not complain of the bound.
+    # Of the two, the one that is not about the bound.
     raise OptionError(f"{text!r}: {min(mistakes)[1].rstrip('?')}; {_HOW}")
 
 

@@ -1,4 +1,4 @@
-"""Short names for the sides of a comparison, by which a reader tells them apart in a table."""
+"""Short, distinct names for the sides of a comparison in tables."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def labels(sides: Sequence[Side]) -> list[str]:
     """A name for each side, no two alike.
 
     The dataset and the model where these differ from side to side; else as much of the end of its path as
-    tells it from the others. Long names are cut in the middle.
+    distinguishes it. Long names are cut in the middle.
     """
     names = [_about(side) for side in sides]
     if not all(names) or len(set(names)) < len(names):
         names = _endings([side.name for side in sides])
     short = [_cut(name) for name in names]
     if len(set(short)) < len(short):
-        short = [f"{at}:{_cut(name, LONGEST - 3)}" for at, name in enumerate(names, start=1)]
+        short = [f"{number}:{_cut(name, LONGEST - 3)}" for number, name in enumerate(names, start=1)]
     return short
 
 
@@ -48,11 +48,11 @@ def _endings(paths: Sequence[str]) -> list[str]:
         ends = ["/".join(part[-many:]).lstrip("/") or path for part, path in zip(parts, paths, strict=True)]
         if len(set(ends)) == len(ends):
             return ends
-    return [f"{path} ({at})" for at, path in enumerate(paths, start=1)]
+    return [f"{path} ({number})" for number, path in enumerate(paths, start=1)]
 
 
 def _cut(name: str, longest: int = LONGEST) -> str:
     if len(name) <= longest:
         return name
-    kept = longest - len(_CUT)
-    return f"{name[: kept // 2]}{_CUT}{name[-(kept - kept // 2) :]}"
+    kept_length = longest - len(_CUT)
+    return f"{name[: kept_length // 2]}{_CUT}{name[-(kept_length - kept_length // 2) :]}"

@@ -29,14 +29,14 @@ def difference(
     """The difference of two scores over the questions that both runs were asked.
 
     Args:
-        reference: The score that it is compared with.
-        other: The other one.
+        reference: The score of the reference.
+        other: The score of the other run.
         in_points: Whether they are shares; else the difference is one of the reference's score.
         level: Of the interval.
         level_to_find: Of the interval that a detectable difference must be outside of.
 
     Returns:
-        None where most questions are not the same, fewer than two are, or a ratio has no meaning.
+        None where most questions differ, fewer than two are shared, or a ratio is undefined.
     """
     before, after = reference.questions, other.questions
     if before is None or after is None or (not in_points and reference.value <= 0):
@@ -45,30 +45,40 @@ def difference(
     if len(common) <= max(1.0, _MOST_LOST * min(len(before), len(after))):
         return None
     firsts, seconds = ([side[question] for question in common] for side in (before, after))
-    found = paired.difference(seconds, firsts)
-    if found is None:
+    mean_difference = paired.difference(seconds, firsts)
+    if mean_difference is None:
         return None
     unit = 1.0 if in_points else reference.value
     freedom = len(common) - 1
-    low, high, p = _tested(found, firsts, seconds, level)
+    low, high, p = _tested(mean_difference, firsts, seconds, level)
     reach = critical(level_to_find, freedom) + critical(2 * POWER - 1, freedom)
     return FigureDifference(
-        *(found.mean / unit, low / unit, high / unit, p, reach * found.standard_error / unit),
+        *(
+            mean_difference.mean / unit,
+            low / unit,
+            high / unit,
+            p,
+            reach * mean_difference.standard_error / unit,
+        ),
         paired=len(common),
     )
 
 
 def _tested(
-    found: paired.Difference, firsts: Sequence[float], seconds: Sequence[float], level: float
+    mean_difference: paired.Difference, firsts: Sequence[float], seconds: Sequence[float], level: float
 ) -> tuple[float, float, float]:
     """The ends of the interval, and p."""
     if _BINARY.issuperset((*firsts, *seconds)):
-        lost = sum(one > other for one, other in zip(firsts, seconds, strict=True))
-        won = sum(one < other for one, other in zip(firsts, seconds, strict=True))
-        both = sum(one == other == 1 for one, other in zip(firsts, seconds, strict=True))
+        lost = sum(first > other for first, other in zip(firsts, seconds, strict=True))
+        won = sum(first < other for first, other in zip(firsts, seconds, strict=True))
+        both = sum(first == other == 1 for first, other in zip(firsts, seconds, strict=True))
         low, high = paired.newcombe(both, won, lost, len(firsts) - both - won - lost, level)
         return low, high, paired.mcnemar(lost, won)
     freedom = len(firsts) - 1
-    half = critical(level, freedom) * found.standard_error
-    p = float(not found.mean) if found.z is None else 1 - student.within(abs(found.z), freedom)
-    return found.mean - half, found.mean + half, p
+    half = critical(level, freedom) * mean_difference.standard_error
+    p = (
+        float(not mean_difference.mean)
+        if mean_difference.z is None
+        else 1 - student.within(abs(mean_difference.z), freedom)
+    )
+    return mean_difference.mean - half, mean_difference.mean + half, p

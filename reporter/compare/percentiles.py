@@ -21,14 +21,14 @@ def difference(
     """The ratio of two percentiles, with Mood's test and the interval that belongs to it.
 
     Args:
-        reference: The percentile that it is compared with.
-        other: The other one.
+        reference: The percentile of the reference.
+        other: The percentile of the other run.
         p: Which percentile, as a share.
         level: Of the interval.
         level_to_find: Of the interval that a detectable difference must be outside of.
 
     Returns:
-        None where the order of the values in time is not known, or a ratio has no meaning. Without p, and
+        None where the order of the values in time is unknown, or a ratio is undefined. Without p, and
         with the number of requests that it takes, where there are too few.
     """
     if reference.ordered is None or other.ordered is None or reference.value <= 0:
@@ -51,8 +51,8 @@ def difference(
 
 
 def _needed(reference: ComparedFigure, other: ComparedFigure, p: Fraction, alpha: float) -> int | None:
-    """How many requests a run would do, each counting for as many independent ones as it does now."""
+    """How many requests a run would need, each counting for as many independent ones as now."""
     fewest = two_percentiles.fewest(p, alpha)
     if fewest is None:
         return None
-    return max(math.ceil(fewest * one.n / max(1, one.effective or 1)) for one in (reference, other))
+    return max(math.ceil(fewest * side.n / max(1, side.effective or 1)) for side in (reference, other))

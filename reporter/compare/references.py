@@ -69,8 +69,8 @@ def evidence(
     if report is not None:
         yield OfReport(report)
         return
-    with measured(run, definitions or Definitions(), ReportOptions(tokenizer=tokenizer)) as (_, found):
-        yield found
+    with measured(run, definitions or Definitions(), ReportOptions(tokenizer=tokenizer)) as (_, run_evidence):
+        yield run_evidence
 
 
 @contextmanager
@@ -80,12 +80,12 @@ def evidences(
     """All runs that references name, such as those of a baseline; see `evidence`.
 
     Raises:
-        NotARunError: One of them is no run, nor a folder of runs.
+        NotARunError: One of them is not a run, nor a folder of runs.
         LogError: One of them is not a log that can be read.
     """
-    with ExitStack() as kept:
+    with ExitStack() as open_runs:
         yield [
-            kept.enter_context(evidence(run, definitions, tokenizer))
+            open_runs.enter_context(evidence(run, definitions, tokenizer))
             for reference in references
             for run in runs_of(reference)
         ]
@@ -107,7 +107,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _report_path(run: Path) -> Path | None:
-    """The report that stands for a run; None where its log does."""
+    """The report of a run without a log; None for a run with one."""
     if run.is_dir():
         return None if (run / LOG_NAME).is_file() else run / REPORT
     return run if run.suffix == ".json" else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
-from reporter.compare.comparable import facts, faults
+from reporter.compare.comparable import facts, run_faults
 from reporter.compare.figure import ComparedFigure, figure
 from reporter.compare.metric import metric as read
 from reporter.kinds import members
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from reporter.compare.comparable import Facts, Unlike
+    from reporter.compare.comparable import Facts, Mismatch
     from reporter.compare.metric import ComparedMetric
     from rulesets.evidence import Evidence
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 End = Literal["least", "most"]
-"""Of what a figure can be."""
+"""The ends of a figure's interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """What a comparison needs of one run, when the run itself is closed again.
+    """The data of one run that a comparison needs after the run is closed.
 
     Attributes:
-        name: As it was named.
-        facts: What it was.
-        faults: What is wrong with it by itself.
+        name: The name as given.
+        facts: Its facts.
+        faults: Its own problems.
         figures: By the names of the metrics; None where it has none.
         ends: Of those that are in doubt, the least and the most that they can be.
-        scores: The names of the scores that its benchmarks are known by.
+        scores: The names of its main scores.
         requests: How many completed.
         model: Its model; empty where it is not known.
         dataset: What it asked; likewise.
@@ -46,7 +46,7 @@ class ComparedRun:
 
     name: str
     facts: Facts
-    faults: tuple[Unlike, ...]
+    faults: tuple[Mismatch, ...]
     figures: Mapping[str, ComparedFigure | None]
     ends: Mapping[str, Ends] = field(default_factory=dict)
     scores: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Side:
 
     def values(self, metric: ComparedMetric) -> list[float]:
         """The figure of each run that has it."""
-        return [found.value for run in self.runs if (found := run.figures.get(metric.name)) is not None]
+        return [figure.value for run in self.runs if (figure := run.figures.get(metric.name)) is not None]
 
     def figure(self, metric: ComparedMetric, level: float) -> ComparedFigure | None:
         """Of one run its figure; of several the median, with its interval by order statistics.
@@ -98,7 +98,7 @@ class Side:
             return None
         ranks = order_statistics.interval(len(values), 0.5, level)
         low, high = (None if rank is None else values[rank] for rank in (ranks.lower, ranks.upper))
-        first = next(found for run in self.runs if (found := run.figures.get(metric.name)) is not None)
+        first = next(figure for run in self.runs if (figure := run.figures.get(metric.name)) is not None)
         return ComparedFigure(
             median(values), len(values), low, high, is_share=first.is_share, better=first.better
         )
@@ -107,17 +107,17 @@ class Side:
 def look(
     name: str,
     run: Evidence,
-    told: tuple[Mapping[str, Any], Mapping[str, Any]],
+    log_head: tuple[Mapping[str, Any], Mapping[str, Any]],
     metrics: Sequence[ComparedMetric],
     level: float,
 ) -> ComparedRun:
-    """Take down what a comparison needs of a run.
+    """Read the data of a run that a comparison needs.
 
     Args:
-        name: What to call it.
+        name: Its name.
         run: The run.
-        told: Settings and environment of its log (`references.told`).
-        metrics: Which figures.
+        log_head: Settings and environment of its log (`references.told`).
+        metrics: The figures.
         level: Of their intervals.
     """
     report = run.report
@@ -127,8 +127,8 @@ def look(
     completed = members(report.get("counts")).get("completed")
     return ComparedRun(
         name,
-        facts(report, *told),
-        tuple(faults(name, report)),
+        facts(report, *log_head),
+        tuple(run_faults(name, report)),
         {metric.name: figure(run, metric, level) for metric in dict.fromkeys((*metrics, *scores))},
         {name: figures for name, figures in ends.items() if figures is not None},
         tuple(score.name for score in scores),
@@ -144,9 +144,11 @@ _IN_DOUBT: Final = frozenset({"mean", "percentile", "good"})
 
 def _ends(run: Evidence, metric: ComparedMetric, level: float) -> Ends | None:
     """The least and the most that a figure can be; None where it is exact."""
-    figures = [found for end in run.ends if (found := figure(end, metric, level)) is not None]
-    least, most = (pick(figures, key=lambda one: one.value, default=None) for pick in (min, max))
-    return None if least is None or most is None or least.value == most.value else (least, most)
+    figures = [figure_at_end for end in run.ends if (figure_at_end := figure(end, metric, level)) is not None]
+    least, greatest = (
+        pick(figures, key=lambda figure_at_end: figure_at_end.value, default=None) for pick in (min, max)
+    )
+    return None if least is None or greatest is None or least.value == greatest.value else (least, greatest)
 
 
 def common_scores(sides: Sequence[Side]) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""The difference between two single runs, as far as the scatter inside each of them can tell."""
+"""The difference between two single runs, by the scatter inside each of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.difference import POWER, FigureDifference, back
+from reporter.compare.difference import POWER, FigureDifference, to_ratio
 from reporter.compare.figure import critical
 from rulesets.statistics import normal, student
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reporter.compare.figure import ComparedFigure
 
 _MANY: Final = 10_000
-"""With so many degrees of freedom Student's distribution is the normal one, to four digits of t."""
+"""From this many degrees of freedom on, Student's distribution is the normal one, to four digits of t."""
 
 
 def difference(
@@ -30,14 +30,14 @@ def difference(
     the level of the interval that 0 would be the end of.
 
     Args:
-        reference: The figure that it is held against.
-        other: The other one.
+        reference: The figure of the reference.
+        other: The figure of the other run.
         in_points: Whether the two are shares.
         level: Of the interval.
         level_to_find: Of the interval that a detectable difference must be outside of.
 
     Returns:
-        None where a ratio has no meaning.
+        None where a ratio is undefined.
     """
     if not in_points and (reference.value <= 0 or other.value <= 0):
         return None
@@ -47,11 +47,13 @@ def difference(
     towards_zero = down if by > 0 else up
     low, high = by - down.reach(level), by + up.reach(level)
     return FigureDifference(
-        by=back(by, in_points=in_points),
-        low=back(low, in_points=in_points) if math.isfinite(low) else None,
-        high=back(high, in_points=in_points) if math.isfinite(high) else None,
+        by=to_ratio(by, in_points=in_points),
+        low=to_ratio(low, in_points=in_points) if math.isfinite(low) else None,
+        high=to_ratio(high, in_points=in_points) if math.isfinite(high) else None,
         p=towards_zero.chance(by),
-        detectable=_detectable(max(down, up, key=lambda one: one.size), level_to_find, in_points=in_points),
+        detectable=_detectable(
+            max(down, up, key=lambda error: error.size), level_to_find, in_points=in_points
+        ),
     )
 
 
@@ -93,8 +95,8 @@ def _together(other: ComparedFigure, reference: ComparedFigure, a: float, b: flo
 
 
 def _detectable(error: _Error, level: float, *, in_points: bool) -> float | None:
-    """So many standard errors: t of the test and t of the power."""
+    """The detectable difference: t of the test and t of the power, in standard errors."""
     if not math.isfinite(error.size):
         return None
     reach = error.reach(level) + error.size * critical(2 * POWER - 1, error.freedom)
-    return back(reach, in_points=in_points)
+    return to_ratio(reach, in_points=in_points)

@@ -1,4 +1,4 @@
-"""What a run costs: `cost` in report.json."""
+"""The cost of a run: `cost` in report.json."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class TaskCost:
-    """What the answers to a benchmark cost, as one scorer sees them.
+    """The cost of the answers to a benchmark, by one scorer.
 
     Attributes:
-        task: As it was asked for.
+        task: The task as given.
         scorer: Whose scores these are.
         total: Of its measured requests, in dollars.
         correct: How many of its answers are correct: their value reaches the threshold of a pass. None where
-            values are no shares of what is right, or some answers have none.
+            values are not shares, or some answers have none.
         per_correct: Dollars for each of them; None where there are none.
     """
 
@@ -28,20 +28,20 @@ class TaskCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Dollars, by the tokens that were counted; None where there is no price or nobody counted.
+    """Dollars, by the counted tokens; None without a price or counts.
 
     Attributes:
         model: Of the run.
-        price: Which price was taken, as `Price` has it; None where the table has none for the model.
+        price: The applied price, as in `Price`; None where the table has none for the model.
         table: The file of the prices.
-        total: Of all requests, with warm-up, failures and what was asked again; without the judge.
+        total: Of all requests, with warm-up, failures and retries; without the judge.
         measured: Of the measured requests that completed.
         per_request: The mean of those whose tokens are known.
         priced: How many these are.
         unknown: How many measured requests completed without a count of their tokens.
         judge: Of the requests to judges; None where there are none, or a judge has no price.
         tasks: Of each benchmark and scorer.
-        notes: What a reader of the figures should know.
+        notes: Remarks for the reader.
     """
 
     model: str

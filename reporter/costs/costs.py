@@ -1,4 +1,4 @@
-"""From an opened log and a table of prices to what the run costs."""
+"""From an opened log and a table of prices to the cost of the run."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ def cost(
     *,
     benchmarks: bool,
 ) -> Cost:
-    """Compute what a run costs.
+    """Compute the cost of a run.
 
     Args:
         log: An opened log, with `TABLES` where its questions are those of benchmarks.
         table: The prices.
         model: Of the run.
-        accuracy: The report's: whose correct answers are told of.
+        accuracy: `accuracy` of the report, with the correct answers.
         benchmarks: Whether its questions are those of benchmarks.
     """
     judge, of_judges = _judged(log, table) if benchmarks else (None, [])
     price = table.of(model)
     if price is None:
-        known = ", ".join(one.model for one in table.prices)
-        note = f"{table.file} has no price for the model {model}; it has prices for {known}"
+        models = ", ".join(listed_price.model for listed_price in table.prices)
+        note = f"{table.file} has no price for the model {model}; it has prices for {models}"
         return Cost(model, None, table.file, judge=judge, notes=[note, *of_judges])
     rates = _rates(price)
     total, measured, priced, unknown, chunks = log.execute(_RUN, rates).fetchall()[0]
@@ -120,22 +120,24 @@ def _correct(log: OpenLog, one: TaskScore) -> int | None:
 
 
 def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, list[str]]:
-    """What judges cost, and what is to be said of those without a price or without counts."""
-    found: list[float | None] = []
+    """The cost of judges, and notes on those without a price or counts."""
+    costs_of_judges: list[float | None] = []
     notes = []
-    for model, told, said, unknown in log.execute(_JUDGES).fetchall():
+    for model, input_tokens, output_tokens, unknown in log.execute(_JUDGES).fetchall():
         price = table.of(model)
         if price is None:
             notes.append(f"{table.file} has no price for the judge {model}")
         elif unknown:
             notes.append(f"{unknown:,} answers of the judge {model} have no token counts: not in its cost")
-        found.append(None if price is None else _of_tokens(price, told or 0, said or 0))
-    known = [one for one in found if one is not None]
-    return (sum(known) if known and len(known) == len(found) else None), notes
+        costs_of_judges.append(
+            None if price is None else _of_tokens(price, input_tokens or 0, output_tokens or 0)
+        )
+    known_costs = [cost_of_judge for cost_of_judge in costs_of_judges if cost_of_judge is not None]
+    return (sum(known_costs) if known_costs and len(known_costs) == len(costs_of_judges) else None), notes
 
 
-def _of_tokens(price: Price, told: int, said: int) -> float:
-    return (int(told) * price.input + int(said) * price.output) / 1e6
+def _of_tokens(price: Price, input_tokens: int, output_tokens: int) -> float:
+    return (int(input_tokens) * price.input + int(output_tokens) * price.output) / 1e6
 
 
 def _notes(unknown: int, chunks: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Tables of prices: what a million tokens of a model cost, on which day, and who says so."""
+"""Tables of prices: dollars per million tokens of a model, with date and source."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Price:
     """What models cost, in dollars per million tokens.
 
     Attributes:
-        model: Which: a name, in which `*` stands for anything and `?` for any character.
+        model: A name, in which `*` stands for anything and `?` for any character.
         input: Tokens of the prompt.
         cached_input: Those of them that were in a cache.
         output: Tokens of the answer.
         reasoning: Those of them that are reasoning.
-        date: Since when, or when somebody looked.
-        source: Who says so.
+        date: The date of the price.
+        source: The source of the price.
     """
 
     model: str
@@ -54,14 +54,14 @@ class PriceTable:
 
     def of(self, model: str) -> Price | None:
         """The price of a model; None where the table has none."""
-        return next((one for one in self.prices if fnmatchcase(model, one.model)), None)
+        return next((price for price in self.prices if fnmatchcase(model, price.model)), None)
 
 
 def read_prices(path: Path) -> PriceTable:
     """Read a table of prices in YAML.
 
     Raises:
-        PriceError: The file does not exist, it is no table of prices, or a price is none.
+        PriceError: The file does not exist, it is not a table of prices, or a price is invalid.
     """
     try:
         return PriceTable(str(path), tuple(_prices(read(path))))
@@ -75,15 +75,15 @@ def _prices(document: DocumentPart) -> list[Price]:
     if (schema := parts["schema"].text()) != SCHEMA:
         raise parts["schema"].error(f"must be {SCHEMA}, not {schema!r}")
     date, source = _day(parts["date"]), parts["source"].text()
-    found: dict[str, Price] = {}
+    prices: dict[str, Price] = {}
     for part in parts["models"].sequence():
         price = _price(part, date, source)
-        if price.model in found:
+        if price.model in prices:
             raise part.error(f"{price.model!r} has a price already, further up")
-        found[price.model] = price
-    if not found:
+        prices[price.model] = price
+    if not prices:
         raise parts["models"].error("has no price in it")
-    return list(found.values())
+    return list(prices.values())
 
 
 def _price(part: DocumentPart, date: str, source: str) -> Price:
@@ -111,8 +111,8 @@ def _day(part: DocumentPart) -> str:
     """A date, which YAML takes for one, as it is written."""
     from datetime import date
 
-    told = getattr(part.node, "value", None)
+    written = getattr(part.node, "value", None)
     try:
-        return date.fromisoformat(told if isinstance(told, str) else "").isoformat()
+        return date.fromisoformat(written if isinstance(written, str) else "").isoformat()
     except ValueError:
         raise part.error("must be a day, such as 2026-01-31") from None

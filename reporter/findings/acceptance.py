@@ -1,7 +1,7 @@
-"""Which errors a user can accept with `--on-invalid warn`: what the client or its machine did to the figures.
+"""The errors that a user can accept with `--on-invalid warn`: effects of the client or its machine.
 
-Its own delay, an event loop that ran late, a CPU that was used up and a rate that was not held change how
-exact the figures are, by an amount that the report states; a reader can weigh that. No other error can be
+Client overhead, a late event loop, a busy CPU and a rate that was not held change the precision of the
+figures, by an amount that the report states. No other error can be
 accepted: a run that was cut off, interrupted or ended early, that lost a worker, issued or completed nothing,
 failed requests itself, spent its error budget, or broke a law of the log, lacks the figures themselves.
 """
@@ -26,21 +26,21 @@ HINT: Final = "`--on-invalid warn` accepts such a run."
 
 
 def marked(check: Check, finding: Finding) -> Finding:
-    """A finding with whether it can be accepted, and with how, if it is an error that can."""
+    """A finding, marked with the hint if it is an error that can be accepted."""
     if finding.severity != "error" or check not in ACCEPTABLE:
         return finding
     return replace(finding, acceptable=True, remedy=f"{finding.remedy} {HINT}".lstrip())
 
 
-def accepted(validity: Validity, found: Iterable[Finding], on_invalid: OnInvalid) -> Validity:
+def accepted(validity: Validity, findings: Iterable[Finding], on_invalid: OnInvalid) -> Validity:
     """The validity with whether it is accepted: every reason must be an error that can be.
 
     Args:
         validity: From `reporter.findings.findings.validity`.
-        found: The findings that it was made of.
-        on_invalid: What the user chose.
+        findings: The findings that it was made of.
+        on_invalid: The user's choice.
     """
-    reasons = {finding.message for finding in found if finding.acceptable}
+    reasons = {finding.message for finding in findings if finding.acceptable}
     if on_invalid == "fail" or validity.valid or not reasons.issuperset(validity.reasons):
         return validity
     return replace(validity, accepted=True)

@@ -1,4 +1,4 @@
-"""Whether the client limited the run: its own delay must not pass for the server's, nor its limits."""
+"""Whether the client limited the run: client overhead and limits must not count as the server's."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from reporter.report import RequestCounts
 
 LATE_PART: Final = 0.5
-"""The part of `OWN_TTFT_LIMIT`'s share from which on the client's own delay is worth a word."""
+"""The part of `OWN_TTFT_LIMIT`'s share from which on client overhead is reported."""
 
 LAG_MS: Final = (1.0, 5.0)
 LAG_SHARE: Final = (0.1, 0.25)
-"""Above which the median lag of a worker's event loop is a warning, and above which an error: so many ms and
-that share of the median latency. In a closed loop it comes on top of every request, and so off the rate."""
+"""The median lag of a worker's event loop above which there is a warning, and an error: this many ms and this
+share of the median latency. In a closed loop it adds to every request, and so lowers the rate."""
 
 STALL_MS: Final = 500.0
-"""A single delay of a worker's event loop that is worth a word."""
+"""A single delay of a worker's event loop that is reported."""
 
 OWN_FAILURES: Final = {
     "client_limit": "Raise `ulimit -n` or put on less load at once for client_limit.",
@@ -55,7 +55,7 @@ RATE_SHARE: Final = 0.95
 
 def _late(evidence: CheckInputs) -> Finding | None:
     own, kind = evidence.own, evidence.load.get("kind")
-    # Offline, everything is due at once, and nobody can be in time for that.
+    # Offline, all requests are due at once, and no client can be in time.
     if own is None or kind == "offline":
         return None
     invalid = too_late(own.least, evidence.deciding, kind)
@@ -63,13 +63,13 @@ def _late(evidence: CheckInputs) -> Finding | None:
     if not (invalid or doubtful or own.p99.exceeds(OWN_TTFT_LIMIT, LATE_PART)):
         return None
     facts = (
-        f"at the p99, {own.p99.ms:.1f} of the {own.p99.of_ms:.1f} ms from schedule to answer are its own "
-        f"delay ({own.p99.share:.0%}{_between(own)}; {OWN_TTFT_LIMIT.share:.0%} is the limit)"
+        f"at the p99, {own.p99.ms:.1f} of the {own.p99.of_ms:.1f} ms from schedule to answer are client "
+        f"overhead ({own.p99.share:.0%}{_between(own)}; {OWN_TTFT_LIMIT.share:.0%} is the limit)"
     )
     if own.count < FEWEST:
         facts += (
-            f". With fewer than {FEWEST} requests ({own.count}) the median decides as well: there its own "
-            f"delay is {own.p50.share:.0%}"
+            f". With fewer than {FEWEST} requests ({own.count}) the median decides as well: there the client "
+            f"overhead is {own.p50.share:.0%}"
         )
     effect = in_words(own, kind)
     facts = ". ".join(filter(None, (facts, effect and f"{effect[0].upper()}{effect[1:]}", _asked(evidence))))
@@ -86,7 +86,7 @@ def _late(evidence: CheckInputs) -> Finding | None:
 
 
 def _between(own: OwnDelay) -> str:
-    """Between what the share lies, where stamps are in doubt."""
+    """The interval of the share, where stamps are uncertain."""
     low, high = own.least.p99.share, own.most.p99.share
     return "" if own.ends is None else f", and could be {low:.0%} to {high:.0%}"
 
@@ -131,16 +131,16 @@ def _loop_lag(evidence: CheckInputs) -> Finding | None:
     if evidence.latency_ms is None:
         # Nothing completed: there is no figure that the delay could be in.
         return None
-    beside = evidence.latency_ms.p50
-    warning, error = (max(ms, share * beside) for ms, share in zip(LAG_MS, LAG_SHARE, strict=True))
+    median_ms = evidence.latency_ms.p50
+    warning, error = (max(ms, share * median_ms) for ms, share in zip(LAG_MS, LAG_SHARE, strict=True))
     loops = "event loops were" if evidence.client.workers > 1 else "event loop was"
     facts = (
         f"its {loops} {lag_ms:.1f} ms late at the median and {most_ms:.0f} ms at most, "
-        f"beside a median latency of {beside:.1f} ms."
+        f"with a median latency of {median_ms:.1f} ms."
     )
     if lag_ms > error:
         return Finding("client_limited", "error", f"The client limited the run: {facts}", relief(evidence))
-    if lag_ms > warning or most_ms > max(STALL_MS, beside):
+    if lag_ms > warning or most_ms > max(STALL_MS, median_ms):
         return Finding("client_stalled", "warning", f"The client was held up: {facts}", relief(evidence))
     return None
 
@@ -199,13 +199,13 @@ def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
         return None
     asked, bounded = evidence.load.get("rate"), evidence.load.get("max_concurrency") is not None
     share = _share_issued(counts) if evidence.ended == "completed" else 1.0
-    # Where places are bounded, requests wait for one as they were told to.
+    # Where concurrency is bounded, waiting requests are intended.
     if not bounded and evidence.scheduled_span_ns and evidence.issued_span_ns:
         share = min(share, evidence.scheduled_span_ns / evidence.issued_span_ns)
     if share < RATE_SHARE:
         facts = (
             f"Requests were issued at {share:.1%} of the rate that was asked for"
-            f"{f', {asked:g} a second' if asked else ''}: {counts.issued} of {counts.scheduled}, the last "
+            f"{f', {asked:g} req/s' if asked else ''}: {counts.issued} of {counts.scheduled}, the last "
             "ones late."
         )
     elif not bounded and evidence.requests_behind > (1 - RATE_SHARE) * counts.issued:
@@ -222,13 +222,13 @@ def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
 
 def _held_back(evidence: CheckInputs) -> Finding | None:
     """Find that requests waited for a place, which the figures from the issue do not have."""
-    held, most = evidence.held_ms, evidence.load.get("max_concurrency")
+    held, limit = evidence.held_ms, evidence.load.get("max_concurrency")
     if held is None:
         return None
     return Finding(
         "held_back",
         "warning",
-        f"{held.count} of {evidence.counts.issued} requests waited for a place, because no more than {most} "
+        f"{held.count} of {evidence.counts.issued} requests waited for a place, because no more than {limit} "
         f"were to be in flight: the median of them for {held.p50:.0f} ms, the longest for {held.max:.0f} ms.",
         "Read the latencies from the schedule, which have the wait; those from the issue leave it out. Give "
         "a higher --max-concurrency, or none, to ask as callers do who do not wait for each other.",
@@ -241,7 +241,7 @@ def _share_issued(counts: RequestCounts) -> float:
 
 
 def _whose(evidence: CheckInputs, figure: str) -> str:
-    """The process that stands behind the worst of a figure."""
+    """The process with the worst value of a figure."""
     workers = evidence.client.per_worker
     if len(workers) < 2:  # noqa: PLR2004 (one worker needs no name)
         return "its process"
@@ -261,4 +261,4 @@ CHECKS: Final[tuple[Check, ...]] = (
 )
 
 ACCEPTABLE: Final[frozenset[Check]] = frozenset({_late, _loop_lag, _busy, _rate_not_reached})
-"""The checks whose errors a user can accept; why is said in `reporter.findings.acceptance`."""
+"""The checks whose errors a user can accept; the reasons are in `reporter.findings.acceptance`."""

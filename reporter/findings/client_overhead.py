@@ -1,11 +1,11 @@
-"""The client's own share of the time to the first token: what of it would go away if the client took no time.
+"""Client overhead in the time to the first token: the part that would vanish with an infinitely fast client.
 
 The time that counts runs from the schedule to the first token, without the set-up of a connection. Its part
 before `sent` (`own_ms`: issue lag, and send lag over an open connection) is the client's own; what is left is
 the server's TTFT. The share compares the percentiles of the two distributions, and so asks what the client
 changed in the figure that is read, not what it did to single requests:
 
-    own share = 1 - p99(TTFT) / p99(own + TTFT)
+    overhead = 1 - p99(TTFT) / p99(own + TTFT)
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ DELAYS: Final = {
     "latency_server": f"CASE WHEN own_ms IS NOT NULL THEN {_WHOLE} END",
     "latency_all": f"own_ms + {_WHOLE}",
 }
-"""SQL over `samples` for the time to the first token, and to the completion, without the client's own delay
+"""SQL over `samples` for the time to the first token, and to the completion, without client overhead
 (`server`) and with it (`all`), where that is known; by the names of their summaries."""
 
 ENDS: Final = {
@@ -56,8 +56,8 @@ ENDS: Final = {
     "own_low": "own_ms",
     "own_high": "own_ms + since(sent_ns, sent_high_ns)",
 }
-"""The same at the least that they can be, where stamps are in doubt, and the least and the most that the
-client's own delay of a request can be."""
+"""The same at their least, where stamps are uncertain, and the least and the most of a request's client
+overhead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +111,26 @@ class OwnDelay:
 
 
 def own_delay(delays: Delays, ends: Delays | None, late_ms: float) -> OwnDelay | None:
-    """Compare the time to the first token, and the latency, with and without the client's own delay.
+    """Compare the time to the first token, and the latency, with and without client overhead.
 
     Args:
         delays: The summaries of `DELAYS`.
         ends: Those of `ENDS`, where stamps are in doubt.
-        late_ms: What of the TTFT itself is the client's own, from `late_reads_ms`.
+        late_ms: The part of the TTFT itself that is client overhead, from `late_reads_ms`.
 
     Returns:
-        None where no measured request completed whose own delay is known.
+        None where no completed measured request has a known overhead.
     """
     own = _own_delay(delays, late_ms, lambda figure: (figure("all"), figure("server")))
     if own is None or ends is None:
         return own
     both = {**delays, **ends}
-    least, most = _own_delay(both, late_ms, _least), _own_delay(both, late_ms, _most)
-    return own if least is None or most is None else replace(own, ends=(least, most))
+    least, greatest = _own_delay(both, late_ms, _least), _own_delay(both, late_ms, _most)
+    return own if least is None or greatest is None else replace(own, ends=(least, greatest))
 
 
 def _least(figure: Figures) -> tuple[float, float]:
-    """The time with the client's own delay and without it, where the delay has the least share.
+    """The time with client overhead and without it, where the overhead has the least share.
 
     The client's part is at least the least time with its delay less the greatest without it, and it is not
     less than the least delay of any request; of a mean, than the mean delay.
@@ -140,7 +140,7 @@ def _least(figure: Figures) -> tuple[float, float]:
 
 
 def _most(figure: Figures) -> tuple[float, float]:
-    """The same, where the delay has the greatest share."""
+    """The same, where the overhead has the greatest share."""
     server_ms = figure("server_low")
     return server_ms + min(figure("all") - server_ms, figure("own_high")), server_ms
 
@@ -148,7 +148,7 @@ def _most(figure: Figures) -> tuple[float, float]:
 def _own_delay(
     summaries: Delays, late_ms: float, times: Callable[[Figures], tuple[float, float]]
 ) -> OwnDelay | None:
-    """The client's own delay, from times with it and without it."""
+    """Client overhead, from times with it and without it."""
     ttft = summaries["ttft_all"]
     if ttft is None:
         return None

@@ -112,11 +112,13 @@ def cold_start(log: OpenLog, load: object, warmup: int, method: PercentileMethod
     """
     if warmup or load == "offline":
         return None
-    found = figures(log, "beginning")
-    usual = Usual(found["usual"], found["p50"] or 0.0, found["p95"] or 0.0, found["p99"] or 0.0)
+    beginning = figures(log, "beginning")
+    usual = Usual(
+        beginning["usual"], beginning["p50"] or 0.0, beginning["p95"] or 0.0, beginning["p99"] or 0.0
+    )
     rows = log.execute(f"{_FIRST_TURNS} ORDER BY issued_ns, sample_uuid LIMIT {_LOOKED_AT:d}").fetchall()
     first = [First((issued_ns - rows[0][0]) / 1e6, ttft_ms) for issued_ns, _, ttft_ms in rows]
-    first = first[: found["requests"] // 2]
+    first = first[: beginning["requests"] // 2]
     if not (cold := cold_requests(first, usual)):
         return None
     later = f"{_MEASURED} AND (issued_ns > {rows[cold - 1][0]:d} OR coalesce(turn, 0) > 0)"

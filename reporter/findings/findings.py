@@ -1,7 +1,7 @@
-"""What a reader of the figures should know: each check looks at the evidence and says what it found.
+"""The findings on a run: each check reads the evidence and gives a finding, or none.
 
-An error makes the run invalid: its figures cannot stand for the server. A run that is still going on is not
-valid either, though nothing is wrong with it.
+An error makes the run invalid: its figures do not represent the server. A run in progress is not valid
+either, without an error.
 """
 
 from __future__ import annotations
@@ -44,21 +44,25 @@ COALESCED_SHARE: Final = 0.1
 
 
 def findings(evidence: CheckInputs) -> list[Finding]:
-    """Everything that there is to say, errors first."""
-    found = [marked(check, finding) for check in _CHECKS if (finding := check(evidence))]
-    found += [_violated(violation) for violation in evidence.violations]
-    found += evidence.logged
-    return in_order(found)
+    """All findings, errors first."""
+    all_findings = [marked(check, finding) for check in _CHECKS if (finding := check(evidence))]
+    all_findings += [_violated(violation) for violation in evidence.violations]
+    all_findings += evidence.logged
+    return in_order(all_findings)
 
 
-def in_order(found: Iterable[Finding]) -> list[Finding]:
+def in_order(findings_found: Iterable[Finding]) -> list[Finding]:
     """Findings by severity, errors first."""
-    return sorted(found, key=lambda finding: _ORDER[finding.severity])
+    return sorted(findings_found, key=lambda finding: _ORDER[finding.severity])
 
 
-def validity(found: Iterable[Finding]) -> Validity:
-    """Whether the run is valid: every error is a reason why not, and that it is not over is another."""
-    reasons = [finding.message for finding in found if finding.severity == "error" or finding.code == RUNNING]
+def validity(findings_found: Iterable[Finding]) -> Validity:
+    """Whether the run is valid: every error is a reason against, and so is that it still runs."""
+    reasons = [
+        finding.message
+        for finding in findings_found
+        if finding.severity == "error" or finding.code == RUNNING
+    ]
     return Validity(valid=not reasons, reasons=reasons)
 
 
@@ -128,7 +132,7 @@ def _interrupted(evidence: CheckInputs) -> Finding | None:
 
 
 def _to_finish(evidence: CheckInputs) -> str:
-    """What the results of a run cover that did not come to its end, and how to have the rest."""
+    """What the results of an interrupted run cover, and how to finish it."""
     covered = f"The results below cover the {evidence.counts.completed} completed requests."
     if not evidence.resumable:
         return f"{covered} A run that only --duration ends cannot be resumed: start a new one."
@@ -360,8 +364,8 @@ def _remedy(evidence: CheckInputs) -> str | None:
 def _for_example(evidence: CheckInputs) -> str:
     """What was said about the most frequent failure."""
     name = next(iter(evidence.counts.by_error), None)
-    said = evidence.messages.get(name or "", "")
-    return f" For example, {name}: {said[:_EXCERPT]}" if said else ""
+    message = evidence.messages.get(name or "", "")
+    return f" For example, {name}: {message[:_EXCERPT]}" if message else ""
 
 
 def _ends(counts: RequestCounts) -> str:
@@ -370,8 +374,8 @@ def _ends(counts: RequestCounts) -> str:
     return _classes({**counts.by_error, **{name: n for name, n in others.items() if n}})
 
 
-def _classes(by_error: Mapping[str, int], most: int = 3) -> str:
+def _classes(by_error: Mapping[str, int], shown: int = 3) -> str:
     """The biggest classes of failures, the others together."""
     ranked = sorted(by_error.items(), key=lambda item: (-item[1], item[0]))
-    others = sum(n for _, n in ranked[most:])
-    return listed({**dict(ranked[:most]), **({"others": others} if others else {})})
+    others = sum(n for _, n in ranked[shown:])
+    return listed({**dict(ranked[:shown]), **({"others": others} if others else {})})

@@ -1,4 +1,4 @@
-"""Whether chunks were read so late that the figures are in doubt, and which of them by how much."""
+"""Whether chunks were read so late that figures are uncertain, and by how much."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reporter.report import MetricBounds, Summary
 
 NOTEWORTHY: Final = 0.01
-"""The share of a figure by which it must be in doubt to be worth a word."""
+"""The uncertainty of a figure, as a share, from which it is reported."""
 
 _LABELS: Final = {
     metric.column: metric.label if metric.label.isupper() else metric.label.lower()
@@ -26,9 +26,9 @@ _PERCENTILES: Final = ("p50", "p99")
 def _late_reads(evidence: CheckInputs) -> Finding | None:
     doubtful: list[str] = []
     for name, label in _LABELS.items():
-        known, reported = evidence.bounds.get(name), evidence.reported.get(name)
-        if known is not None and reported is not None:
-            doubtful += _in_words(label, reported, known)
+        bounds, reported = evidence.bounds.get(name), evidence.reported.get(name)
+        if bounds is not None and reported is not None:
+            doubtful += _in_words(label, reported, bounds)
     if not doubtful:
         return None
     first = evidence.bounds.get("ttft_ms")
@@ -43,11 +43,11 @@ def _late_reads(evidence: CheckInputs) -> Finding | None:
     )
 
 
-def _in_words(label: str, reported: Summary, known: MetricBounds) -> list[str]:
+def _in_words(label: str, reported: Summary, bounds: MetricBounds) -> list[str]:
     """The figures of a metric that are in doubt by more than is negligible."""
     figures = []
     for name in _PERCENTILES:
-        value, low, high = (getattr(one, name) for one in (reported, known.low, known.high))
+        value, low, high = (getattr(summary, name) for summary in (reported, bounds.low, bounds.high))
         if high - low > NOTEWORTHY * value:
             figures.append(f"{name} is {value:.1f} ms and could be {low:.1f} to {high:.1f} ms")
     return [f"{label} {', '.join(figures)}"] if figures else []

@@ -1,4 +1,4 @@
-"""What the client's own delay does to each figure, and whether it is too much of those that decide."""
+"""The effect of client overhead on each figure, and whether it is too large in those that decide."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEGLIGIBLE: Final = 0.01
 
 
 def part_of(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnPart | None:
-    """The client's own part of a figure; None where it has none.
+    """The client overhead in a figure; None where it has none.
 
     A stream of a closed loop asks its next question as much later as the client was late: of its time, the
     mean from the schedule to the completion, so much is missing from the rate. In an open loop the schedule
@@ -37,7 +37,7 @@ def part_of(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnPart 
 
 
 def too_late(own: OwnDelay, asked: tuple[AffectedFigure, ...] | None, load: str | None) -> bool:
-    """Whether the client's own delay is too much of the figures that decide."""
+    """Whether client overhead is too large in the figures that decide."""
     limit, few = OWN_TTFT_LIMIT, own.count < FEWEST
     if asked is None:
         tail = not few and own.p99.ms > limit.tail_ms
@@ -51,7 +51,7 @@ def may_be_too_late(own: OwnDelay, asked: tuple[AffectedFigure, ...] | None, loa
 
 
 def affected(own: OwnDelay, asked: Iterable[AffectedFigure], load: str | None) -> Iterator[AffectedFigure]:
-    """The figures of those asked for of which too much is the client's own."""
+    """The figures of the rules with too much client overhead."""
     for figure in asked:
         part = part_of(own, figure, load)
         rests_on_one = own.count < FEWEST and figure.stat not in {"mean", "p50"}
@@ -66,16 +66,16 @@ def effects(own: OwnDelay | None, load: str | None) -> dict[str, dict[str, OwnEf
     if own is None:
         return {}
     figures = [AffectedFigure(metric, stat) for metric, stats in own.parts.items() for stat in stats]
-    found: dict[str, dict[str, OwnEffect]] = {}
+    effects_by_metric: dict[str, dict[str, OwnEffect]] = {}
     for figure in (*figures, AffectedFigure("rate", "mean")):
         if effect := _effect(own, figure, load):
-            found.setdefault(figure.key, {})[figure.stat] = effect
-    return found
+            effects_by_metric.setdefault(figure.key, {})[figure.stat] = effect
+    return effects_by_metric
 
 
 def _effect(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnEffect | None:
     """To a nanosecond: the last bits of a mean depend on the order in which it was added up."""
-    part, low, high = (part_of(one, figure, load) for one in (own, own.least, own.most))
+    part, low, high = (part_of(overhead, figure, load) for overhead in (own, own.least, own.most))
     if part is None or low is None or high is None:
         return None
     effect = OwnEffect(round(part.ms, 6), round(part.of_ms, 6), round(part.share, 9))
@@ -90,7 +90,7 @@ def _effect(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnEffec
 
 
 def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> bool:
-    """Whether a report says of the client's own delay what it would say if rules asked for these figures."""
+    """Whether a report has the same findings on client overhead as it would with rules on these figures."""
     limit, codes = OWN_TTFT_LIMIT, {"client_limited", "client_late", IN_DOUBT}
     if report.run.own_delay_decides == (None if asked is None else list(map(str, asked))):
         # The bounds of the rules decide as well whether a figure that is affected matters.
@@ -103,16 +103,16 @@ def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> b
 
 def in_words(own: OwnDelay, load: str | None) -> str:
     """The effect on each figure that is affected, then the others; empty where nothing is known."""
-    known = [(figure, part) for figure in _shown() if (part := part_of(own, figure, load))]
-    clauses = [_clause(figure, part) for figure, part in known if part.share > NEGLIGIBLE]
-    if free := [f"{figure} ({part.ms:.2f} ms)" for figure, part in known if part.share <= NEGLIGIBLE]:
+    parts = [(figure, part) for figure in _shown() if (part := part_of(own, figure, load))]
+    clauses = [_clause(figure, part) for figure, part in parts if part.share > NEGLIGIBLE]
+    if free := [f"{figure} ({part.ms:.2f} ms)" for figure, part in parts if part.share <= NEGLIGIBLE]:
         clauses.append(f"not affected: {', '.join(free)}")
     return "; ".join(clauses)
 
 
 def _clause(figure: AffectedFigure, part: OwnPart) -> str:
     if figure.metric == "rate":
-        return f"{part.share:.1%} of the time of the streams, and so of the throughput, is its own delay"
+        return f"{part.share:.1%} of the time of the streams, and so of the throughput, is client overhead"
     return f"{figure} from the schedule, {part.of_ms:.1f} ms, includes {part.ms:.1f} ms ({part.share:.1%})"
 
 

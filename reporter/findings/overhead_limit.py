@@ -1,4 +1,4 @@
-"""How much of a figure may be the client's own, and how a report states how much is."""
+"""The limit of client overhead in a figure, and its form in a report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class OwnLimit:
-    """How much of a figure may be the client's own until it makes a run invalid (docs/metrics.md).
+    """How much client overhead a figure may have until it makes a run invalid (docs/metrics.md).
 
     Attributes:
         share: This share of it, and
@@ -28,10 +28,10 @@ OWN_TTFT_LIMIT: Final = OwnLimit(share=0.1, ms=1.0)
 
 @dataclass(frozen=True, slots=True)
 class OwnEffect:
-    """The client's own part of a figure that counts from the schedule, without the set-up of connections.
+    """The client overhead in a figure that counts from the schedule, without the set-up of connections.
 
     Attributes:
-        own_ms: The client's own delay in it, in ms.
+        own_ms: The client overhead in it, in ms.
         of_ms: The figure with that, in ms.
         share: Of the one in the other.
         share_low: The least that the share can be, where stamps are in doubt; None where they are exact.

@@ -1,8 +1,8 @@
 """Whether an endpoint kept up with an open loop, decided once the run is over.
 
-An endpoint that keeps up completes as many requests a second as the rate calls for. After the part in which
-the run fills up, the measured time is cut into eight blocks of equal length, and what completed in them is
-held against the rate: the shortfall is beyond chance when it is more than 2.4 standard errors, which the
+An endpoint that keeps up completes as many requests/s as the rate. After the part in which
+the run fills up, the measured time is cut into eight blocks of equal length, and their completions are
+compared with the rate: the shortfall is beyond chance when it is more than 2.4 standard errors, which the
 differences between the blocks give, and it matters from 1.5 % on. An endpoint that was short of requests is
 not behind: a fifth of the shortfall at least must be requests that were issued and did not complete. Of
 conversations, whose rate is one of beginnings, the first turns are counted.
@@ -28,7 +28,7 @@ FILLING: Final = 0.15
 DEVIATIONS: Final = 2.4
 SHORTFALL: Final = 0.015
 GREW: Final = 0.2
-"""So much of the shortfall at least must be requests that were issued and did not complete."""
+"""The least part of the shortfall that must be requests that were issued and did not complete."""
 
 _SQL: Final = """
 WITH span AS (
@@ -57,11 +57,11 @@ FROM core
 
 @dataclass(frozen=True, slots=True)
 class KeptUp:
-    """What an endpoint made of a rate.
+    """Whether an endpoint kept up with a rate.
 
     Attributes:
-        rate: Requests a second that were asked of it.
-        completed_rate: Requests a second that it completed.
+        rate: The rate, in requests/s.
+        completed_rate: The completed requests/s.
         behind: Whether it fell behind: by more than chance, and by enough to matter.
     """
 
@@ -90,14 +90,14 @@ def judged(rate: float, seconds: float, issued: int, completed: Sequence[int]) -
     """Decide from counts.
 
     Args:
-        rate: Requests a second that were asked for.
+        rate: The rate, in requests/s.
         seconds: How long all blocks are together.
         issued: How many requests were issued in them.
         completed: How many completed, block by block.
     """
     done = sum(completed)
     short = rate * seconds - done
-    # One request more or less is no difference: a block may end just before it completes.
+    # One request more or less does not count: a block may end just before it completes.
     error = math.sqrt(len(completed) * variance(completed) + 1)
     grew = issued - done > GREW * short
     behind = grew and short > SHORTFALL * rate * seconds and short > DEVIATIONS * error

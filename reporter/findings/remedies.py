@@ -1,4 +1,4 @@
-"""What to do about a client that is short of time, in figures that follow from how busy it was."""
+"""Remedies for a busy client, with figures computed from how busy it was."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KEEP_OFF: Final = (
 
 
 def relief(evidence: CheckInputs) -> str:
-    """What gives the client room: its CPUs for itself, further workers where CPUs are free, or less load."""
+    """How to relieve the client: its CPUs for itself, further workers where CPUs are free, or less load."""
     if is_contended(evidence):
         return KEEP_OFF
     way = _more_workers(evidence) or _less_load(evidence)
@@ -54,7 +54,7 @@ def is_contended(evidence: CheckInputs) -> bool:
 
 
 def _more_workers(evidence: CheckInputs) -> str | None:
-    """So many workers that each is comfortable, where there is a CPU for each and some to spare."""
+    """A number of workers at which each has CPU time to spare, where there is a CPU for each."""
     if not evidence.client.is_known or not evidence.usable_cpus or machine_share(evidence) > COMFORTABLE:
         return None
     if worker_share(evidence) <= COMFORTABLE:
@@ -69,7 +69,7 @@ def _more_workers(evidence: CheckInputs) -> str | None:
 
 
 def _less_load(evidence: CheckInputs) -> str:
-    """As much load as would have left the client comfortable, were its work in proportion to the load."""
+    """The load that would have left the client CPU time to spare, if its work is proportional to the load."""
     share = max(worker_share(evidence), machine_share(evidence))
     part = COMFORTABLE / share if share > COMFORTABLE else None
     kind, streams = evidence.load.get("kind"), evidence.load.get("concurrency")

@@ -1,4 +1,4 @@
-"""Whether a run was steady: what to look at, and what to say when it was not."""
+"""Whether a run was steady, and the finding when it was not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reporter.report import Moment, Window
 
 CLEAR_DRIFT: Final = 0.5
-"""The share of its mean by which a figure drifts that is worth a word where nobody has asked."""
+"""The drift of a figure, as a share of its mean, that is reported without a demand for steadiness."""
 
 LONG_S: Final = 10.0
 """A run that is shorter is expected to be about its beginning."""
@@ -32,20 +32,20 @@ def steadiness(ended: str, segments: int, window: Window, moments: Sequence[Mome
     if window.duration_s is None:
         return None
     if segments > 1:
-        return SteadyState(found=False, reason="the run was resumed, and ramped up anew each time")
+        return SteadyState(found=False, reason="the run was resumed, and ramped up again each time")
     if ended in {"cut_off", "running"}:
         return SteadyState(
             found=False, reason="the run has no end yet" if ended == "running" else "the run was cut off"
         )
-    issuing = [one for one in moments if one.issued]
-    # Once issuing is over, so is the load.
+    issuing = [moment for moment in moments if moment.issued]
+    # The load ends with issuing.
     until_s = window.duration_s if window.kind == "duration" else issuing[-1].start_s
     return steady_state(moments, until_s)
 
 
 def _not_steady(evidence: CheckInputs) -> Finding | None:
     steady = evidence.steady_state
-    # One that a lost gate has cut short need not have come to it.
+    # A run that a lost gate has cut short may not have reached it.
     if steady is None or steady.found or evidence.ended == "gate_lost":
         return None
     if evidence.steady_required:

@@ -1,8 +1,8 @@
-"""The segments of a run on one clock: a log that was resumed after a restart counts time from two beginnings.
+"""The segments of a run on one clock: a log that was resumed after a reboot has times from two clocks.
 
-Whatever is read of a log's events passes here: then their times, also those in their payloads, are those of
-the first segment's clock, and nothing else of the reporter has to know. So it is with segments that were not
-the run's: who judges the answers afterwards writes to the same log, and no figure of the run knows of it.
+All events of a log are read through this: their times, also those in their payloads, are those of the first
+segment's clock, and the rest of the reporter need not know. Segments that are not the run's are left out:
+scoring writes to the same log later, and no figure of the run includes it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class OneClock:
         source: A connection to the log, by DB-API.
 
     Attributes:
-        scored_last: Whether who sat down to it last scored it, rather than ran it.
+        scored_last: Whether the last segment is one of scoring, rather than of the run.
 
     Raises:
         LogError: The log is damaged.
@@ -127,7 +127,7 @@ def _cases(segments: Sequence[Any]) -> str:
 def _of_run(segments: Sequence[Any]) -> str:
     """Leave the other segments out: those at the end by where they begin, so that nothing of them is read."""
     ends = [*(first_seq for _, first_seq, *_ in segments[1:]), None]
-    spans = [(one[1], end) for one, end in zip(segments, ends, strict=True) if one[3] in ASIDE]
+    spans = [(segment[1], end) for segment, end in zip(segments, ends, strict=True) if segment[3] in ASIDE]
     conditions = []
     while spans and spans[-1][1] is None:
         first_seq, _ = spans.pop()

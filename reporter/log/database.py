@@ -32,7 +32,7 @@ class OpenLog:
 
     It is a value: no method changes what its views answer. The methods `with_…` return another value of the
     same log, which shares the tables and differs in what they name; values can be used in any order. Each has
-    a connection, whose variables and temporary tables, made once, stand in for those that all share.
+    a connection, whose variables and temporary tables, made once, replace those that all share.
 
     Attributes:
         run: The run's folder, or the log itself.
@@ -144,7 +144,7 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
     """
     database = empty_database()
     try:
-        # Asked before the log is read: who ends meanwhile has left an end in it.
+        # Checked before the log is read: a process that ends meanwhile has left an end in it.
         unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
         database.execute("SET VARIABLE unended = ?", [unended])
         load_tables(database, run)

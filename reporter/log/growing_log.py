@@ -1,4 +1,4 @@
-"""A run's log as it grows: what became of its measured requests, from the events that are new.
+"""A run's log as it grows: the outcomes of its measured requests, from the new events.
 
 The figures are those of the report: the new events, and those of the requests that have not ended, pass
 through the tables and views of `reporter/sql/`, and the requests that ended are read from the view `samples`.
@@ -107,7 +107,9 @@ class GrowingLog:
         self._log = log
         self._definitions = definitions
         self._metrics = sorted(metrics)
-        self._query = _ENDED.format(columns="".join(f", {one}" for one in map(_bounds_of, self._metrics)))
+        self._query = _ENDED.format(
+            columns="".join(f", {columns}" for columns in map(_bounds_of, self._metrics))
+        )
         self._last_seq = 0
         self._ended = 0
         self._connection: DuckDBPyConnection | None = None
@@ -181,7 +183,7 @@ def _bounds_of(metric: str) -> str:
     """The columns of `samples` with the least and the most that a metric can be, if the request completed."""
     low, high = (column(metric, end) for end in ENDS)
     # What the server does not count is not guessed: a tokenizer may count it after the run.
-    known = "status = 'completed'"
+    is_counted = "status = 'completed'"
     if "tokens" in BY_NAME[metric].needs and metric != "input_tokens":
-        known += " AND token_source = 'server_usage'"
-    return f"CASE WHEN {known} THEN {low} END, CASE WHEN {known} THEN {high} END"
+        is_counted += " AND token_source = 'server_usage'"
+    return f"CASE WHEN {is_counted} THEN {low} END, CASE WHEN {is_counted} THEN {high} END"

@@ -1,4 +1,4 @@
-"""The scoring passes of a run, and what there is to score, for whoever is to add another."""
+"""The scoring passes of a run, and what there is to score, for a further pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ScoringPass:
         ended: `completed`, `interrupted`, or `cut_off` where the log does not say.
         scorers: What the log says of each: `task`, `scorer`, `version`, `definition`, `judge`.
         options: As the log has them.
-        graded: How many gradings it has come to.
+        graded: The number of its gradings.
         outdated: Whether a judge has answered since it began, or went on.
     """
 
@@ -45,7 +45,7 @@ class Scorable:
         tasks: For each task, as the user named it, how many answers can be judged; in the questions' order.
         passes: The passes so far, in order.
         accuracy: The member `accuracy` of the run's settings; empty where it has none.
-        last_seq: The last event that all this is known from.
+        last_seq: The last event that this is based on.
     """
 
     tasks: Mapping[str, int]
@@ -79,7 +79,7 @@ def scorable(log: OpenLog) -> Scorable:
         ScoringPass(number, ended, scorers, members(orjson.loads(options or "{}")), graded, outdated)
         for number, ended, options, graded, outdated, scorers in log.execute(_PASSES).fetchall()
     ]
-    (kept,) = log.execute("SELECT settings -> '$.accuracy' FROM session").fetchone() or (None,)
+    (accuracy_json,) = log.execute("SELECT settings -> '$.accuracy' FROM session").fetchone() or (None,)
     (last_seq,) = log.execute("SELECT last_seq FROM extent").fetchone() or (0,)
     tasks = dict(log.execute(_TASKS).fetchall())
-    return Scorable(tasks, passes, members(orjson.loads(kept or "{}")), last_seq)
+    return Scorable(tasks, passes, members(orjson.loads(accuracy_json or "{}")), last_seq)

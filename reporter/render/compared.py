@@ -10,7 +10,7 @@ from reporter.render.figures import NOTHING, decimals, fixed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.compare.comparable import Unlike
+    from reporter.compare.comparable import Mismatch
     from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange
 
 _DIGITS: Final = 4
@@ -98,7 +98,7 @@ def finding(comparison: Comparison, row: ComparisonRow, change: MetricChange) ->
     if change.needed is not None:
         return f"too few requests: about {_rounded(change.needed):,} needed"
     if change.finding == "in doubt":
-        least, most = (NOTHING if end is None else _signed(end) for end in (change.least, change.most))
+        least, most = (NOTHING if end is None else _signed(end) for end in (change.least, change.greatest))
         return f"in doubt: {least} to {most} {_unit(row)}"
     if not row.decides or change.finding != "worse" or change.fails:
         return change.finding
@@ -106,7 +106,7 @@ def finding(comparison: Comparison, row: ComparisonRow, change: MetricChange) ->
     return f"worse, within {_share(row, floor)}"
 
 
-def difference_of_runs(one: Unlike) -> str:
+def difference_of_runs(one: Mismatch) -> str:
     """Something that differs between two runs, with both values."""
     if not one.reference:
         return f"{one.run}: {one.what}: {one.value}"

@@ -1,1 +1,1 @@
-"""How each kind of rule is judged: one file a kind. `rules.rules_of` makes the rules of a ruleset."""
+"""How each kind of rule is evaluated: one file per kind. `rules.rules_of` makes the rules of a ruleset."""

@@ -21,34 +21,37 @@ if TYPE_CHECKING:
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule an audit."""
+    """One rule per audit."""
     for audit in ruleset.audits:
-        told = in_words({name: value for name, value in audit.told.items() if name != "test"})
+        parameters = in_words({name: value for name, value in audit.parameters.items() if name != "test"})
         yield Rule(
             id=f"audit.{audit.name}",
             kind=f"audit.{audit.name}",
             group="audit",
-            text=f"{audit.name}: {told}" if told else audit.name,
-            judge=lambda case, audit=audit: _AUDITS[audit.name](audit, case),  # type: ignore[misc]
+            text=f"{audit.name}: {parameters}" if parameters else audit.name,
+            evaluate=lambda case, audit=audit: _AUDITS[audit.name](audit, case),  # type: ignore[misc]
         )
 
 
 def _output_caching(audit: AuditDemand, case: Case) -> RuleOutcome:
     """The rate with one prompt repeated must be below that with distinct ones times 1 + the threshold."""
-    found = case.audits.get("output_caching")
-    if not found:
+    audit_result = case.audits.get("output_caching")
+    if not audit_result:
         return _not_run("the audit of output caching was not run", "loadgen audit output-caching")
     bound = 1 + _tolerance(audit, "threshold")
-    reference, repeated = facts.number(found.get("ref_qps")), facts.number(found.get("audit_qps"))
+    reference, repeated = (
+        facts.number(audit_result.get("ref_qps")),
+        facts.number(audit_result.get("audit_qps")),
+    )
     ratio = repeated / reference if reference and repeated is not None else None
     method = "rate with one prompt repeated / rate with distinct prompts"
-    if found.get("passed") is True and (ratio is None or ratio < bound):
+    if audit_result.get("passed") is True and (ratio is None or ratio < bound):
         return RuleOutcome("PASS", ratio, method=method, bound=bound)
     faster = ratio is not None and ratio >= bound
     reason = (
         f"one prompt repeated is answered {ratio:.3g} times as fast; required: < {bound:g}"
         if faster
-        else str(found.get("reason") or "the audit of output caching did not pass")
+        else str(audit_result.get("reason") or "the audit of output caching did not pass")
     )
     remedy = "turn the caching of answers off" if faster else "see the audit's own report"
     return RuleOutcome(
@@ -57,37 +60,37 @@ def _output_caching(audit: AuditDemand, case: Case) -> RuleOutcome:
 
 
 def _tolerance(audit: AuditDemand, name: str) -> float:
-    told = facts.number(audit.told.get(name))
-    return TOLERANCES[audit.name][name] if told is None else told
+    tolerance = facts.number(audit.parameters.get(name))
+    return TOLERANCES[audit.name][name] if tolerance is None else tolerance
 
 
 def _osl_range(audit: AuditDemand, case: Case) -> RuleOutcome:
     """The mean length of outputs is between two bounds, of which the nearer is shown."""
-    least, most = (facts.number(audit.told.get(end)) for end in ("min", "max"))
-    least, most = -math.inf if least is None else least, math.inf if most is None else most
+    least, greatest = (facts.number(audit.parameters.get(end)) for end in ("min", "max"))
+    least, greatest = -math.inf if least is None else least, math.inf if greatest is None else greatest
     sample = case.run.sample("output_tokens", ())
     mean = sample.mean() if sample.count else None
     if mean is None:
         return _not_run("no output has a length", "have tokens counted: --tokenizer NAME")
-    bound = min((end for end in (least, most) if math.isfinite(end)), key=lambda end: abs(end - mean))
-    if least <= mean <= most:
+    bound = min((end for end in (least, greatest) if math.isfinite(end)), key=lambda end: abs(end - mean))
+    if least <= mean <= greatest:
         return RuleOutcome("PASS", mean, sample.count, "mean of output tokens", bound=bound)
     return RuleOutcome(
         "FAIL",
         mean,
         sample.count,
         "mean of output tokens",
-        reason=f"outputs have {mean:.6g} tokens in the mean; required: {least:g} to {most:g}",
+        reason=f"outputs have {mean:.6g} tokens in the mean; required: {least:g} to {greatest:g}",
         remedy="see why answers end: finish_reason, and --max-tokens",
         bound=bound,
     )
 
 
 def _token_count(audit: AuditDemand, case: Case) -> RuleOutcome:
-    """The server's count of output tokens against the tokenizer's, over all answers that have both."""
+    """The server's count of output tokens compared with the tokenizer's, over all answers that have both."""
     tokens = facts.section(case.report, "tokens")
-    told, counted = facts.number(tokens.get("usage_output")), facts.number(tokens.get("recounted_output"))
-    if told is None or not counted:
+    reported, counted = facts.number(tokens.get("usage_output")), facts.number(tokens.get("recounted_output"))
+    if reported is None or not counted:
         return (
             _not_run(
                 "the server sent no counts that could be checked", "have it send `usage` with each answer"
@@ -95,11 +98,11 @@ def _token_count(audit: AuditDemand, case: Case) -> RuleOutcome:
             if tokens.get("source") == "client_tokenizer"
             else _not_run(
                 "the server's tokens were not counted again",
-                "judge with the model's tokenizer: --tokenizer NAME",
+                "evaluate with the model's tokenizer: --tokenizer NAME",
             )
         )
     bound = _tolerance(audit, "tolerance")
-    apart = abs(told - counted) / counted
+    apart = abs(reported - counted) / counted
     method = "the server's output tokens / the tokenizer's, less 1"
     if apart <= bound:
         return RuleOutcome("PASS", apart, method=method, bound=bound)
@@ -107,15 +110,15 @@ def _token_count(audit: AuditDemand, case: Case) -> RuleOutcome:
         "FAIL",
         apart,
         method=method,
-        reason=f"the server counts {told:,.0f} output tokens, the tokenizer {counted:,.0f}",
+        reason=f"the server counts {reported:,.0f} output tokens, the tokenizer {counted:,.0f}",
         remedy="see that it is the model's tokenizer; count by it: token source client_tokenizer",
         bound=bound,
     )
 
 
 def _perf_mode_accuracy(audit: AuditDemand, case: Case) -> RuleOutcome:
-    """The score of answers given under load: the run's own. That of another run does not show it."""
-    metric, least = audit.told.get("metric"), facts.number(audit.told.get("min"))
+    """The score of answers given under load, from the run itself; another run's score does not show it."""
+    metric, least = audit.parameters.get("metric"), facts.number(audit.parameters.get("min"))
     if least is None:
         metric, least = next(
             (
@@ -127,10 +130,10 @@ def _perf_mode_accuracy(audit: AuditDemand, case: Case) -> RuleOutcome:
         )
     if least is None:
         return RuleOutcome("SKIP", reason="the rules name no score that answers under load must have")
-    found = case.audits.get("perf_mode_accuracy", {})
-    value, n = facts.number(found.get("value")), int(facts.number(found.get("n")) or 0)
+    audit_result = case.audits.get("perf_mode_accuracy", {})
+    value, n = facts.number(audit_result.get("value")), int(facts.number(audit_result.get("n")) or 0)
     own = score(case.report.get("accuracy") or (), str(metric))
-    if not found and own is not None and not own.unscored:
+    if not audit_result and own is not None and not own.unscored:
         value, n = own.value, own.n
     if value is None:
         return _not_run(f"answers under load were not scored by {metric}", "score those of the run itself")
@@ -157,9 +160,9 @@ def _salt(audit: AuditDemand, case: Case) -> RuleOutcome:
 def _seed_match(audit: AuditDemand, case: Case) -> RuleOutcome:
     del audit
     wrong = [
-        found
+        outcome
         for name, wanted in case.ruleset.seeds.items()
-        if (found := seeds.judge(name, wanted, case)).status == "INVALID"
+        if (outcome := seeds.evaluate(name, wanted, case)).status == "INVALID"
     ]
     if not case.ruleset.seeds:
         return RuleOutcome("SKIP", reason="the rules name no seed")
@@ -172,9 +175,9 @@ def _config_locked(audit: AuditDemand, case: Case) -> RuleOutcome:
     if not wanted:
         return RuleOutcome("SKIP", reason="the rules name no settings of requests")
     wrong = [
-        found
+        outcome
         for name, value in wanted.items()
-        if (found := generation.judge(name, value, case)).status == "INVALID"
+        if (outcome := generation.evaluate(name, value, case)).status == "INVALID"
     ]
     return _none_of(wrong, f"{len(wanted)} settings of requests")
 
@@ -182,7 +185,10 @@ def _config_locked(audit: AuditDemand, case: Case) -> RuleOutcome:
 def _none_of(wrong: list[RuleOutcome], method: str) -> RuleOutcome:
     if not wrong:
         return RuleOutcome("PASS", method=method)
-    reasons, remedies = (one.reason for one in wrong), dict.fromkeys(one.remedy for one in wrong)
+    reasons, remedies = (
+        (outcome.reason for outcome in wrong),
+        dict.fromkeys(outcome.remedy for outcome in wrong),
+    )
     return RuleOutcome("FAIL", method=method, reason="; ".join(reasons), remedy="; ".join(remedies))
 
 

@@ -1,10 +1,10 @@
-"""Changes from a baseline: the figures of one group of runs held against those of another.
+"""Changes from a baseline: the figures of one group of runs compared with those of another.
 
 A run is one observation, however many requests it has: they share the state of one server. So it takes
 several runs on each side to tell a change from the noise between runs; their number is the row's `n`.
 
-A change fails where it is beyond its bound *and* no chance. What chance may have done is no failure and, with
-enough runs, no lack of proof either; `tost` asks for more: that the bound be met for sure.
+A change fails where it is beyond its bound *and* significant. What chance explains neither fails nor, with
+enough runs, counts as inconclusive; `tost` demands more: that the bound is met at the confidence asked for.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Change:
 
     Attributes:
         target: The figure, and the bound of its change.
-        test: How it is told from chance.
+        test: How it is distinguished from chance.
         alpha: The chance of a false alarm.
-        min_runs: So many runs on each side at least.
+        min_runs: The least number of runs on each side.
     """
 
     target: Target
@@ -76,8 +76,8 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
             yield _rule(change, f"delta.{change.test}")
     if ruleset.baseline is not None:
         for target in baseline.targets(ruleset.baseline):
-            told = ruleset.baseline
-            change = Change(target, told.test, told.alpha, told.min_runs)
+            demand = ruleset.baseline
+            change = Change(target, demand.test, demand.alpha, demand.min_runs)
             yield _rule(change, f"baseline.{change.test}")
 
 
@@ -89,7 +89,7 @@ def _rule(change: Change, kind: str) -> Rule:
         kind=kind,
         group="baseline",
         text=f"{unparse(target)}{further}",
-        judge=lambda case: judge(change, case),
+        evaluate=lambda case: evaluate(change, case),
         bound=target.value,
         unit=target.unit,
         severity=target.severity,
@@ -97,11 +97,11 @@ def _rule(change: Change, kind: str) -> Rule:
     )
 
 
-def judge(change: Change, case: Case) -> RuleOutcome:
-    """Judge the change of a figure.
+def evaluate(change: Change, case: Case) -> RuleOutcome:
+    """Evaluate the change of a figure.
 
     Raises:
-        Unanswerable: A run cannot tell its figure.
+        Unanswerable: A run does not have the figure.
     """
     target = change.target
     if not case.baseline:
@@ -114,8 +114,8 @@ def judge(change: Change, case: Case) -> RuleOutcome:
     sides = Sides(tuple(before), tuple(after))
     fewest = _fewest(change)
     if change.test == "none" or min(len(before), len(after)) >= fewest:
-        found = _in_doubt(change, _TESTS[change.test](change, sides), case)
-        return replace(found, method="; ".join(filter(None, (found.method, _of_which_invalid(case)))))
+        outcome = _in_doubt(change, _TESTS[change.test](change, sides), case)
+        return replace(outcome, method="; ".join(filter(None, (outcome.method, _of_which_invalid(case)))))
     return replace(
         sides.outcome(target, _of_which_invalid(case)),
         status="INCONCLUSIVE",
@@ -124,24 +124,24 @@ def judge(change: Change, case: Case) -> RuleOutcome:
     )
 
 
-def _in_doubt(change: Change, found: RuleOutcome, case: Case) -> RuleOutcome:
-    """What becomes of a change whose figures are known to intervals: all of it must be decided alike.
+def _in_doubt(change: Change, outcome: RuleOutcome, case: Case) -> RuleOutcome:
+    """The outcome of a change whose figures are intervals: both extremes must have the same outcome.
 
-    It is the largest with the baseline at the least and the runs at the most that they can be, and the
-    smallest the other way round.
+    The change is largest with the baseline at its least and the runs at their most, and smallest the other
+    way round.
     """
     runs = ((case.run, *case.others), case.baseline)
     if not any(run.ends for side in runs for run in side):
-        return found
+        return outcome
     (after_low, after_high), (before_low, before_high) = (_ends(change.target, side) for side in runs)
     extremes = (Sides(before_high, after_low), Sides(before_low, after_high))
     ends = [_TESTS[change.test](change, sides) for sides in extremes]
-    if all(one.status == found.status for one in ends):
-        return found
+    if all(end.status == outcome.status for end in ends):
+        return outcome
     low, high = (change.target.in_unit(sides.change) for sides in extremes)
     name = figure.name_of(change.target)
     return replace(
-        found,
+        outcome,
         status="INCONCLUSIVE",
         reason=f"the client was too busy to tell: {name} changed by {low:+.4g} to {high:+.4g} "
         f"{change.target.unit}".rstrip(),
@@ -152,14 +152,20 @@ def _in_doubt(change: Change, found: RuleOutcome, case: Case) -> RuleOutcome:
 def _ends(target: Target, runs: Sequence[Evidence]) -> tuple[list[float], list[float]]:
     """The least and the most that the figure of each run can be."""
     figures = [
-        [value for one in (run, *run.ends) if (value := figure.observe(target, one).value) is not None]
+        [
+            value
+            for figures_of_run in (run, *run.ends)
+            if (value := figure.observe(target, figures_of_run).value) is not None
+        ]
         for run in runs
     ]
-    return [min(one) for one in figures], [max(one) for one in figures]
+    return [min(figures_of_run) for figures_of_run in figures], [
+        max(figures_of_run) for figures_of_run in figures
+    ]
 
 
 def _of_which_invalid(case: Case) -> str:
-    """How many of the other runs their own reports call invalid: the run itself is judged for that."""
+    """How many of the other runs are invalid by their own reports; the run itself has rules for that."""
     invalid = sum(
         facts.section(run.report, "validity").get("valid") is False for run in (*case.others, *case.baseline)
     )
@@ -168,15 +174,15 @@ def _of_which_invalid(case: Case) -> str:
 
 def _figures(target: Target, case: Case, runs: Sequence[Evidence]) -> list[float] | None:
     """The figure of each run; None where one has none."""
-    found = []
+    values = []
     for run in runs:
         defined.require(target, case.ruleset.definitions, run.definitions)
-        found.append(figure.observe(target, run).value)
-    return None if None in found else [value for value in found if value is not None]
+        values.append(figure.observe(target, run).value)
+    return None if None in values else [value for value in values if value is not None]
 
 
 def _fewest(change: Change) -> int:
-    """So many runs a side it takes for the test to be able to find anything."""
+    """The number of runs per side from which the test can find a change."""
     to_be_sure = mann_whitney.fewest(change.alpha) if change.test == "mann_whitney" else 0
     return max(change.min_runs, 2, to_be_sure)
 
@@ -187,7 +193,7 @@ class Sides:
 
     Attributes:
         before: Of the baseline.
-        after: Of the runs that are judged.
+        after: Of the runs that are evaluated.
     """
 
     before: Sequence[float]
@@ -219,7 +225,7 @@ class Sides:
         return [math.log(value) for value in self.before], [math.log(value) for value in self.after]
 
     def outcome(self, target: Target, words: str) -> RuleOutcome:
-        """A pass, to be changed where it is none."""
+        """A pass, for the caller to replace where the bound is missed."""
         change, bound = self.change, target.bound
         runs = f"change of {len(self.after)} run{'s' * (len(self.after) > 1)} from {len(self.before)}"
         return RuleOutcome(
@@ -232,14 +238,14 @@ class Sides:
 
 
 def _plain(change: Change, sides: Sides) -> RuleOutcome:
-    found = sides.outcome(change.target, "")
-    return found if found.met else _worse(change.target, found)
+    outcome = sides.outcome(change.target, "")
+    return outcome if outcome.met else _worse(change.target, outcome)
 
 
 def _mann_whitney(change: Change, sides: Sides) -> RuleOutcome:
     test = mann_whitney.u_test(sides.before, sides.after)
-    found = sides.outcome(change.target, f"Mann-Whitney, {test.method}, p = {test.p:.3g}")
-    return _significant(change.target, found, significant=test.p <= change.alpha)
+    outcome = sides.outcome(change.target, f"Mann-Whitney, {test.method}, p = {test.p:.3g}")
+    return _significant(change.target, outcome, significant=test.p <= change.alpha)
 
 
 def _bootstrap(change: Change, sides: Sides) -> RuleOutcome:
@@ -247,48 +253,48 @@ def _bootstrap(change: Change, sides: Sides) -> RuleOutcome:
         sides.before, sides.after, _change_of, 1 - exactly(change.alpha), SEED
     )
     words = f"bootstrap, {100 * (1 - change.alpha):g} %: {100 * low:+.3g} to {100 * high:+.3g} %"
-    found = sides.outcome(change.target, words)
-    return _significant(change.target, found, significant=not low <= 0 <= high)
+    outcome = sides.outcome(change.target, words)
+    return _significant(change.target, outcome, significant=not low <= 0 <= high)
 
 
-def _significant(target: Target, found: RuleOutcome, *, significant: bool) -> RuleOutcome:
-    if found.met:
-        return found
+def _significant(target: Target, outcome: RuleOutcome, *, significant: bool) -> RuleOutcome:
+    if outcome.met:
+        return outcome
     if significant:
-        return _worse(target, found)
-    return replace(found, method=f"{found.method}; no significant difference")
+        return _worse(target, outcome)
+    return replace(outcome, method=f"{outcome.method}; no significant difference")
 
 
 def _tost(change: Change, sides: Sides) -> RuleOutcome:
-    """The one of the two one-sided tests that faster runs cannot fail: the other would hold them to a limit.
+    """The one of the two one-sided tests that faster runs cannot fail: the other would bound them.
 
     D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987; by Welch's t, of logarithms.
     """
     target = change.target
     if not sides.are_positive:
-        found = sides.outcome(target, "")
+        outcome = sides.outcome(target, "")
         reason = f"{figure.name_of(target)} is 0 in a run, and a test of ratios has nothing to say of it"
-        return replace(found, status="INCONCLUSIVE", reason=reason, remedy="compare by mann_whitney")
+        return replace(outcome, status="INCONCLUSIVE", reason=reason, remedy="compare by mann_whitney")
     upper = target.op in {"<", "<="}
     limit, words = _welch(sides, change.alpha, upper=upper)
-    found = replace(sides.outcome(target, words), limit=target.in_unit(limit))
-    if not found.met:
-        return _worse(target, found)
+    outcome = replace(sides.outcome(target, words), limit=target.in_unit(limit))
+    if not outcome.met:
+        return _worse(target, outcome)
     if COMPARE[target.op](limit, target.bound):
-        return found
+        return outcome
     name = f"the change of {figure.name_of(target)}, at its {words},"
-    reason = is_asked_for(name, found.limit, target.op, target.value, target.unit)
+    reason = is_asked_for(name, outcome.limit, target.op, target.value, target.unit)
     remedy = f"measure more runs on each side: {_FURTHER}"
-    return replace(found, status="INCONCLUSIVE", reason=reason, remedy=remedy)
+    return replace(outcome, status="INCONCLUSIVE", reason=reason, remedy=remedy)
 
 
-def _worse(target: Target, found: RuleOutcome) -> RuleOutcome:
+def _worse(target: Target, outcome: RuleOutcome) -> RuleOutcome:
     name = f"the change of {figure.name_of(target)}"
-    if found.observed is None:
+    if outcome.observed is None:
         reason = f"{figure.name_of(target)} was 0 in the baseline, and no longer is"
     else:
-        reason = is_asked_for(name, found.observed, target.op, target.value, target.unit)
-    return replace(found, status="FAIL", reason=reason)
+        reason = is_asked_for(name, outcome.observed, target.op, target.value, target.unit)
+    return replace(outcome, status="FAIL", reason=reason)
 
 
 def _welch(sides: Sides, alpha: float, *, upper: bool) -> tuple[float, str]:

@@ -1,4 +1,4 @@
-"""What must be asked, against what was."""
+"""The dataset that the rules prescribe, compared with the one that was used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS: Final = ("dataset.name", "dataset.perf_samples", "dataset.acc_samples", "
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for each thing that the rules say of the dataset. Its name shows little, and fails nothing."""
+    """One rule for each property of the dataset. A different name fails nothing."""
     wanted = ruleset.dataset
     if wanted.name:
         yield Rule(
@@ -60,25 +60,30 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
 
 
 def _name(wanted: str, case: Case) -> RuleOutcome:
-    told = facts.section(case.report, "run", "dataset").get("name")
-    named = isinstance(told, str) and wanted.casefold() in {told.casefold(), PurePath(told).stem.casefold()}
+    dataset_name = facts.section(case.report, "run", "dataset").get("name")
+    named = isinstance(dataset_name, str) and wanted.casefold() in {
+        dataset_name.casefold(),
+        PurePath(dataset_name).stem.casefold(),
+    }
     return same(
         "the name of the dataset",
-        wanted if named else told,
+        wanted if named else dataset_name,
         wanted,
-        remedy="see that it is the one that is meant: files are called as people like",
+        remedy="check that it is the dataset that the rules mean: file names vary",
     )
 
 
 def _perf_samples(wanted: int, case: Case) -> RuleOutcome:
     rows = facts.rows(case.report)
     remedy = "ask from the whole dataset that the rules name: --prompts FILE"
-    found = same("the number of rows of the dataset", rows, wanted, remedy=remedy)
-    return RuleOutcome(found.status, rows, rows or 0, found.method, reason=found.reason, remedy=found.remedy)
+    outcome = same("the number of rows of the dataset", rows, wanted, remedy=remedy)
+    return RuleOutcome(
+        outcome.status, rows, rows or 0, outcome.method, reason=outcome.reason, remedy=outcome.remedy
+    )
 
 
 def _acc_samples(wanted: int, case: Case) -> RuleOutcome:
-    """Of the scores that the targets name; where there is none they say so themselves."""
+    """The samples of the scores that the targets name; a target whose score is missing fails by itself."""
     names = {target.metric for target in case.ruleset.targets if target.metric.startswith(SCORES)}
     scores = [case.run.accuracy(name.removeprefix(SCORES)) for name in sorted(names)]
     sizes = [score.n for score in scores if score is not None]
@@ -98,10 +103,10 @@ def _acc_samples(wanted: int, case: Case) -> RuleOutcome:
 
 
 def _sha256(wanted: str, case: Case) -> RuleOutcome:
-    told = facts.section(case.report, "run", "dataset").get("sha256") or None
+    digest = facts.section(case.report, "run", "dataset").get("sha256") or None
     return same(
         "the sha256 of the dataset",
-        told.lower() if isinstance(told, str) else None,
+        digest.lower() if isinstance(digest, str) else None,
         wanted.lower(),
         remedy="ask from the file that the rules name: --prompts FILE",
     )

@@ -38,7 +38,7 @@ def require(target: Target, wanted: Definitions, used: Definitions) -> None:
             what = name.replace("_", " ")
             raise Unanswerable(
                 f"the report was computed with {what} {_said(had)}, and the rules say {_said(asked)}",
-                "judge the run's log, which any definition can be applied to",
+                "evaluate the run's log, which any definition can be applied to",
             )
 
 

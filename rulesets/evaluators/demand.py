@@ -1,4 +1,4 @@
-"""Demands on the run itself: what is not met makes it invalid, not the server slow."""
+"""Demands on the run itself: a miss makes the run invalid rather than the server slow."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def bounded(
     name: str, observed: float | None, op: Op, bound: float, *, unit: str = "", n: int = 0, remedy: str = ""
 ) -> RuleOutcome:
-    """Hold a figure of the run against a bound.
+    """Compare a figure of the run with a bound.
 
     Args:
         name: What the figure is called in a sentence.
-        observed: It, in `unit`; None where it was not measured.
-        op: How it must stand to the bound.
+        observed: The figure, in `unit`; None where it was not measured.
+        op: How it must compare with the bound.
         bound: In `unit`.
         unit: Empty for a plain number.
         n: How many samples are behind it.
@@ -33,14 +33,14 @@ def bounded(
     )
 
 
-def same(name: str, told: object, wanted: object, *, remedy: str = "") -> RuleOutcome:
-    """Hold something that the run says of itself against what the rules say."""
-    if told == wanted:
+def same(name: str, actual: object, wanted: object, *, remedy: str = "") -> RuleOutcome:
+    """Compare a property of the run with the one that the rules prescribe."""
+    if actual == wanted:
         return RuleOutcome("PASS", method=name)
-    said = "unknown" if told is None else in_words(told)
+    shown = "unknown" if actual is None else in_words(actual)
     return RuleOutcome(
         "INVALID",
         method=name,
-        reason=f"{name} = {said}; required: {in_words(wanted)}",
+        reason=f"{name} = {shown}; required: {in_words(wanted)}",
         remedy=remedy,
     )

@@ -1,6 +1,6 @@
-"""What a report says of a run, beside its figures: how it was asked, and by whom it was counted.
+"""What a report says about a run in addition to its figures: the load, the dataset, the requests.
 
-A key that is missing, or is of another kind, is nothing that was said.
+A key that is missing or has another type counts as absent.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 GATE_LOST: Final = "gate_lost"
-"""How a run ended that was given up because its gate was lost."""
+"""The end of a run that --abort-on-fail stopped because its gate was lost."""
 
 CUT_SHORT: Final = "the run was ended early because its gate was lost"
-"""Why a rule is skipped that such a run could not meet."""
+"""Why a rule that such a run could not meet is skipped."""
 
 
 def section(report: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
@@ -25,8 +25,8 @@ def section(report: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
         part = part.get(key)
         if not hasattr(part, "get"):
             return {}
-    found: Mapping[str, Any] = part
-    return found
+    result: Mapping[str, Any] = part
+    return result
 
 
 def number(value: Any) -> float | None:
@@ -37,12 +37,12 @@ def number(value: Any) -> float | None:
 
 
 def count(report: Mapping[str, Any], key: str) -> int:
-    """So many requests of the measured phase."""
+    """A count of requests of the measured phase."""
     return int(number(section(report, "counts").get(key)) or 0)
 
 
 def run(report: Mapping[str, Any]) -> Mapping[str, Any]:
-    """How it was asked."""
+    """The settings of the run."""
     return section(report, "run")
 
 
@@ -52,22 +52,22 @@ def load(report: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_offline(report: Mapping[str, Any]) -> bool:
-    """Whether everything was asked at once."""
+    """Whether all requests were issued at once."""
     return load(report).get("kind") == "offline"
 
 
 def concurrency(report: Mapping[str, Any]) -> int | None:
     """The users of a closed loop; None for other loads."""
-    told = number(load(report).get("concurrency"))
-    return int(told) if told and load(report).get("kind") == "closed" else None
+    users = number(load(report).get("concurrency"))
+    return int(users) if users and load(report).get("kind") == "closed" else None
 
 
 def rows(report: Mapping[str, Any]) -> int | None:
     """The rows of the dataset."""
-    told = number(section(report, "run", "dataset").get("rows"))
-    return int(told) if told else None
+    rows = number(section(report, "run", "dataset").get("rows"))
+    return int(rows) if rows else None
 
 
 def was_cut_short(report: Mapping[str, Any]) -> bool:
-    """Whether it was given up early because its gate was lost."""
+    """Whether the run was ended early because its gate was lost."""
     return run(report).get("ended") == GATE_LOST

@@ -1,4 +1,4 @@
-"""The figure that a target bounds, one function a kind of metric, and the way to its confidence limit."""
+"""The figure that a target bounds, one function per kind of metric, and its confidence limit."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a run, in the unit that figures are kept in.
+    """A figure of a run, in the unit of figures.
 
     Attributes:
-        value: None where there is nothing behind it.
-        n: The number of samples behind it: gaps between tokens for `itl`, requests for all others.
+        value: None where there are no samples.
+        n: The number of samples: gaps between tokens for `itl`, requests for all others.
         words: How it was found.
         limit: Finds its confidence limit.
     """
@@ -43,12 +43,12 @@ def observe(target: Target, run: Evidence) -> Figure:
     """Find the figure that a target bounds.
 
     Raises:
-        Unanswerable: The evidence cannot tell.
+        Unanswerable: The evidence does not have the figure.
     """
-    found = _OBSERVE[target.quantity.kind](target, run)
-    if found.value is not None and math.isnan(found.value):
-        return Figure(None, found.n, found.words)
-    return found
+    find_limit = _OBSERVE[target.quantity.kind](target, run)
+    if find_limit.value is not None and math.isnan(find_limit.value):
+        return Figure(None, find_limit.n, find_limit.words)
+    return find_limit
 
 
 def _distribution(target: Target, run: Evidence) -> Figure:
@@ -59,11 +59,11 @@ def _distribution(target: Target, run: Evidence) -> Figure:
 
 
 def _interactivity(target: Target, run: Evidence) -> Figure:
-    """Tokens a second as one user sees them: 1000 / TPOT in ms, of the statistic that is named for TPOT."""
+    """Tokens/s as one user sees them: 1000 / TPOT in ms, of the statistic that is named for TPOT."""
     sample = run.sample("tpot", target.where)
     slow = _of_sample(target, sample, run.definitions.percentile_method, "")
 
-    def found(confidence: Confidence) -> ConfidenceLimit:
+    def find_limit(confidence: Confidence) -> ConfidenceLimit:
         at_most = slow.limit(confidence)
         return ConfidenceLimit(
             _a_second(at_most.value),
@@ -71,7 +71,7 @@ def _interactivity(target: Target, run: Evidence) -> Figure:
             lambda op, bound: at_most.needed("<" if op == ">" else "<=", 1000 / bound if bound else math.inf),
         )
 
-    return Figure(_a_second(slow.value), slow.n, f"1000 / TPOT: {slow.words}", found)
+    return Figure(_a_second(slow.value), slow.n, f"1000 / TPOT: {slow.words}", find_limit)
 
 
 def _a_second(ms: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What each request must ask for, against what it asked for."""
+"""The settings that requests must have, compared with those that they had."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPTIONS: Final = {"max_tokens": "--max-tokens", "temperature": "--temperature"}
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule a setting. Only where they are locked does another value make the run invalid."""
+    """One rule per setting. A different value makes the run invalid only where settings are locked."""
     of_a_run = settings(ruleset)
     for name in ruleset.generation.settings:
         yield (
@@ -42,7 +42,7 @@ def _rule(name: str, wanted: object, ruleset: Ruleset) -> Rule:
         kind="generation.setting",
         group="validity",
         text=f"{name}: {in_words(wanted)}",
-        judge=lambda case: judge(name, wanted, case),
+        evaluate=lambda case: evaluate(name, wanted, case),
         severity="fail" if ruleset.generation.locked else "warn",
     )
 
@@ -61,24 +61,24 @@ def settings(ruleset: Ruleset) -> Mapping[str, Any]:
     }
 
 
-def judge(name: str, wanted: object, case: Case) -> RuleOutcome:
-    """Judge one setting.
+def evaluate(name: str, wanted: object, case: Case) -> RuleOutcome:
+    """Evaluate one setting.
 
     Raises:
-        Unanswerable: The report does not say what was asked for.
+        Unanswerable: The report does not have the settings of requests.
     """
     member = _MEMBERS.get(name, name)
     asked = _asked(case.report)
     if asked is None:
         raise Unanswerable(
-            "the report does not say what each request asked for", "judge the run's log, which does"
+            "the report does not say what each request asked for", "evaluate the run's log, which does"
         )
     how = f"{_OPTIONS[member]} {wanted}" if member in _OPTIONS else in_body(case.ruleset)
     return same(f"the request's {member}", _listed(asked.get(member)), _listed(wanted), remedy=f"ask: {how}")
 
 
 def in_body(ruleset: Ruleset) -> str:
-    """The option that asks for all that no option of its own does: it can be given but once."""
+    """The option that sets all members without an option of their own: it can be given only once."""
     named = {_MEMBERS.get(name, name): wanted for name, wanted in settings(ruleset).items()}
     members = {name: wanted for name, wanted in named.items() if name not in _OPTIONS}
     seed = {"seed": ruleset.seeds["model"]} if "model" in ruleset.seeds else {}
@@ -92,5 +92,5 @@ def _listed(value: object) -> object:
 
 def _asked(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The members of each request."""
-    told = facts.run(report).get("generation")
-    return told if hasattr(told, "get") else None
+    members = facts.run(report).get("generation")
+    return members if hasattr(members, "get") else None

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from rulesets.quantity import Op
 
 SEED: Final = 0
-"""Of a bootstrap: the same run gets the same verdict."""
+"""The seed of the bootstrap: the same run gets the same verdict."""
 
 EDGES: Final = 128
-"""Of the values around a percentile so many are looked at in each block, five standard errors to each side,
+"""The number of values around a percentile that each block looks at: five standard errors to each side,
 three times as wide as independent samples would have it."""
 
 
@@ -41,9 +41,9 @@ class ConfidenceLimit:
     """A confidence limit of a figure.
 
     Attributes:
-        value: In the unit of figures; None where there are too few samples for one.
+        value: In the unit of figures; None where there are too few samples.
         words: What it is, for a person.
-        needed: How many samples would have it meet a bound, about; None where no number is known to.
+        needed: About how many samples would make it meet a bound; None where no such number is known.
         remedy: What else would give a limit, where there is none; empty where samples are what is missing.
     """
 
@@ -105,8 +105,8 @@ def _distance(blocks: Sequence[float], confidence: Confidence, *, upper: bool) -
     if not two_sided:
         return 0.0
     if confidence.method != "bootstrap":
-        found = batch_means.interval(blocks, two_sided)
-        return found.half_width if found else 0.0
+        interval = batch_means.interval(blocks, two_sided)
+        return interval.half_width if interval else 0.0
     low, high = bootstrap.interval(blocks, fmean, two_sided, SEED) or (0.0, 0.0)
     return max(0.0, high - fmean(blocks) if upper else fmean(blocks) - low)
 
@@ -131,7 +131,7 @@ def of_score(
         score: The score.
         value: Its value, which it has.
         confidence: By which method, and how sure.
-        bound: What it is held against: beside it one sees whether a share is told as one, or in per cent.
+        bound: The bound: its size shows whether a share is a fraction or in per cent.
         upper: Which side.
     """
     if confidence.method == "wilson":
@@ -144,21 +144,21 @@ def _of_share_right(
 ) -> ConfidenceLimit:
     """The limit of a share of right answers, by Wilson's score.
 
-    Of a mean of parts of an answer, each from 0 to 1, it is wide enough too: no such mean varies more than a
-    share of as many does. Where questions repeat it is that of the effective number of samples.
+    It also covers a mean of partial credits from 0 to 1, which varies at most as much as a share of as many
+    answers. Where questions repeat, it uses the effective number of samples.
     """
     whole = 100 if max(value, bound) > 1 else 1
     size = score.n if score.effective is None else score.effective
     if not size or not 0 <= value <= whole:
-        words = _words(_side(upper=upper), level, "Wilson, and the score is no share of answers")
-        return ConfidenceLimit(None, words, _unknown, "judge it by its standard error: ci: clustered")
-    found = of_share(round(value / whole * size), size, level, upper=upper)
+        words = _words(_side(upper=upper), level, "Wilson, and the score is not a share of answers")
+        return ConfidenceLimit(None, words, _unknown, "use its standard error: ci: clustered")
+    limit = of_share(round(value / whole * size), size, level, upper=upper)
 
     def needed(op: Op, bound: float) -> int | None:
-        samples = found.needed(op, bound / whole)
+        samples = limit.needed(op, bound / whole)
         return None if samples is None else math.ceil(samples * score.n / size)
 
-    return ConfidenceLimit((found.value or 0.0) * whole, found.words, needed)
+    return ConfidenceLimit((limit.value or 0.0) * whole, limit.words, needed)
 
 
 def _of_standard_error(score: Accuracy, value: float, level: float, *, upper: bool) -> ConfidenceLimit:
@@ -167,7 +167,7 @@ def _of_standard_error(score: Accuracy, value: float, level: float, *, upper: bo
     if error is None:
         words = _words(side, level, "its standard error is not known")
         return ConfidenceLimit(
-            None, words, _unknown, "tell its standard_error beside it, or judge a share by wilson"
+            None, words, _unknown, "give its standard_error too, or use wilson for a share"
         )
     far = normal.quantile(level) * error
 
@@ -208,7 +208,7 @@ def _order_statistic(sample: MetricValues, p: Fraction, level: float, *, upper: 
 def _of_resampled_percentile(
     sample: MetricValues, p: Fraction, level: float, *, upper: bool
 ) -> ConfidenceLimit:
-    """By drawing spans of the run again: for latencies that resemble their neighbours."""
+    """By resampling spans of the run: for latencies that resemble their neighbours."""
     side, two_sided = _side(upper=upper), 2 * exactly(level) - 1
     edges = _edges(sample, p)
     counts = sample.block_counts(edges)
@@ -228,7 +228,7 @@ def _edges(sample: MetricValues, p: Fraction) -> list[float]:
 
 
 def _scaled(n: int, far: float, room: float) -> int | None:
-    """So many samples bring a limit that is `far` away to within `room`: its distance falls as their root."""
+    """The samples that bring a limit `far` away to within `room`: the distance falls as 1 / sqrt(n)."""
     return math.ceil(n * max(far / abs(room), 1.0) ** 2) if room else None
 
 

@@ -1,4 +1,4 @@
-"""The load that a scenario prescribes, against the one that was applied."""
+"""The load that a scenario prescribes, compared with the one that was applied."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _KINDS_OF: Final[Mapping[Pattern, tuple[str, ...]]] = {
     "all_at_once": ("offline",),
     "burst": ("gamma",),
 }
-"""What a run calls the load of each pattern. A rate in bursts is a profile, and a burst too."""
+"""The kind of load of each pattern, as a run names it. A rate in bursts is a profile, and a burst too."""
 
 _SHOWN: Final = 12
-"""So many concurrencies of a sweep are told."""
+"""The number of concurrencies of a sweep that a message lists."""
 
 _HOW: Final[Mapping[Pattern, str]] = {
     "poisson": "--rate R",
@@ -44,7 +44,7 @@ _HOW: Final[Mapping[Pattern, str]] = {
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for the pattern, one for each figure of it, one for each thing that nobody checks."""
+    """One rule for the pattern, one for each figure of it, and one for each property that is not checked."""
     load = ruleset.load
     if load is None:
         return
@@ -139,8 +139,8 @@ def _range(wanted: Mapping[str, int]) -> str:
     if "from" in wanted:
         first = [str(point) for point in islice(_points(wanted), _SHOWN + 1)]
         return f"one of {', '.join(first[:_SHOWN])}{', …' if len(first) > _SHOWN else ''}"
-    least, most = wanted.get("min"), wanted.get("max")
-    return f"{least or 1} to {most}" if most else f"at least {least or 1}"
+    least, greatest = wanted.get("min"), wanted.get("max")
+    return f"{least or 1} to {greatest}" if greatest else f"at least {least or 1}"
 
 
 def _unchecked(case: Case) -> RuleOutcome:

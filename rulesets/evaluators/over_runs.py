@@ -17,7 +17,7 @@ SWEEP: Final = "sweep"
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for all of the sweep's, which `rulesets.sweeps` judges one by one."""
+    """One rule for all rules of the sweep, which `rulesets.sweeps` evaluates one by one."""
     sweep = ruleset.sweep
     if sweep is None:
         return
@@ -28,4 +28,4 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
 
 def _of_several(case: Case) -> RuleOutcome:
     del case
-    return RuleOutcome("SKIP", reason="one run is no sweep", remedy="judge the folder of the sweep")
+    return RuleOutcome("SKIP", reason="one run is not a sweep", remedy="evaluate the folder of the sweep")

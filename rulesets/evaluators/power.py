@@ -25,12 +25,12 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
             "power",
             "validity",
             f"power: {in_words(ruleset.power)}",
-            lambda case: _judge(case.ruleset.power, case),
+            lambda case: _evaluate(case.ruleset.power, case),
             unit="W",
         )
 
 
-def _judge(wanted: Mapping[str, Any], case: Case) -> RuleOutcome:
+def _evaluate(wanted: Mapping[str, Any], case: Case) -> RuleOutcome:
     figure = facts.section(case.report, "run", "power")
     watts, source = facts.number(figure.get("watts")), figure.get("source")
     asked = wanted.get("source", "none")

@@ -1,4 +1,4 @@
-"""What became of one rule."""
+"""The outcome of one rule, as a row of a verdict."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ Group = Literal[
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """What became of one rule.
+    """The outcome of one rule.
 
     Attributes:
-        id: The target's id, or `validity.KEY`, `load.KEY`, `audit.NAME`… for what is no target.
+        id: The target's id, or `validity.KEY`, `load.KEY`, `audit.NAME`… for all other rules.
         target: The rule as text.
         observed: The figure, in `unit`; None when there is none, or an infinite one.
         bound: The bound, in `unit`; None for a rule that bounds no figure.
         unit: The unit that the rule is written in; empty for counts and fractions.
-        n: How many samples stand behind the figure: gaps for itl, runs for a change, requests for all others.
+        n: The number of samples: gaps for itl, runs for a change, requests for all others.
         status: `PASS`; `FAIL` for a target that is missed or was not measured; `INVALID` for a rule that the
-            run itself breaks; `INCONCLUSIVE` where there is too little to be as sure as the rule demands;
-            `SKIP` for a rule that does not apply.
+            run itself breaks; `INCONCLUSIVE` where there are too few samples for the demanded
+            confidence; `SKIP` for a rule that does not apply.
         severity: Whether it counts for the whole (`fail`) or is only shown (`warn`, `info`).
         margin: The distance of the figure from the bound as a share of it, negative on the wrong side; None
             where the bound is 0 or there is no figure.
         reason: Why it did not pass; empty when it did.
         group: What kind of rule it is.
-        method: How the figure was found, and how sure it is, in words.
+        method: How the figure was computed, and its confidence, in words.
         limit: The confidence limit that must meet the bound, in `unit`; None where the rule asks for none, or
             where there are too few samples for any.
         remedy: What would help; empty when it passed.

@@ -1,4 +1,4 @@
-"""A rule that is ready to be judged, and what judging it found."""
+"""A rule that is ready to be evaluated, and its outcome."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is judged.
+    """What a rule is evaluated on.
 
     Attributes:
         ruleset: The rules.
         run: The run.
         others: Further runs of the same side, for changes.
         baseline: The runs that they are compared with.
-        audits: What audits found, by their name.
+        audits: The results of audits, by name.
     """
 
     ruleset: Ruleset
@@ -43,7 +43,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class RuleOutcome:
-    """What judging a rule found; see `VerdictRow`.
+    """The outcome of a rule; see `VerdictRow`.
 
     Attributes:
         bound: Which of its bounds, where a rule has several; None for the rule's own.
@@ -68,9 +68,9 @@ class Rule:
     Attributes:
         id: Its name in the verdict, unique in a ruleset.
         kind: What kind of rule it is: `validity.min_samples`, `latency.order_stat`…
-        group: Where it stands in the verdict.
+        group: The section of the verdict that shows it.
         text: The rule as text.
-        judge: Finds out what became of it.
+        evaluate: Gives its outcome on a run.
         bound: The bound, in `unit`.
         unit: The unit that it is written in.
         severity: Whether it counts for the whole.
@@ -81,44 +81,44 @@ class Rule:
     kind: str
     group: Group
     text: str
-    judge: Callable[[Case], RuleOutcome]
+    evaluate: Callable[[Case], RuleOutcome]
     bound: float | None = None
     unit: str = ""
     severity: Severity = "fail"
     source: str = ""
 
     def row(self, case: Case) -> VerdictRow:
-        """Judge a run by it. What nobody can answer is inconclusive."""
+        """Evaluate it on a run; inconclusive where the evidence cannot answer."""
         try:
-            found = self.judge(case)
+            outcome = self.evaluate(case)
         except Unanswerable as gap:
-            found = RuleOutcome("INCONCLUSIVE", reason=str(gap), remedy=gap.remedy)
-        return self._row(found)
+            outcome = RuleOutcome("INCONCLUSIVE", reason=str(gap), remedy=gap.remedy)
+        return self._row(outcome)
 
     def skipped(self, name: str) -> VerdictRow:
-        """Leave it out, because somebody asked for that."""
+        """The row of a rule that is left out on request."""
         return self._row(RuleOutcome("SKIP", reason=f"left out on request (--skip {name})"))
 
-    def _row(self, found: RuleOutcome) -> VerdictRow:
-        # What is only shown makes no run invalid.
-        status = "FAIL" if found.status == "INVALID" and self.severity != "fail" else found.status
-        bound = self.bound if found.bound is None else found.bound
-        met = found.status not in {"FAIL", "INVALID"} if found.met is None else found.met
+    def _row(self, outcome: RuleOutcome) -> VerdictRow:
+        # A rule that only warns or informs does not make the run invalid.
+        status = "FAIL" if outcome.status == "INVALID" and self.severity != "fail" else outcome.status
+        bound = self.bound if outcome.bound is None else outcome.bound
+        met = outcome.status not in {"FAIL", "INVALID"} if outcome.met is None else outcome.met
         return VerdictRow(
             id=self.id,
             target=self.text,
-            observed=found.observed,
+            observed=outcome.observed,
             bound=bound,
             unit=self.unit,
-            n=found.n,
+            n=outcome.n,
             status=status,
             severity=self.severity,
-            margin=margin(found.observed, bound, met=met),
-            reason=found.reason,
+            margin=margin(outcome.observed, bound, met=met),
+            reason=outcome.reason,
             group=self.group,
-            method=found.method,
-            limit=found.limit,
-            remedy=found.remedy,
+            method=outcome.method,
+            limit=outcome.limit,
+            remedy=outcome.remedy,
             source=self.source,
         )
 

@@ -1,4 +1,4 @@
-"""All rules of a ruleset, ready to be judged."""
+"""All rules of a ruleset, ready to be evaluated."""
 
 from __future__ import annotations
 

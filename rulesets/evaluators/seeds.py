@@ -1,4 +1,4 @@
-"""The seeds that the rules prescribe, against those that were used."""
+"""The seeds that the rules prescribe, compared with those that were used."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ QSL: Final = "seeds.qsl"
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule a seed."""
+    """One rule per seed."""
     for name, wanted in ruleset.seeds.items():
         yield Rule(
             id=f"seeds.{name}",
             kind=f"seeds.{name}",
             group="validity",
             text=f"{name}: {wanted}",
-            judge=lambda case, name=name, wanted=wanted: judge(name, wanted, case),  # type: ignore[misc]
+            evaluate=lambda case, name=name, wanted=wanted: evaluate(name, wanted, case),  # type: ignore[misc]
         )
 
 
-def judge(name: str, wanted: int, case: Case) -> RuleOutcome:
-    """Judge one seed."""
+def evaluate(name: str, wanted: int, case: Case) -> RuleOutcome:
+    """Evaluate one seed."""
     if name not in _USED:
         return RuleOutcome("SKIP", reason="there is no library of samples that it could draw from")
     used, option = _USED[name]
@@ -47,8 +47,8 @@ def _seed(report: Mapping[str, Any]) -> object:
 
 
 def _schedule(report: Mapping[str, Any]) -> object:
-    told = facts.run(report).get("schedule_seed")
-    return _seed(report) if told is None else told
+    seed = facts.run(report).get("schedule_seed")
+    return _seed(report) if seed is None else seed
 
 
 def _model(report: Mapping[str, Any]) -> object:
@@ -60,4 +60,4 @@ _USED: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], object], str]]] = 
     "schedule": (_schedule, "--schedule-seed {}"),
     "model": (_model, ""),
 }
-"""Where a run says each, and how to use another; a member of each request where there is no option."""
+"""Where the report has each seed, and the option that sets it; a member of each request without an option."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KINDS: Final = ("steady_state.required", "steady_state.min_blocks", "steady_state.max_drift")
 
 CHANCE: Final = 0.05
-"""A drift is one where chance alone makes as much less often."""
+"""A drift counts if chance alone makes as much less often than this."""
 
 FEWEST_BLOCKS: Final = 5
 """With four, not even a perfect trend is beyond chance: its exact p is 0.083."""
@@ -27,7 +27,7 @@ _LONGER: Final = "run for longer, with a warm-up: --duration, --warmup"
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for each thing that is asked of it."""
+    """One rule for each demand on it."""
     wanted = ruleset.steady_state
     if wanted.required:
         yield Rule(
@@ -80,7 +80,7 @@ def _max_drift(bound: float, case: Case) -> RuleOutcome:
     """The figure that drifts worst, of latency and throughput over equal spans of the run.
 
     Raises:
-        Unanswerable: The evidence has no spans.
+        Unanswerable: The evidence has no blocks of time.
     """
     series = {
         "latency": case.run.sample("latency", ()).block_means(),
@@ -90,22 +90,22 @@ def _max_drift(bound: float, case: Case) -> RuleOutcome:
         blocks = min(map(len, series.values()))
         reason = f"{blocks} spans of time are too few to see a drift: it takes {FEWEST_BLOCKS}"
         return RuleOutcome("INCONCLUSIVE", n=blocks, reason=reason, remedy=_LONGER)
-    # One that is no chance goes before a greater one that may be.
+    # A significant drift goes before a greater one that chance may explain.
     name, drift, chance = max(
         ((name, *_drift(values)) for name, values in series.items()),
-        key=lambda one: (one[1] > bound and one[2] <= CHANCE, one[1]),
+        key=lambda row: (row[1] > bound and row[2] <= CHANCE, row[1]),
     )
     method = f"{name}: Theil-Sen, {len(series[name])} blocks; Mann-Kendall, p = {chance:.3g}"
-    found = RuleOutcome("PASS", drift, len(series[name]), method)
+    outcome = RuleOutcome("PASS", drift, len(series[name]), method)
     if drift <= bound:
-        return found
+        return outcome
     reason = f"{name} changes by {drift:.3g} of its mean; required: <= {bound:g}"
     if chance <= CHANCE:
-        return RuleOutcome("INVALID", drift, found.n, method, reason=reason, remedy=_LONGER)
+        return RuleOutcome("INVALID", drift, outcome.n, method, reason=reason, remedy=_LONGER)
     return RuleOutcome(
         "INCONCLUSIVE",
         drift,
-        found.n,
+        outcome.n,
         method,
         reason=f"{reason}; chance alone may do as much",
         remedy=_LONGER,

@@ -1,4 +1,4 @@
-"""Targets: a figure of the run held against its bound, and as sure as the target demands."""
+"""Targets: a figure of the run compared with its bound, at the confidence that the target demands."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _rule(target: Target) -> Rule:
         kind=f"{target.quantity.kind}.{_proof(target)}",
         group=group_of(target),
         text=described(target),
-        judge=lambda case: judge(target, case),
+        evaluate=lambda case: evaluate(target, case),
         bound=None if target.is_only_shown else target.value,
         unit=target.unit,
         severity=target.severity,
@@ -70,7 +70,7 @@ def _rule(target: Target) -> Rule:
 
 
 def group_of(target: Target) -> Group:
-    """Where a target stands in a verdict."""
+    """The section of a verdict that shows a target."""
     if target.metric.startswith(SCORES):
         return "accuracy"
     return "goodput" if target.metric == "good" else "target"
@@ -82,24 +82,24 @@ def _proof(target: Target) -> str:
     return ".".join(filter(None, (target.confidence.method, target.confidence.form)))
 
 
-def judge(target: Target, case: Case) -> RuleOutcome:
-    """Judge a run by one target; what the figure in doubt decides is inconclusive.
+def evaluate(target: Target, case: Case) -> RuleOutcome:
+    """Evaluate one target; inconclusive where the figure's uncertainty decides.
 
     Raises:
-        Unanswerable: The evidence cannot tell, or was computed by other definitions.
+        Unanswerable: The evidence does not have the figure, or was computed by other definitions.
     """
     defined.require(target, case.ruleset.definitions, case.run.definitions)
-    if target.quantity.kind == "accuracy" and (unknown := unscored.judge(target, case.run)):
+    if target.quantity.kind == "accuracy" and (unknown := unscored.evaluate(target, case.run)):
         return unknown
-    found = _judge(target, case, case.run)
-    if found.status in {"PASS", "FAIL"} and client_delay.leaves_open(target, case.ruleset, case.run):
-        return _client_in_doubt(target, found)
-    if target.quantity.kind not in _IN_DOUBT or found.status == "SKIP":
-        return found
-    ends = [_judge(target, case, run) for run in case.run.ends]
-    if all(one.observed == found.observed and one.limit == found.limit for one in ends):
-        return found
-    return _in_doubt(target, found, ends)
+    outcome = _evaluate(target, case, case.run)
+    if outcome.status in {"PASS", "FAIL"} and client_delay.leaves_open(target, case.ruleset, case.run):
+        return _client_in_doubt(target, outcome)
+    if target.quantity.kind not in _IN_DOUBT or outcome.status == "SKIP":
+        return outcome
+    ends = [_evaluate(target, case, run) for run in case.run.ends]
+    if all(end.observed == outcome.observed and end.limit == outcome.limit for end in ends):
+        return outcome
+    return _in_doubt(target, outcome, ends)
 
 
 _IN_DOUBT: Final = frozenset({"latency", "speed", "interactivity", "good"})
@@ -109,33 +109,33 @@ _NOTEWORTHY: Final = 0.01
 """The share of a figure by which it must be in doubt to be shown as such."""
 
 
-def _in_doubt(target: Target, found: RuleOutcome, ends: Sequence[RuleOutcome]) -> RuleOutcome:
-    """What becomes of a figure that is known to an interval: both ends must be decided alike."""
-    shown = [one.observed for one in (found, *ends) if one.observed is not None]
+def _in_doubt(target: Target, outcome: RuleOutcome, ends: Sequence[RuleOutcome]) -> RuleOutcome:
+    """The outcome of a figure that is known to an interval: both ends must have the same outcome."""
+    shown = [end.observed for end in (outcome, *ends) if end.observed is not None]
     low, high = min(shown, default=0.0), max(shown, default=0.0)
     highest = figure_in_words(float(f"{high:.4g}"), target.unit)
     if high - low > _NOTEWORTHY * high:
-        found = replace(found, method=f"{found.method}; in doubt: {low:.4g} to {highest}")
-    if {one.status for one in ends} == {found.status} or found.status == "INCONCLUSIVE":
-        return found
+        outcome = replace(outcome, method=f"{outcome.method}; in doubt: {low:.4g} to {highest}")
+    if {end.status for end in ends} == {outcome.status} or outcome.status == "INCONCLUSIVE":
+        return outcome
     name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
     return replace(
-        found,
+        outcome,
         status="INCONCLUSIVE",
-        met=found.status != "FAIL",
+        met=outcome.status != "FAIL",
         reason=f"the client was too busy to tell: {name} is between {low:.4g} and {highest}, "
         f"and {target.op} {asked} is required",
         remedy=AGAIN,
     )
 
 
-def _client_in_doubt(target: Target, found: RuleOutcome) -> RuleOutcome:
-    """The outcome of a figure of which too much may be the client's own."""
+def _client_in_doubt(target: Target, outcome: RuleOutcome) -> RuleOutcome:
+    """The outcome of a figure that may contain too much client overhead."""
     return replace(
-        found,
+        outcome,
         status="INCONCLUSIVE",
-        met=found.status != "FAIL",
-        reason=f"the client was too busy to tell if too much of {figure.name_of(target)} is its own delay",
+        met=outcome.status != "FAIL",
+        reason=f"the client was too busy to tell if too much of {figure.name_of(target)} is client overhead",
         remedy=AGAIN,
     )
 
@@ -144,12 +144,12 @@ AGAIN: Final = "leave the client a CPU of its own, and measure again: chunks wer
 """What to do where stamps are in doubt."""
 
 
-def _judge(target: Target, case: Case, run: Evidence) -> RuleOutcome:
+def _evaluate(target: Target, case: Case, run: Evidence) -> RuleOutcome:
     seen = figure.observe(target, run)
     if seen.value is None:
         return missing(target, seen.n, case.report)
     sure = None if target.confidence is None else seen.limit(target.confidence)
-    found = RuleOutcome(
+    outcome = RuleOutcome(
         "PASS",
         _shown(target, seen.value),
         seen.n,
@@ -158,27 +158,27 @@ def _judge(target: Target, case: Case, run: Evidence) -> RuleOutcome:
     )
     if not meets(target, seen.value):
         return replace(
-            found,
+            outcome,
             status="FAIL",
             reason=_why_missed(target, seen.value),
             remedy=_LEAVE_OUT if _takes_a_stream(target, case.report) else "",
         )
     if sure is None or (sure.value is not None and meets(target, sure.value)):
-        return found
+        return outcome
     return replace(
-        found,
+        outcome,
         status="INCONCLUSIVE",
-        reason=_why_unsure(target, found, sure),
+        reason=_why_unsure(target, outcome, sure),
         remedy=sure.remedy or enough(sure.needed(target.op, target.bound)),
     )
 
 
 def missing(target: Target, n: int, report: Mapping[str, Any]) -> RuleOutcome:
-    """What becomes of a target that nothing was measured of.
+    """The outcome of a target without samples.
 
     Args:
         target: The target.
-        n: How many samples there were to measure it of.
+        n: The number of samples.
         report: Of the run.
     """
     reason = is_asked_for(figure.name_of(target), None, target.op, target.value, target.unit)
@@ -204,16 +204,16 @@ def _why_missed(target: Target, value: float) -> str:
     return f"{fallen}; required: {target.op} {figure_in_words(target.value, target.unit)}"
 
 
-def _why_unsure(target: Target, found: RuleOutcome, sure: ConfidenceLimit) -> str:
+def _why_unsure(target: Target, outcome: RuleOutcome, sure: ConfidenceLimit) -> str:
     name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
     if sure.value is None:
-        at = f" at {100 * target.confidence.level:g} % confidence" if target.confidence else ""
+        limit = f" at {100 * target.confidence.level:g} % confidence" if target.confidence else ""
         if sure.remedy:
-            return f"{name} cannot be confirmed{at}: {sure.words}"
+            return f"{name} cannot be confirmed{limit}: {sure.words}"
         samples = _samples(target)
-        return f"not enough {samples} to confirm {name}{at} ({found.n:,}; {sure.words})"
-    at = figure_in_words(_in_unit(target, sure.value), target.unit)
-    return f"{name} meets {target.op} {asked}, but this is not confirmed: its {sure.words} is {at}"
+        return f"not enough {samples} to confirm {name}{limit} ({outcome.n:,}; {sure.words})"
+    limit = figure_in_words(_in_unit(target, sure.value), target.unit)
+    return f"{name} meets {target.op} {asked}, but this is not confirmed: its {sure.words} is {limit}"
 
 
 def _samples(target: Target) -> str:
@@ -224,7 +224,7 @@ def _samples(target: Target) -> str:
 
 
 def enough(samples: int | None) -> str:
-    """Say how many samples would settle it: two digits of the number, rounded up."""
+    """Say how many samples would decide it: two digits of the number, rounded up."""
     if samples is None:
         return "more samples like these would not settle it"
     step = 10 ** max(len(str(samples)) - 2, 0)

@@ -1,7 +1,7 @@
-"""Scores that are not known yet: some answers wait for a judge, or could not be judged.
+"""Scores that are not final yet: some answers wait for a judge model, or could not be judged.
 
-What was not judged is not met: such a score never passes. It fails where it would whatever these answers
-are: were they all right, and as they count now, which is as wrong.
+Such a score never passes. It fails where it would fail whatever these answers score: with all of them right,
+and with all of them wrong, as they count now.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rulesets.target import Target
 
 
-def judge(target: Target, run: Evidence) -> RuleOutcome | None:
-    """Judge a target of a score that is not known; None where it is, and where there is none.
+def evaluate(target: Target, run: Evidence) -> RuleOutcome | None:
+    """Evaluate a target whose score is not final; None where it is, and where the run has no such score.
 
     Raises:
         Unanswerable: The name of the score may mean several.

@@ -1,4 +1,4 @@
-"""What a run must have to stand for the server: long enough, whole, and mostly answered."""
+"""What makes a run represent the server: its length, its completeness, its error rate."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LUCK: Final = 4.0
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for each key of the validity that asks for something."""
-    for key, (judge, unit) in _KEYS.items():
+    """One rule for each key of `validity` that is set."""
+    for key, (evaluate, unit) in _KEYS.items():
         wanted = getattr(ruleset.validity, key)
         if wanted is None or wanted is False or wanted == "any":
             continue
@@ -30,7 +30,7 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
             kind=f"validity.{key}",
             group="validity",
             text=f"{key}: {_told(wanted)}",
-            judge=lambda case, judge=judge, wanted=wanted: judge(wanted, case),  # type: ignore[misc]
+            evaluate=lambda case, evaluate=evaluate, wanted=wanted: evaluate(wanted, case),  # type: ignore[misc]
             bound=None if isinstance(wanted, bool | str) else wanted,
             unit=unit,
             severity="warn" if key in ruleset.validity.warn else "fail",
@@ -64,7 +64,7 @@ def _min_samples(bound: int, case: Case) -> RuleOutcome:
 
 
 def _min_duration_s(bound: float, case: Case) -> RuleOutcome:
-    """The span of issuing; of a run that asked everything at once, the time until all was answered.
+    """The span of issuing; of an offline run, the time until all was answered.
 
     MLPerf LoadGen likewise: the time the last query was due, and for Offline the longest latency. Where rates
     are of the steady state, it is that which must last.
@@ -97,7 +97,7 @@ def _longer(bound: float, case: Case) -> str:
 
 
 def _for(seconds: float, case: Case) -> str:
-    """The requests of as many whole passes as an open loop needs for so long, by luck of its arrivals too."""
+    """The requests of the whole passes that an open loop needs for this long, whatever its arrivals are."""
     rate, rows = facts.number(facts.load(case.report).get("rate")), _rows(case)
     if not rate or not rows:
         return "N"
@@ -119,7 +119,7 @@ def _dataset_multiple(_wanted: bool, case: Case) -> RuleOutcome:  # noqa: FBT001
         issued / rows,
         issued,
         f"passes over {rows:,} rows",
-        reason=f"{issued:,} requests are no whole passes over {rows:,} rows",
+        reason=f"{issued:,} requests are not whole passes over {rows:,} rows",
         remedy=f"ask whole passes: --requests {wanted}",
     )
 
@@ -154,10 +154,10 @@ def _no_rows(issued: int) -> RuleOutcome:
 
 
 def _streaming(_wanted: str, case: Case) -> RuleOutcome:
-    told = facts.run(case.report).get("stream")
-    if told is None:
+    is_streamed = facts.run(case.report).get("stream")
+    if is_streamed is None:
         return RuleOutcome("SKIP", reason="the run does not say whether answers were streamed")
-    return same("whether answers are streamed", told, wanted=True, remedy="leave --no-stream out")
+    return same("whether answers are streamed", is_streamed, wanted=True, remedy="leave --no-stream out")
 
 
 def _min_samples_per_concurrency(bound: int, case: Case) -> RuleOutcome:
@@ -171,7 +171,7 @@ def _warmup_per_concurrency(bound: int, case: Case) -> RuleOutcome:
 def _per_concurrency(key: str, bound: int, case: Case, remedy: str) -> RuleOutcome:
     places = facts.concurrency(case.report)
     if places is None:
-        return RuleOutcome("SKIP", reason="the load is no closed loop, and has no concurrency")
+        return RuleOutcome("SKIP", reason="the load is not a closed loop, and has no concurrency")
     if facts.was_cut_short(case.report) and key == "completed":
         return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     counted = facts.count(case.report, key)
@@ -197,6 +197,6 @@ _KEYS: Final[Mapping[str, tuple[Callable[[Any, Case], RuleOutcome], str]]] = {
     "min_samples_per_concurrency": (_min_samples_per_concurrency, ""),
     "warmup_per_concurrency": (_warmup_per_concurrency, ""),
 }
-"""How each key is judged, and its unit."""
+"""How each key is evaluated, and its unit."""
 
 KINDS: Final = tuple(f"validity.{key}" for key in _KEYS)

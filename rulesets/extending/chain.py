@@ -47,7 +47,7 @@ def read(path: Path) -> Sequence[Page]:
     while (extends := chain[0].extends) is not None:
         reference, part = extends
         try:
-            path = catalog.find(reference, beside=path.parent)
+            path = catalog.find(reference, folder=path.parent)
         except RulesetError as error:
             raise part.error(str(error)) from error
         if not path.exists():

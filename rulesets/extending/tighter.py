@@ -115,13 +115,13 @@ def _runs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Looser:
 
 
 def _audit(before: AuditDemand, after: AuditDemand) -> Looser:
-    for name, value in before.told.items():
-        if name not in after.told:
+    for name, value in before.parameters.items():
+        if name not in after.parameters:
             return f"its {name} is {shown(value)}"
-        why = _PARAMETERS.get(name, _other)(value, after.told[name])
-        if after.told[name] != value and why is not None:
+        why = _PARAMETERS.get(name, _other)(value, after.parameters[name])
+        if after.parameters[name] != value and why is not None:
             return f"its {name}: {why}"
-    if before.name == "perf_mode_accuracy" and not before.told and after.told:
+    if before.name == "perf_mode_accuracy" and not before.parameters and after.parameters:
         return "it is for the first gate of accuracy"
     return None
 

@@ -54,5 +54,5 @@ def shown(value: Any) -> str:
     if isinstance(value, Target):
         return described(value)
     if isinstance(value, AuditDemand):
-        return in_words(value.told) or "asked for"
+        return in_words(value.parameters) or "asked for"
     return in_words(value)

@@ -24,7 +24,7 @@ _STATED: Final = "tps_per_user:p(90)"
 
 
 def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> VerdictRow:
-    """Judge whether the tps_per_user that points were judged by is 1000 / p90 of TPOT in their reports.
+    """Check that the tps_per_user that points were evaluated by is 1000 / p90 of TPOT in their reports.
 
     Args:
         parameters: The relative difference that is allowed; nothing for 1 %.

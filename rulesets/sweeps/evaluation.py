@@ -31,7 +31,7 @@ CHECKS: Final[Mapping[str, Callable[[Any, Sequence[Point], Curve], VerdictRow]]]
 """The checks of a sweep, by the names that files know them by; `accuracy_runs` is the `runs` of a gate."""
 
 
-def judge(
+def evaluate(
     sweep: Sweep,
     points: Sequence[Point],
     *,
@@ -53,8 +53,8 @@ def judge(
 
 
 def names(sweep: Sweep) -> tuple[str, ...]:
-    """The ids of all rows that `judge` gives, whatever the points."""
-    return tuple(row.id for row in judge(sweep, ()))
+    """The ids of all rows that `evaluate` gives, whatever the points."""
+    return tuple(row.id for row in evaluate(sweep, ()))
 
 
 def _rows(
@@ -91,4 +91,4 @@ def _checks(sweep: Sweep) -> Iterator[tuple[str, Any]]:
 
 def _unknown(name: str) -> VerdictRow:
     """A check of rules that another version kept in a log."""
-    return SweepRule(name, name).open(0, "this version knows no such check", "judge by rules of this version")
+    return SweepRule(name, name).open(0, "this version knows no such check", "use rules of this version")

@@ -32,7 +32,7 @@ class Point:
             not prescribed.
         offline: Whether everything was asked at once.
         report: Its report as plain values, keyed as report.json is.
-        verdict: Its own verdict; None where it was not judged.
+        verdict: Its own verdict; None where it was not evaluated.
         name: What it is called in a sentence; its concurrency where it has none.
     """
 

@@ -144,7 +144,7 @@ def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
 @pytest.mark.parametrize(
     ("require", "said"),
     [
-        ([], "--abort-on-fail: there is nothing that could fail: give --require or --ruleset"),
+        ([], "--abort-on-fail: there are no rules: give --require or --ruleset"),
         (["qps>5"], "--abort-on-fail: none of the targets can be lost before the end of a run"),
         (["failed==0!warn"], "none of the targets can be lost"),
     ],
@@ -152,7 +152,7 @@ def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
 def test_nothing_to_abort_for_is_refused(require: list[str], said: str) -> None:
     """Before anything is sent."""
     given = perf_settings(url=["http://127.0.0.1:1"], model="m", require=require, abort_on_fail=True)
-    prepared: Any = SimpleNamespace(given=given, rules=of_expressions(require) if require else None)
+    prepared: Any = SimpleNamespace(perf=given, rules=of_expressions(require) if require else None)
     with pytest.raises(UsageError) as refused:
         require_watchable(prepared)
     assert said in str(refused.value)

@@ -93,7 +93,7 @@ LOADS: dict[str, tuple[tuple[object, ...], str]] = {
     "no place": (("--rate", 5, "--max-concurrency", 0), "--max-concurrency 0: must be from 1"),
     "more workers than places": (
         ("--rate", 5, "--max-concurrency", 2, "--workers", 3),
-        "--workers 3: of --max-concurrency 2",
+        "--workers 3: each needs a part of --max-concurrency 2",
     ),
     "places and overload": (
         ("--rate", 5, "--max-concurrency", 2, "--stop-on-overload"),
@@ -176,7 +176,7 @@ PROMPTS: dict[str, tuple[tuple[object, ...], str]] = {
     "answers without end": (("--ignore-eos",), "give --max-tokens"),
     "passes of what is drawn": (
         ("--prompts", "prompts.jsonl", "--order", "random", "--passes", 2),
-        "--passes 2: asks each prompt as often",
+        "--passes 2: sends each prompt equally often",
     ),
     "no column": (("--prompts", "prompts.jsonl", "--prompt-column="), "--prompt-column '': says nothing"),
     "no folder": (("--prompts", "prompts.jsonl", "--out", ""), "--out '': says nothing"),

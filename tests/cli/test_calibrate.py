@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loadgen.mock_endpoint.truth import Truth
 from loadgen.sessions.calibration.capacity import Calibration, Capacity
 from loadgen.sessions.calibration.stored import save, this_machine
-from loadgen.sessions.calibration.truth import MedianAndP99, lateness, lay_beside, spread
+from loadgen.sessions.calibration.truth import MedianAndP99, compare_with_truth, lateness, spread
 from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_lateness_is_counted_from_when_a_token_was_due(late: list[float]) -> Non
 def test_a_run_lies_beside_its_truth(made_run: Path, mock: MockProcess) -> None:
     """The same requests on both sides, the report's percentiles, and nothing arrives before it was sent."""
     report: dict[str, Any] = orjson.loads((made_run / "report.json").read_bytes())
-    beside = lay_beside(made_run, mock.truth(10))
+    beside = compare_with_truth(made_run, mock.truth(10))
     assert beside.requests == 10
     for name, found in (("ttft_ms", beside.ttft), ("tpot_ms", beside.tpot), ("itl_ms", beside.itl)):
         assert found is not None
@@ -73,8 +73,8 @@ def test_a_run_lies_beside_its_truth(made_run: Path, mock: MockProcess) -> None:
 
 def test_what_is_issued_before_it_has_settled_is_left_out(made_run: Path, mock: MockProcess) -> None:
     """On both sides."""
-    assert lay_beside(made_run, mock.truth(10), settled_s=60.0).requests == 0
-    some = lay_beside(made_run, mock.truth(10), settled_s=0.008)
+    assert compare_with_truth(made_run, mock.truth(10), settled_s=60.0).requests == 0
+    some = compare_with_truth(made_run, mock.truth(10), settled_s=0.008)
     assert 0 < some.requests < 10
 
 

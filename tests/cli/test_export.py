@@ -160,7 +160,7 @@ def test_a_sweep_is_a_curve(made_run: Path, tmp_path: Path, capsys: pytest.Captu
     assert "mlperf-endpoints@v1.0 wants tokens counted by the model's tokenizer" in told
     assert "target_cohort: only the submitter knows" in told
     assert "r2: point.yaml: runtime_settings.runtime.model_seed: requests had no seed" in told
-    assert "model_name: 'Small' is none of the round's, which are llama3_1-8b, gpt-oss-120b" in told
+    assert "model_name: 'Small' is not a model of the round, which has llama3_1-8b, gpt-oss-120b" in told
     assert "0 of 5 are there" in told
 
 
@@ -319,7 +319,7 @@ def test_what_is_no_curve(made_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is an audit"):
         exported(a_series(tmp_path / "audit", made_run, kind=SeriesKind.AUDIT), tmp_path / "out")
     with pytest.raises(UsageError, match=r"point.concurrency: the log says 2, not 3"):
-        Disclosed(point={"concurrency": 3}).beside({"concurrency": 2})
+        Disclosed(point={"concurrency": 3}).with_common({"concurrency": 2})
     assert not (tmp_path / "out").exists()
 
 

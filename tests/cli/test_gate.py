@@ -160,7 +160,7 @@ def test_audits_of_the_run(judged: Gate, a_run: Path, rules: str, tmp_path: Path
             judged(a_run, **asked, audit=tmp_path / "audits")
     score.unlink()
     audit.write_text('{"test": "out_of_caching"}')
-    with pytest.raises(UsageError, match="'out_of_caching' is no audit; there is output_caching"):
+    with pytest.raises(UsageError, match="'out_of_caching' is not an audit; there is output_caching"):
         judged(a_run, **asked, audit=tmp_path / "audits")
     with pytest.raises(UsageError, match="the folder does not exist"):
         judged(a_run, **asked, audit=tmp_path / "nowhere")
@@ -186,7 +186,7 @@ def test_what_no_rule_asks_for(a_run: Path, made_run: Path, capsys: pytest.Captu
     """Is told: a baseline beside rules about no change would look like a comparison."""
     with pytest.raises(typer.Exit):
         gate(GateSettings(run=a_run, require=[SURE], baseline=[str(made_run)]))
-    assert capsys.readouterr().err == "note: --baseline was given, and no rule asks for it\n"
+    assert capsys.readouterr().err == "note: --baseline was given, and no rule needs it\n"
     with pytest.raises(typer.Exit):
         gate(GateSettings(run=a_run, require=["tps:delta>-3%"], baseline=[str(made_run)]))
     assert capsys.readouterr().err == ""
@@ -195,7 +195,7 @@ def test_what_no_rule_asks_for(a_run: Path, made_run: Path, capsys: pytest.Captu
 def test_the_rules_of_the_run_itself(judged: Gate, a_run: Path, made_run: Path) -> None:
     """Without others they hold; a run that has none cannot pass."""
     assert made_run.exists()
-    with pytest.raises(UsageError, match="there is nothing to judge by"):
+    with pytest.raises(UsageError, match="there are no rules: give"):
         judged(a_run)
 
 

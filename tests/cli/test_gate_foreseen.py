@@ -115,7 +115,7 @@ def test_what_is_left_out_is_not_foreseen(tmp_path: Path, capsys: pytest.Capture
         (
             ["tps:delta>-3%"],
             "validity: {min_samples: 1}",
-            "output_tps:value:delta>-3%; judge it when it is over: {} --baseline REF",
+            "output_tps:value:delta>-3%; evaluate it when it has ended: {} --baseline REF",
         ),
         (["tps:delta>-3%!warn"], "validity: {min_samples: 1}", ""),
         ([], "accuracy: [{metric: A, min: {abs: 1}}, {metric: B, min: {abs: 1}}]", "accuracy.A, accuracy.B;"),
@@ -147,8 +147,8 @@ def test_a_baseline_and_power_of_the_rules(tmp_path: Path, capsys: pytest.Captur
         Terminal(),
     )
     power, baseline = sorted(capsys.readouterr().err.splitlines(), key=len, reverse=True)
-    assert power.endswith("power; judge it when it is over: loadgen gate RUN --power SOURCE:WATTS")
-    assert baseline.endswith("baseline.tps; judge it when it is over: loadgen gate RUN")
+    assert power.endswith("power; evaluate it when it has ended: loadgen gate RUN --power SOURCE:WATTS")
+    assert baseline.endswith("baseline.tps; evaluate it when it has ended: loadgen gate RUN")
 
 
 def test_settings_of_the_body_are_one_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

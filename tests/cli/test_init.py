@@ -38,7 +38,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     """A file that is there stays what it is; a folder takes a new one; only TOML is written."""
     mine = tmp_path / "mine.toml"
     mine.write_text("# mine\n")
-    with pytest.raises(UsageError, match=r"mine\.toml is there already, and nothing is overwritten"):
+    with pytest.raises(UsageError, match=r"mine\.toml exists already, and nothing is overwritten"):
         init(mine)
     assert mine.read_text() == "# mine\n"
     (tmp_path / "folder").mkdir()
@@ -46,7 +46,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "folder" / "suite.toml").exists()
     with pytest.raises(UsageError, match="give it a name that ends in"):
         init(tmp_path / "suite.yaml")
-    with pytest.raises(UsageError, match=r"there is no folder .*nowhere; make it"):
+    with pytest.raises(UsageError, match=r"the folder .*nowhere does not exist; create it"):
         init(tmp_path / "nowhere" / "suite.toml")
 
 

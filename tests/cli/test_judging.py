@@ -76,7 +76,7 @@ def test_an_audit_of_token_counts_has_them_counted_again(a_run: Path) -> None:
     assert row.reason.startswith("the server counts ")
     without = make_report(a_run, audited).verdict
     assert without is not None
-    assert without.rows[-1].remedy == "judge with the model's tokenizer: --tokenizer NAME"
+    assert without.rows[-1].remedy == "evaluate with the model's tokenizer: --tokenizer NAME"
 
 
 def test_the_whole_report_is_by_the_definitions_of_the_rules(a_run: Path) -> None:

@@ -76,7 +76,7 @@ def test_the_phases_ask_what_they_are_for(tmp_path: Path) -> None:
     ("given", "more", "why"),
     [
         ({"requests": 7}, {}, "has 6"),
-        ({"requests": 6}, {"warmup": "1"}, "the warm-up asks 1"),
+        ({"requests": 6}, {"warmup": "1"}, "the warm-up sends 1"),
         ({}, {"warmup": "6"}, "give fewer --requests, or more prompts"),
         ({}, {"warmup": "2s"}, "--warmup: .* give a number"),
         ({"sample": 6}, {}, "--sample 6"),

@@ -138,7 +138,7 @@ def test_a_run_has_its_own_texts(loadgen: Loadgen, a_run: Path) -> None:
     target = ("--url", "http://127.0.0.1:9", "--model", "small-model")
     said = loadgen("perf", *target, "--trace", a_run, "--corpus", "corpus.txt")
     assert said.returncode == 2
-    assert "its own prompts are asked again" in said.stderr
+    assert "its own prompts are sent again" in said.stderr
 
 
 def test_what_is_not_as_it_was_asked_for_is_told() -> None:

@@ -107,7 +107,7 @@ def test_a_ruleset_defines_its_own_figures(loadgen: Loadgen) -> None:
         *("--latency-origin", "sent"),
     )
     assert run.returncode == 2
-    assert "--latency-origin: the ruleset chat defines what its figures mean" in run.stderr
+    assert "--latency-origin: the ruleset chat has its own definition" in run.stderr
 
 
 @pytest.mark.parametrize(("value", "code"), [("0", 0), ("pass", 0), ("1", 1), ("fail", 1), ("5", 5)])

@@ -103,7 +103,7 @@ def test_warnings_of_several_scenarios_are_told_once() -> None:
     )
     assert loadgen("rules", "check", "many.yaml").stdout == (
         "many.yaml: a 1: 2 scenarios, 1 warning\n"
-        "  warning: qps:value>1req/s says nothing beside qps:value>2req/s  [m/x, m/y]\n"
+        "  warning: qps:value>1req/s says nothing more than qps:value>2req/s  [m/x, m/y]\n"
     )
 
 

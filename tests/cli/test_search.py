@@ -121,11 +121,11 @@ def test_settings_that_contradict_each_other_are_refused(given: Any, said: str) 
     ("given", "said"),
     [
         ({"require": []}, "nothing is required"),
-        ({"require": ["qps>5"]}, "a share of good requests; qps:value is no such figure"),
-        ({"require": ["accuracy.x>5"]}, "accuracy.x:value is no such figure"),
-        ({"require": ["osl:p(9)<5"]}, "output_tokens:p(9) is no such figure"),
-        ({"require": ["tps_per_user:mean>5"]}, "tps_per_user:mean is no such figure"),
-        ({"require": ["good(ttft<1s):rate>5"]}, "good:rate is no such figure"),
+        ({"require": ["qps>5"]}, "a share of good requests, and qps:value is another figure"),
+        ({"require": ["accuracy.x>5"]}, "accuracy.x:value is another figure"),
+        ({"require": ["osl:p(9)<5"]}, "output_tokens:p(9) is another figure"),
+        ({"require": ["tps_per_user:mean>5"]}, "tps_per_user:mean is another figure"),
+        ({"require": ["good(ttft<1s):rate>5"]}, "good:rate is another figure"),
         ({"require": ["ttft:p(99):delta<5%"]}, "a search compares nothing with a baseline"),
         ({"require": ["ttft{a:b}:p(99)<5s"]}, "a search is about all requests"),
         ({"require": ["ttft:p(99)<5s@es99-estimate"]}, "a search proves it in its own way (docs/search.md)"),
@@ -171,14 +171,14 @@ def test_of_a_ruleset_what_is_no_bound_must_be_left_out(tmp_path: Path) -> None:
     rules = tmp_path / "rules.yaml"
     rules.write_text(RULES)
     with pytest.raises(
-        UsageError, match="qps:value is no such figure; leave it out with --skip 'qps:value>5req/s'"
+        UsageError, match="qps:value is another figure; leave it out with --skip 'qps:value>5req/s'"
     ):
         required_of([], str(rules))
     required = required_of([], str(rules), skip=["qps:value>5req/s", "shown"])
     assert [target.id for target in required.targets] == ["ttft:p(99)<1s@es99", "validity.max_error_rate"]
     # With 99 % it takes more of them than with 95 %: 0.99**459 < 1 %.
     assert fewest_samples(required) == 459
-    with pytest.raises(UsageError, match="all of it is left out"):
+    with pytest.raises(UsageError, match="all rules are left out"):
         required_of([], str(rules), skip=["target", "validity"])
 
 
@@ -372,7 +372,7 @@ def test_a_trial_says_what_its_run_says(
 ) -> None:
     """The endpoint's faults are misses, the client's are nobody's, and a few requests are no clear p99."""
     trials = Trials(axis, required_of([require], None), {}, least_s=1.0)
-    [judged] = trials.judged([ended(made_run, axis, trial, *errors)])
+    [judged] = trials.evaluated([ended(made_run, axis, trial, *errors)])
     assert judged.tried.verdict is verdict
     assert judged.why.startswith(why)
     assert (judged.tried.limit is not None) == ("overloaded" in errors)

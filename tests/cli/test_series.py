@@ -116,7 +116,7 @@ def test_an_interrupted_sweep_ends_in_order_and_says_how_to_go_on(
     sweep.send_signal(signal.SIGTERM)
     _, err = sweep.communicate(timeout=GIVE_UP_S)
     assert sweep.returncode == ExitCode.INTERRUPTED
-    assert "not complete; go on with: " in err
+    assert "not complete; to continue: " in err
     assert f"resume {folder}" in err
     assert "Traceback" not in err
 
@@ -155,7 +155,7 @@ def test_a_series_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="holds a series already"):
         new_series_folder(tmp_path / "taken", "sweep")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         new_series_folder(tmp_path / "file", "sweep")
     assert new_series_folder(tmp_path / "free", "sweep") == tmp_path / "free"
     assert is_series(tmp_path / "taken")

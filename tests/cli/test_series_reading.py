@@ -82,7 +82,7 @@ def test_a_sweep_that_is_not_complete_says_so(
     with pytest.raises(typer.Exit) as end:
         report(folder)
     assert end.value.exit_code == 4
-    assert "1 of 2 runs are done; go on with: " in capsys.readouterr().err
+    assert "1 of 2 runs are done; to continue: " in capsys.readouterr().err
     shutil.rmtree(folder / POINTS[0])
     with pytest.raises(UsageError, match="none of its runs has ended yet"):
         report(folder)

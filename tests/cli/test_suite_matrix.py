@@ -130,7 +130,7 @@ def test_a_dry_run_shows_the_matrix(
     [
         ('prompts = "none.jsonl"', "none.jsonl"),
         ('require = ["speed>9"]', "speed"),
-        ("requests = -1", "requests is said by [[models]] 2 (b)"),
+        ("requests = -1", "requests is set by [[models]] 2 (b)"),
         ('api_key_env = "NO_SUCH_KEY"', "variable NO_SUCH_KEY, which the suite names, is not set"),
     ],
 )
@@ -157,7 +157,7 @@ def test_an_environment_that_goes_before_the_file_is_told(
     monkeypatch.setenv("LOADGEN_URL", "http://other:2")
     run(RunSettings(suite=suite, dry_run=True, json=True))
     told = capsys.readouterr()
-    assert told.err == "note: LOADGEN_URL goes before the url of the file\n"
+    assert told.err == "note: LOADGEN_URL overrides the url of the file\n"
     (only,) = orjson.loads(told.out)["runs"]
     assert only["said_by"]["url"] == ["[[models]] 1 (a)", "LOADGEN_URL"]
 
@@ -185,9 +185,9 @@ def test_a_benchmark_that_is_called_like_a_task_asks_that_task() -> None:
 @pytest.mark.parametrize(
     ("benchmark", "complaint"),
     [
-        ({"prompts": "p.jsonl"}, "'gsm8k' is the name of a benchmark, and prompts asks something else"),
-        ({"input_tokens": "512"}, "and input_tokens asks something else: rename the table, or leave"),
-        ({"task": "gpqa"}, "'gsm8k' is the name of a benchmark, and task asks gpqa: rename the table"),
+        ({"prompts": "p.jsonl"}, "'gsm8k' is the name of a benchmark, and prompts has other prompts"),
+        ({"input_tokens": "512"}, "and input_tokens has other prompts: rename the table, or leave"),
+        ({"task": "gpqa"}, "'gsm8k' is the name of a benchmark, and task is gpqa: rename the table"),
     ],
 )
 def test_the_name_of_a_task_above_other_questions_is_refused(
@@ -200,5 +200,5 @@ def test_the_name_of_a_task_above_other_questions_is_refused(
 
 def test_prompts_for_every_run_contradict_a_task() -> None:
     """The message says which table asks what."""
-    with pytest.raises(UsageError, match=r"--task and --prompts contradict .*task is said by .*gsm8k"):
+    with pytest.raises(UsageError, match=r"--task and --prompts contradict .*task is set by .*gsm8k"):
         asked({"name": "gsm8k"}, prompts="p.jsonl")

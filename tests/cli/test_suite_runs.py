@@ -187,14 +187,14 @@ def test_a_run_that_fails_can_end_the_suite(
     assert ended.value.exit_code in MISSED
     told = capsys.readouterr().out
     assert "1 of 2 runs are done" in told
-    assert "go on with" in told
+    assert "to continue" in told
     monkeypatch.delenv("MOCK_KEY")
     with pytest.raises(UsageError, match="variable MOCK_KEY, which the suite names, is not set"):
         resume_series(ResumeSettings(run=folder))
     monkeypatch.setenv("MOCK_KEY", KEY)
     for more, complaint in (
         ({"header": ["X: 1"]}, "the variables that headers_env names"),
-        ({"prompts": Path("other.jsonl")}, "lay them where they were"),
+        ({"prompts": Path("other.jsonl")}, "put them where they were"),
         ({"api_key": "sk-other-key"}, "set those"),
     ):
         with pytest.raises(UsageError, match=complaint):

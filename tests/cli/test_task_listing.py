@@ -273,6 +273,6 @@ def test_a_task_twice_by_two_names(loadgen: Loadgen) -> None:
 
 def test_a_scorer_of_a_task_that_is_not_asked() -> None:
     """The message has the benchmark's own name."""
-    with pytest.raises(TaskError, match="this run asks nothing of 'mmlu_pro'"):
+    with pytest.raises(TaskError, match="this run has no task 'mmlu_pro'"):
         choose(["gsm8k"], ScoringOptions(scorers=("MMLU-Pro=official",)))
     assert parse("GPQA:subset=main").source.rows == 448

@@ -27,7 +27,9 @@ def test_the_share_is_what_the_p99_would_lose(a_run: NewRun) -> None:
     assert report.own_ms.p99 == 10
     finding = report.findings[0]
     assert (finding.code, report.validity.valid) == ("client_limited", False)
-    assert "at the p99, 10.0 of the 50.0 ms from schedule to answer are its own delay (20%" in finding.message
+    assert (
+        "at the p99, 10.0 of the 50.0 ms from schedule to answer are client overhead (20%" in finding.message
+    )
 
 
 def test_a_delay_that_does_not_reach_the_p99_is_no_share_of_it(a_run: NewRun) -> None:

@@ -16,7 +16,7 @@ from reporter.measured import measured
 from reporter.render.comparison import render
 from reporter.reporter import MetricsReporter
 from rulesets.definitions import Definitions
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.of_report import OfReport
 from rulesets.ruleset import of_expressions
 from tests.reporter.conftest import ns
@@ -130,7 +130,7 @@ def test_rules_are_decided_by_both_ends(a_run: NewRun) -> None:
     """Met at both ends is met, missed at both is missed, and between them it is unknown."""
     folder = a_doubtful_run(a_run).stops(100).ends().write()
     with measured(folder, Definitions()) as (_, evidence):
-        rows = [row for rule in DECIDED for row in judge(of_expressions([rule]), evidence).rows]
+        rows = [row for rule in DECIDED for row in evaluate(of_expressions([rule]), evidence).rows]
     assert dict(zip(DECIDED, [row.status for row in rows], strict=True)) == DECIDED
     for row in rows:
         if row.status == "INCONCLUSIVE":
@@ -143,14 +143,16 @@ def test_a_latency_is_decided_by_both_ends(a_run: NewRun) -> None:
     """The last chunk may have arrived before it was read."""
     run = late(a_doubtful_run(a_run), 10.0, last_token_low_ns=ns(60), complete=90)
     with measured(run.stops(100).ends().write(), Definitions()) as (_, evidence):
-        (row,) = judge(of_expressions(["latency:max<75ms"]), evidence).rows
+        (row,) = evaluate(of_expressions(["latency:max<75ms"]), evidence).rows
     assert row.status == "INCONCLUSIVE"
 
 
 def test_a_report_alone_has_the_bounds_too(a_run: NewRun) -> None:
     """What is known of a figure is in the report, and the verdict looks at both ends."""
     report = a_doubtful_run(a_run).stops(100).ends().report().to_dict()
-    rows = judge(of_expressions(["ttft:max<60ms", "ttft:max<80ms", "ttft:max<42ms"]), OfReport(report)).rows
+    rows = evaluate(
+        of_expressions(["ttft:max<60ms", "ttft:max<80ms", "ttft:max<42ms"]), OfReport(report)
+    ).rows
     assert [row.status for row in rows] == ["INCONCLUSIVE", "PASS", "FAIL"]
 
 
@@ -171,7 +173,7 @@ def test_the_parts_of_a_run_have_their_own_bounds(a_run: NewRun) -> None:
         ["ttft{kind:late}:max<60ms", "ttft{kind:prompt}:max<60ms", "ttft{kind:late}:max<80ms"]
     )
     with measured(run.write(), Definitions()) as (report, evidence):
-        verdicts = [judge(rules, one) for one in (evidence, OfReport(report.to_dict()))]
+        verdicts = [evaluate(rules, one) for one in (evidence, OfReport(report.to_dict()))]
     bounds = {part.value: part.bounds for part in report.breakdown["kind"]}
     assert (bounds["late"]["ttft_ms"].late, bounds["late"]["ttft_ms"].low.max) == (2, 45)
     assert bounds["prompt"] == {}
@@ -222,8 +224,8 @@ def test_validity_is_decided_by_both_ends(
     assert [one.code for one in report.findings if one.code.startswith("client_")] == [code]
     assert report.validity.valid is judged.validity.valid is (code != "client_limited")
     verdict, whole = (
-        judge(rules, OfReport(judged.to_dict())),
-        judge(replace(rules, locked=True), OfReport(locked.to_dict())),
+        evaluate(rules, OfReport(judged.to_dict())),
+        evaluate(replace(rules, locked=True), OfReport(locked.to_dict())),
     )
     in_doubt = code == "client_delay_in_doubt"
     # The delay can be what is a little too much, and nothing else: it lengthens, and by so much at most.
@@ -247,7 +249,7 @@ def test_a_user_who_accepts_the_clients_delay_accepts_that_it_is_in_doubt(a_run:
     rules = of_expressions(["ttft:p(99)<1s"])
     run = delayed(a_run(kind="constant", rate=5.0), 8.0, 60.0)
     report = run.report(judged_by=rules, on_invalid="warn")
-    assert [row.status for row in judge(rules, OfReport(report.to_dict())).rows] == ["PASS"]
+    assert [row.status for row in evaluate(rules, OfReport(report.to_dict())).rows] == ["PASS"]
 
 
 def test_a_change_is_decided_by_both_ends(a_run: NewRun) -> None:
@@ -260,7 +262,7 @@ def test_a_change_is_decided_by_both_ends(a_run: NewRun) -> None:
         "ttft:max:delta<-60%": "FAIL",
     }
     with measured(doubtful, Definitions()) as (_, run), measured(exact, Definitions()) as (_, baseline):
-        rows = [judge(of_expressions([rule]), run, baseline=[baseline]).rows[0] for rule in expected]
+        rows = [evaluate(of_expressions([rule]), run, baseline=[baseline]).rows[0] for rule in expected]
     assert dict(zip(expected, [row.status for row in rows], strict=True)) == expected
     assert rows[0].reason == "the client was too busy to tell: ttft:max changed by -25 to +16.67 %"
 
@@ -281,7 +283,7 @@ def test_a_difference_that_the_stamps_decide_is_in_doubt(a_run: NewRun) -> None:
     ttft, latency, _ = compared.rows
     (change,) = ttft.changes
     assert (compared.status, change.finding, change.fails) == ("INCONCLUSIVE", "in doubt", False)
-    assert (change.least or 0) < 0 < (change.by or 0) == change.most
+    assert (change.least or 0) < 0 < (change.by or 0) == change.greatest
     assert latency.changes[0].finding == "no significant difference"
     assert compared.reasons[0].startswith("the client was too busy to tell how ttft:mean of late differs")
     assert "in doubt: -" in render(compared)

@@ -190,7 +190,7 @@ def test_in_a_short_run_the_message_says_what_decides() -> None:
     (finding,) = findings(evidence)
     assert (finding.code, finding.severity) == ("client_late", "warning")
     assert "(13%; 10% is the limit). With fewer than 100 requests (42) the median decides" in finding.message
-    assert "there its own delay is 2%" in finding.message
+    assert "there the client overhead is 2%" in finding.message
 
 
 def test_without_a_latency_no_delay_is_compared_with_it() -> None:

@@ -301,7 +301,7 @@ def test_moments_and_stages_of_several_segments(segments: tuple[Run, Run]) -> No
     assert report.over_time[-1].in_flight == 0
     assert len(report.over_time) < 60
     assert report.steady_state is not None
-    assert report.steady_state.reason == "the run was resumed, and ramped up anew each time"
+    assert report.steady_state.reason == "the run was resumed, and ramped up again each time"
 
 
 def test_what_was_abandoned_was_in_flight_until_its_segment_ended(a_run: Callable[..., Run]) -> None:

@@ -26,12 +26,12 @@ def test_a_condition_is_a_bound_on_a_latency(written: str, made: Condition, boun
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("ttft", "'ttft' is no condition; write one like ttft<500ms"),
-        ("", "'' is no condition"),
-        ("ttft:p(99)<1s", "is no condition"),
+        ("ttft", "'ttft' is not a condition; write one like ttft<500ms"),
+        ("", "'' is not a condition"),
+        ("ttft:p(99)<1s", "is not a condition"),
         ("itl<5ms", "a request has many gaps between tokens (itl); tpot is their mean"),
-        ("tpott<5ms", "'tpott' is no latency of a request; did you mean 'tpot'?"),
-        ("qps<5", "'qps' is no latency of a request"),
+        ("tpott<5ms", "'tpott' is not a latency of a request; did you mean 'tpot'?"),
+        ("qps<5", "'qps' is not a latency of a request"),
         ("ttft>5ms", "ttft takes < or <=, not '>'"),
         ("ttft<5", "5 of what? ttft needs a unit: us, ms, s or m"),
         ("ttft<5sec", "ttft has no unit 'sec': us, ms, s or m"),

@@ -62,7 +62,7 @@ def test_a_change_is_tested() -> None:
         ({"level": "95%"}, "not '95%'"),
         ({"level": float("nan")}, "not nan"),
         ({"side": "both"}, "there is no side 'both'; choose one of upper or lower"),
-        ({"side": "lower"}, "a bound of < is held against the upper limit; write ucl"),
+        ({"side": "lower"}, "a bound of < is compared with the upper limit; write ucl"),
         ({"form": "test"}, "order_stat has no form 'test'; early_stopping has a test and an estimate"),
         ({"method": "early_stopping", "side": "upper"}, "early_stopping has no side; leave 'upper' out"),
         ({"method": "early_stopping", "form": 1}, "early stopping has no form 1"),

@@ -61,7 +61,7 @@ def targets(draw: st.DrawFn) -> Target:
     delta = quantity.kind != "count" and draw(st.booleans())
     scale = CHANGE if delta else quantity.scale_of(stat)
     unit = draw(st.sampled_from(sorted(scale.units)))
-    least, most = max(scale.least, -1e300), 0.999 if scale.most == 1 else 1e290
+    least, most = max(scale.least, -1e300), 0.999 if scale.greatest == 1 else 1e290
     value = draw(st.floats(min_value=least, max_value=most).filter(lambda value: value > scale.least))
     where = draw(st.dictionaries(WORDS, st.text(max_size=8), max_size=0 if "." in metric else 2))
     target = Target.of(
@@ -166,7 +166,7 @@ HOW = (
 )
 ALL = f"{', '.join((*METRICS, *METRIC_ALIASES))} or accuracy.NAME"
 FRACTION = "the error rate is a fraction below 1; for one in a hundred write 1% or 0.01"
-QUOTES = 'is no TAG:VALUE; put signs in quotes: {region:"a b"}'
+QUOTES = 'is not TAG:VALUE; put signs in quotes: {region:"a b"}'
 
 MISTAKES = {
     # What was written, where it goes wrong, and what is said.
@@ -220,14 +220,14 @@ MISTAKES = {
     "ttft{}:p(99)<5ms": (5, f"'{{}}' {QUOTES}"),
     "ttft{region}:p(99)<5ms": (5, f"'region' {QUOTES}"),
     "ttft{region:high,}:p(99)<5ms": (5, f"'region:high,' {QUOTES}"),
-    'ttft{region:"\\x"}:p(99)<5ms': (5, '"\\x" is no text in quotes, as JSON has it'),
+    'ttft{region:"\\x"}:p(99)<5ms': (5, '"\\x" is not a JSON string in quotes'),
     "ttft{a:b,a:c}:p(99)<5ms": (5, "the tag 'a' stands twice, and no request has two values of it"),
     'ttft{"":b}:p(99)<5ms': (5, "a tag has no name"),
     "accuracy.x{a:b}>1": (11, "accuracy.x is a score of the whole run, and of no part of it"),
     "ttft(ttft<1s):p(9)<1s": (5, "ttft takes no conditions; good does"),
     "good:fraction>0.9": (5, "good needs conditions, e.g. good(ttft<500ms,tpot<50ms)"),
     "good():fraction>0.9": (5, "good needs conditions, e.g. good(ttft<500ms,tpot<50ms)"),
-    "good(ttft<1s,tpott<1s):rate>1": (5, "'tpott' is no latency of a request; did you mean 'tpot'?"),
+    "good(ttft<1s,tpott<1s):rate>1": (5, "'tpott' is not a latency of a request; did you mean 'tpot'?"),
     "ttft:mean<5ms@es": (
         15,
         "early_stopping does not go with ttft:mean, which takes batch_means or bootstrap",
@@ -236,8 +236,8 @@ MISTAKES = {
     "failed==0@ucl": (11, "there is no proof of failed:count; leave the confidence out"),
     "ttft:p(9)<5ms@es99-tset": (15, "early stopping has no form 'tset'; did you mean 'test'?"),
     "osl:p(9)>5@es": (12, "early stopping counts what is over a bound, and > bounds from below; write lcl95"),
-    "tps>5@ucl": (7, "a bound of > is held against the lower limit; write lcl"),
-    "ttft:p(9)<1s@lcl": (14, "a bound of < is held against the upper limit; write ucl"),
+    "tps>5@ucl": (7, "a bound of > is compared with the lower limit; write lcl"),
+    "ttft:p(9)<1s@lcl": (14, "a bound of < is compared with the upper limit; write ucl"),
     "ttft:p(9)<1s@ucl95-wilson": (
         14,
         "wilson does not go with ttft:p(9), which takes order_stat, bootstrap or early_stopping",
@@ -248,12 +248,12 @@ MISTAKES = {
     "ttft:p(9)<1s@ucl5": (14, "the level is a share from 0.5 to below 1, not 0.05; 95 % is 0.95"),
     "ttft:p(9)<1s@es100": (14, "the level is a share from 0.5 to below 1, not 1.0; 95 % is 0.95"),
     "ttft:p(9)<1s@se99": (14, "there is no confidence 'se'; choose one of es, ucl, lcl or mw"),
-    "ttft:p(9)<1s@99": (14, "'99' is no confidence; write es99, ucl95, lcl95 or mw0.05"),
+    "ttft:p(9)<1s@99": (14, "'99' is not a confidence; write es99, ucl95, lcl95 or mw0.05"),
     "tps>5@mw": (7, "mann_whitney tests a change from the baseline; write :delta before the operator"),
     "tps:delta>5%@lcl": (14, "a change from the baseline is tested, and has no limit; write mw0.05"),
     "tps:delta>5%@mw0": (
         14,
-        "mw0 is no chance of a false alarm; alpha is above 0 and at most 0.5, e.g. mw0.05",
+        "mw0 is not a chance of a false alarm; alpha is above 0 and at most 0.5, e.g. mw0.05",
     ),
     "tps:delta>5%@mw5-exact": (14, "mw takes nothing after its alpha, e.g. mw0.05"),
 }

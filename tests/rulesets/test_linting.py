@@ -53,9 +53,9 @@ def test_whole_passes_are_as_many_requests_as_the_dataset_has(validity: Validity
     [
         (
             ["ttft:p(99)<1s", "ttft:p(99)<2s"],
-            "ttft:p(99)<2s says nothing beside ttft:p(99)<1s",
+            "ttft:p(99)<2s says nothing more than ttft:p(99)<1s",
         ),
-        (["completed>=5", "completed>4"], "completed:count>=5 says nothing beside completed:count>4"),
+        (["completed>=5", "completed>4"], "completed:count>=5 says nothing more than completed:count>4"),
         (["qps>1!warn", "qps>2"], "qps:value>1req/s!warn"),
         (["qps>1", "qps>2!warn"], ""),
         (["ttft:p(99)<1s", "ttft:p(95)<2s"], ""),

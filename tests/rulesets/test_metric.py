@@ -16,7 +16,7 @@ from rulesets import (
     QueryLatency,
     TargetError,
     Throughput,
-    judge,
+    evaluate,
     of_expressions,
     of_metrics,
     parse,
@@ -124,10 +124,10 @@ def test_the_verdict_asks_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a TTFT says of a measurement is what becomes of its rule."""
     run = OfReport({"ttft_ms": {"count": 9, "p99": 400.0}, "validity": {"valid": True}})
     rules = of_metrics([TTFT(500), TPOT(50)])
-    statuses = {row.id: row.status for row in judge(rules, run).rows}
+    statuses = {row.id: row.status for row in evaluate(rules, run).rows}
     assert statuses == {"ttft:p(99)<=500ms": "PASS", "tpot:p(99)<=50ms": "FAIL"}
     monkeypatch.setattr(TTFT, "is_valid", lambda *_: False)
-    assert judge(rules, run).rows[0].status == "FAIL"
+    assert evaluate(rules, run).rows[0].status == "FAIL"
 
 
 def test_the_metrics_that_a_ruleset_reports() -> None:

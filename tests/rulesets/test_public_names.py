@@ -19,7 +19,7 @@ print(*(name for name in sys.modules if name.startswith("rulesets.")))
 def test_every_public_name_is_there() -> None:
     """And nothing else: a name that is none is refused as Python does."""
     assert all(getattr(rulesets, name) is not None for name in rulesets.__all__)
-    assert rulesets.judge.__module__ == "rulesets.evaluation"
+    assert rulesets.evaluate.__module__ == "rulesets.evaluation"
     with pytest.raises(AttributeError, match="no attribute 'jugde'"):
         rulesets.jugde  # noqa: B018 (asking for it is the test)
 

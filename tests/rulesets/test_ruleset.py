@@ -121,7 +121,7 @@ MISTAKES = {
     ),
     "no name": (
         "schema: rulesets/1\nruleset: {name: , version: b}\ntargets: [qps>1]\n",
-        "gate.yaml:2: ruleset.name: is empty; text that begins with > or | must stand in quotes",
+        "gate.yaml:2: ruleset.name: is empty; text that begins with > or | needs quotes",
     ),
     "a name that is a list": (
         "schema: rulesets/1\nruleset: {name: [a], version: b}\ntargets: [qps>1]\n",
@@ -161,7 +161,7 @@ MISTAKES = {
     ),
     "a bare >": (
         HEAD + "targets:\n  - metric: qps\n    op: >\n    value: 1\n",
-        "gate.yaml:5: targets[0].op: is empty; text that begins with > or | must stand in quotes",
+        "gate.yaml:5: targets[0].op: is empty; text that begins with > or | needs quotes",
     ),
     "a bare >=": (
         HEAD + "targets:\n  - metric: qps\n    op: >=\n    value: 1\n",
@@ -327,7 +327,7 @@ def test_the_same_short_form_twice_is_a_mistake() -> None:
 
 def test_short_forms_that_exclude_each_other_are_a_mistake() -> None:
     """As they are in a file: no run could pass. A warning may stand beside anything."""
-    with pytest.raises(ExpressionError, match=r"'completed>5', column 1: can never pass beside"):
+    with pytest.raises(ExpressionError, match=r"'completed>5', column 1: can never pass together with"):
         of_expressions(["completed<3", "completed>5"])
     assert len(of_expressions(["completed<3", "completed>5!warn", "failed>5"]).targets) == 3
 
@@ -407,7 +407,7 @@ def test_every_ruleset_survives_a_log(name: str) -> None:
 def test_kept_rules_that_are_none_are_refused(wrong: dict[str, object]) -> None:
     """When they are made, not when a report is held against them."""
     kept = of_expressions(["ttft:p(99)<500ms"]).to_dict()
-    with pytest.raises(RulesetError, match="the log holds rules that are none"):
+    with pytest.raises(RulesetError, match="the log's rules cannot be read"):
         Ruleset.of_dict(kept | wrong)
 
 
@@ -418,7 +418,7 @@ def test_a_kept_target_that_is_none_is_refused(part: dict[str, object]) -> None:
     """Likewise."""
     kept = of_expressions(["ttft:p(99)<500ms"]).to_dict()
     kept["targets"] = [kept["targets"][0] | part]
-    with pytest.raises(RulesetError, match="the log holds rules that are none"):
+    with pytest.raises(RulesetError, match="the log's rules cannot be read"):
         Ruleset.of_dict(kept)
 
 

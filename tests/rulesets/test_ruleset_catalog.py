@@ -44,7 +44,7 @@ def test_what_looks_like_a_file_is_one(tmp_path: Path, monkeypatch: pytest.Monke
     assert catalog.find("rules") == Path("rules")
     assert catalog.find("chat").parent.name == "builtin"
     assert catalog.find("./chat") == Path("chat")
-    assert catalog.find("gone.yaml", beside=Path("folder")) == Path("folder/gone.yaml")
+    assert catalog.find("gone.yaml", folder=Path("folder")) == Path("folder/gone.yaml")
 
 
 @pytest.mark.parametrize(

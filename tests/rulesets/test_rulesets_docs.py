@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets import OfReport, RulesetFileError, ValidityDemand, judge, load, of_expressions
+from rulesets import OfReport, RulesetFileError, ValidityDemand, evaluate, load, of_expressions
 from rulesets.loading import read
 from rulesets.quantity import COMPARE
 from rulesets.reading.schema import schema
@@ -102,7 +102,7 @@ def test_the_documented_verdict_is_given(make_report: Callable[..., Mapping[str,
     """The JSON on the page is what a run with these figures gets."""
     report = make_report(latency_ms=1000 / 1.95, completed=500)
     said = json.loads(block("json"))
-    given = judge(of_expressions(["ttft:p(95)<800ms"]), OfReport(report)).to_dict()
+    given = evaluate(of_expressions(["ttft:p(95)<800ms"]), OfReport(report)).to_dict()
     assert given | {key: said[key] for key in ("ruleset", "version", "source")} == said
 
 

@@ -164,7 +164,7 @@ def test_what_is_missing_fails_unless_it_is_said_otherwise() -> None:
 @pytest.mark.parametrize(
     ("given", "part", "said"),
     [
-        ({"metric": "tps", "stat": "delta"}, "stat", "say delta: true beside it"),
+        ({"metric": "tps", "stat": "delta"}, "stat", "add delta: true"),
         ({"metric": "good(ttft<1s)"}, "metric", "metric good, conditions [ttft<1s]"),
     ],
 )

@@ -19,8 +19,8 @@ from rulesets import (
     ValidityDemand,
     Verdict,
     VerdictRow,
+    evaluate,
     exit_code,
-    judge,
     of_expressions,
     parse,
     unparse,
@@ -39,7 +39,7 @@ GRAVITY = {"PASS": 0, "INCONCLUSIVE": 1, "FAIL": 2, "INVALID": 3}
 
 def one_row(expression: str, report: Mapping[str, Any]) -> VerdictRow:
     """Judge a report by one short form."""
-    (row,) = judge(of_expressions([expression]), OfReport(report)).rows
+    (row,) = evaluate(of_expressions([expression]), OfReport(report)).rows
     return row
 
 
@@ -153,7 +153,7 @@ def test_a_metric_without_samples_fails(metric: str, make_report: MakeReport) ->
         conditions=[Condition("ttft", "<", 1.0, "s")] if metric == "good" else [],
     )
     report = make_report(latency_ms=None, rate=None, completed=0, failed=0, duration_s=None)
-    verdict = judge(Ruleset("r", "1", (target,)), OfReport(report))
+    verdict = evaluate(Ruleset("r", "1", (target,)), OfReport(report))
     assert verdict.status == "FAIL"
     assert verdict.rows[0].observed is None
     assert verdict.rows[0].margin is None
@@ -165,7 +165,7 @@ def test_a_metric_without_samples_fails(metric: str, make_report: MakeReport) ->
 def test_a_target_may_say_what_no_samples_mean(on_missing: str, status: str, make_report: MakeReport) -> None:
     """It does not fail then; and alone it shows nothing."""
     target = Target.of(metric="connect", stat="max", op="<", value=1, unit="s", on_missing=on_missing)
-    verdict = judge(Ruleset("r", "1", (target,)), OfReport(make_report(latency_ms=None)))
+    verdict = evaluate(Ruleset("r", "1", (target,)), OfReport(make_report(latency_ms=None)))
     assert (verdict.rows[0].status, verdict.status) == (status, "INCONCLUSIVE")
 
 
@@ -180,7 +180,7 @@ def test_a_report_without_a_metric_fails_it(make_report: MakeReport) -> None:
     report = {
         key: value for key, value in make_report().items() if key not in {"ttft_ms", "throughput", "counts"}
     }
-    verdict = judge(of_expressions(["ttft:max<1m", "qps>=0", "error<99%", "failed<=5"]), OfReport(report))
+    verdict = evaluate(of_expressions(["ttft:max<1m", "qps>=0", "error<99%", "failed<=5"]), OfReport(report))
     assert [row.status for row in verdict.rows] == ["FAIL"] * 4
 
 
@@ -189,7 +189,7 @@ def test_a_part_of_the_requests_has_no_figures(make_report: MakeReport) -> None:
     row = one_row("ttft{region:high}:max<1m", make_report())
     assert (row.status, row.target) == ("INCONCLUSIVE", "ttft{region:high}:max<1m")
     assert "region:high" in row.reason
-    assert row.remedy == "judge the run's folder, which has its log"
+    assert row.remedy == "evaluate the run's folder, which has its log"
 
 
 def test_a_bound_of_zero_has_no_margin(make_report: MakeReport) -> None:
@@ -227,7 +227,7 @@ def test_only_a_row_that_counts_fails_the_whole(
     expressions: list[str], status: str, code: int, make_report: MakeReport
 ) -> None:
     """Rows of severity warn and info fail alone."""
-    verdict = judge(of_expressions(expressions), OfReport(make_report()))
+    verdict = evaluate(of_expressions(expressions), OfReport(make_report()))
     assert (verdict.status, exit_code(verdict)) == (status, code)
 
 
@@ -235,7 +235,7 @@ def test_an_invalid_run_is_neither_passed_nor_failed(make_report: MakeReport) ->
     """What the report says against itself outranks every row, and stands in the verdict."""
     for expression in ("qps>1", "qps>99"):
         report = make_report(reasons=["the client was the limit"])
-        verdict = judge(of_expressions([expression]), OfReport(report))
+        verdict = evaluate(of_expressions([expression]), OfReport(report))
         assert (verdict.status, exit_code(verdict)) == ("INVALID", 4)
         assert verdict.reasons == ("the client was the limit",)
 
@@ -243,7 +243,7 @@ def test_an_invalid_run_is_neither_passed_nor_failed(make_report: MakeReport) ->
 def test_a_report_that_does_not_say_that_it_is_valid_is_not(make_report: MakeReport) -> None:
     """Silence about validity is not validity."""
     report = {key: value for key, value in make_report().items() if key != "validity"}
-    verdict = judge(of_expressions(["qps>1"]), OfReport(report))
+    verdict = evaluate(of_expressions(["qps>1"]), OfReport(report))
     assert verdict.status == "INVALID"
     assert verdict.reasons == ("the report does not say that the run is valid",)
 
@@ -279,7 +279,7 @@ def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
 ) -> None:
     """It outranks a missed target, and its row says what was short."""
     ruleset = replace(of_expressions(["qps>99"]), validity=validity)
-    verdict = judge(ruleset, OfReport(make_report(**figures)))
+    verdict = evaluate(ruleset, OfReport(make_report(**figures)))
     assert (verdict.status, exit_code(verdict)) == ("INVALID", 4)
     assert (verdict.rows[0].status, verdict.rows[0].reason) == ("INVALID", reason)
 
@@ -287,7 +287,7 @@ def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
 def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> None:
     """They stand before the targets under their own ids."""
     validity = ValidityDemand(max_error_rate=0.01, min_samples=99, min_duration_s=60)
-    verdict = judge(replace(of_expressions(["qps>1"]), validity=validity), OfReport(make_report()))
+    verdict = evaluate(replace(of_expressions(["qps>1"]), validity=validity), OfReport(make_report()))
     assert verdict.status == "PASS"
     assert [(row.id, row.target, row.observed, row.margin) for row in verdict.rows[:3]] == [
         ("validity.max_error_rate", "max_error_rate: 0.01", 0.01, 0.0),
@@ -299,7 +299,7 @@ def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> No
 def test_a_verdict_is_json(make_report: MakeReport) -> None:
     """The dictionary of a verdict is what JSON makes of it."""
     ruleset = Ruleset("r", "1", (parse("error<0.5%!warn"),), ValidityDemand(min_samples=1), ("SLO 7",))
-    told = judge(ruleset, OfReport(make_report())).to_dict()
+    told = evaluate(ruleset, OfReport(make_report())).to_dict()
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert told == {
         "status": "PASS",
@@ -368,8 +368,8 @@ def test_tightening_a_target_never_turns_fail_into_pass(
     """A stricter bound passes at most what the looser one passed."""
     tighter = {"<": share, "<=": share, ">": 1 + share, ">=": 1 + share}.get(target.op, 1.0)
     report = make_report(**figures)
-    loose = judge(Ruleset("r", "1", (target,)), OfReport(report))
-    tight = judge(Ruleset("r", "1", (replace(target, value=target.value * tighter),)), OfReport(report))
+    loose = evaluate(Ruleset("r", "1", (target,)), OfReport(report))
+    tight = evaluate(Ruleset("r", "1", (replace(target, value=target.value * tighter),)), OfReport(report))
     assert GRAVITY[tight.rows[0].status] >= GRAVITY[loose.rows[0].status]
     assert gravity(tight) >= gravity(loose)
 
@@ -392,7 +392,7 @@ def test_a_better_server_never_fails_what_a_worse_one_passed(
         "completed": figures["completed"] + repaired,
     }
     ruleset = Ruleset("r", "1", (target,))
-    before, after = (judge(ruleset, OfReport(make_report(**one))) for one in (figures, better))
+    before, after = (evaluate(ruleset, OfReport(make_report(**one))) for one in (figures, better))
     assert GRAVITY[after.rows[0].status] <= GRAVITY[before.rows[0].status]
 
 
@@ -404,7 +404,7 @@ def test_the_order_of_rules_does_not_matter(
     report = make_report(**figures)
     permuted = data.draw(st.permutations(rules))
     straight, mixed = (
-        judge(Ruleset("r", "1", tuple(order)), OfReport(report)) for order in (rules, permuted)
+        evaluate(Ruleset("r", "1", tuple(order)), OfReport(report)) for order in (rules, permuted)
     )
     assert mixed.status == straight.status
     assert sorted(mixed.rows, key=repr) == sorted(straight.rows, key=repr)
@@ -416,7 +416,7 @@ def test_the_whole_follows_from_its_rows(
     rules: list[Target], figures: dict[str, Any], make_report: MakeReport
 ) -> None:
     """A valid run fails exactly when a row that counts does, and every row that misses says why."""
-    verdict = judge(Ruleset("r", "1", tuple(rules)), OfReport(make_report(**figures)))
+    verdict = evaluate(Ruleset("r", "1", tuple(rules)), OfReport(make_report(**figures)))
     counting = [row.status for row in verdict.rows if row.severity == "fail"]
     assert (verdict.status == "FAIL") == ("FAIL" in counting)
     assert all((row.reason == "") == (row.status == "PASS") for row in verdict.rows)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CAPACITIES = st.builds(
     Capacity,
-    most=st.integers(0, 10**6),
+    greatest=st.integers(0, 10**6),
     chunks_s=st.floats(0, 1e9),
     over=st.none() | st.integers(1, 10**6),
     limit=st.builds(CapacityLimit, by=st.sampled_from(LimitedBy), why=st.text()),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loadgen.sessions.calibration.climb import NOT_TRIED, ClimbStep, capacity, climb
 from loadgen.sessions.calibration.ladder import Ladder
-from loadgen.sessions.calibration.truth import BesideTruth, MedianAndP99, ReportedAndTrue
+from loadgen.sessions.calibration.truth import ComparedTimes, MedianAndP99, ReportedAndTrue
 from loadgen.sessions.calibration.verdict import LimitedBy, limit
 from loadgen.sessions.calibration.work import REQUESTS, STREAMS, Step
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LADDERS = st.builds(
     Ladder,
     first=st.integers(1, 1000),
-    most=st.integers(1, 100_000),
+    greatest=st.integers(1, 100_000),
     precision=st.floats(0, 2),
 )
 WITHIN_MS = 1.0
@@ -32,7 +32,7 @@ def search(ladder: Ladder, holds: Callable[[int], bool]) -> tuple[set[int], set[
     failed: set[int] = set()
     while (load := ladder.next_load(held, failed)) is not None:
         assert load not in held | failed
-        assert 1 <= load <= ladder.most
+        assert 1 <= load <= ladder.greatest
         (held if holds(load) else failed).add(load)
     return held, failed
 
@@ -49,7 +49,7 @@ def step(
     off = ReportedAndTrue(reported=MedianAndP99(50.0, 60.0 + error_ms), true=MedianAndP99(50.0, 60.0))
     fine = ReportedAndTrue(reported=MedianAndP99(10.0, 11.0), true=MedianAndP99(10.0, 11.0))
     times = {"ttft": fine, "tpot": fine, "itl": fine, metric: off}
-    beside = BesideTruth(100, load, 64.0 * load, **times, ttft_each=None, tpot_each=None)
+    beside = ComparedTimes(100, load, 64.0 * load, **times, ttft_each=None, tpot_each=None)
     return Step(load, beside, MedianAndP99(0.1, late_ms), faults)
 
 
@@ -59,8 +59,8 @@ def test_the_search_finds_what_holds(ladder: Ladder, most: int) -> None:
     held, failed = search(ladder, lambda load: load <= most)
     best = max(held, default=0)
     assert best <= most
-    if most >= ladder.most:
-        assert best == ladder.most
+    if most >= ladder.greatest:
+        assert best == ladder.greatest
     else:
         assert min(failed) - best <= max(1, ladder.precision * best)
 
@@ -69,7 +69,7 @@ def test_the_search_finds_what_holds(ladder: Ladder, most: int) -> None:
 def test_the_search_ends_whatever_the_machine_says(ladder: Ladder, seed: st.DataObject) -> None:
     """A machine of moods gets its end too: at most a doubling, a halving and a bisection of steps."""
     held, failed = search(ladder, lambda _: seed.random() < 0.5)
-    assert len(held | failed) <= 3 * ladder.most.bit_length() + 3
+    assert len(held | failed) <= 3 * ladder.greatest.bit_length() + 3
 
 
 def test_a_doubling_is_searched_in_two_steps() -> None:
@@ -95,7 +95,7 @@ def test_a_load_gets_a_second_chance() -> None:
     steps = list(climb(STREAMS, Ladder(4, 8, 1.0), WITHIN_MS, 2, take))
     assert taken == [4, 4, 8]
     assert [tried.limit is None for tried in steps] == [False, True, True]
-    assert capacity(steps).most == 8
+    assert capacity(steps).greatest == 8
     assert capacity(steps).limit == NOT_TRIED
     assert capacity(steps).at_least
 
@@ -107,10 +107,10 @@ def test_what_the_steps_amount_to(ladder: Ladder, most: int) -> None:
         climb(REQUESTS, ladder, WITHIN_MS, 1, lambda load: step(load, error_ms=2.0 if load > most else 0.0))
     )
     found = capacity(steps)
-    assert found.most == max((one.step.load for one in steps if one.limit is None), default=0)
-    assert found.chunks_s == 64.0 * found.most
+    assert found.greatest == max((one.step.load for one in steps if one.limit is None), default=0)
+    assert found.chunks_s == 64.0 * found.greatest
     assert found.over == min((one.step.load for one in steps if one.limit), default=None)
-    assert found.at_least == (most >= ladder.most)
+    assert found.at_least == (most >= ladder.greatest)
 
 
 def test_what_held_above_what_did_not_counts_for_nothing() -> None:
@@ -121,7 +121,7 @@ def test_what_held_above_what_did_not_counts_for_nothing() -> None:
         ClimbStep(bad, limit(bad, STREAMS, WITHIN_MS)),
         ClimbStep(step(4), None),
     ]
-    assert capacity(steps).most == 1
+    assert capacity(steps).greatest == 1
     assert capacity(steps).over == 2
 
 
@@ -155,7 +155,7 @@ def test_a_run_that_the_client_limited_does_not_hold(late_ms: float) -> None:
 
 def test_nothing_to_compare_is_no_success() -> None:
     """A run without a single answer says nothing for the client."""
-    nothing = BesideTruth(0, 0.0, 0.0, None, None, None, None, None)
+    nothing = ComparedTimes(0, 0.0, 0.0, None, None, None, None, None)
     found = limit(Step(1, nothing, None, ()), STREAMS, 1.0)
     assert found is not None
     assert found.by is LimitedBy.CLIENT

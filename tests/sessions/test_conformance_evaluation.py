@@ -10,7 +10,7 @@ import pytest
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.truth import PlayedTruth
-from loadgen.sessions.conformance.evaluation import closest, judge
+from loadgen.sessions.conformance.evaluation import closest, evaluate
 from loadgen.sessions.conformance.measured import LoggedRequest
 from loadgen.sessions.conformance.row import ConformanceRow
 
@@ -62,7 +62,7 @@ def asked(*changes: dict[str, Any], count: int = 6) -> list[LoggedRequest]:
 
 def test_what_is_right_passes() -> None:
     """Six requests, all alike."""
-    judged = judge(PLAIN, asked(), truths())
+    judged = evaluate(PLAIN, asked(), truths())
     assert (judged.passed, judged.misses, judged.tokens, judged.seen) == (True, (), (16,), {"completed": 6})
     assert (judged.true.ttft, judged.true.tpot, judged.measured.ttft) == (20, 5, 20)
 
@@ -84,16 +84,16 @@ def test_what_is_right_passes() -> None:
 )
 def test_one_request_that_is_wrong_is_enough(change: dict[str, Any], miss: str) -> None:
     """And it is not asked again."""
-    judged = judge(PLAIN, asked(change), truths())
+    judged = evaluate(PLAIN, asked(change), truths())
     assert any(found.what.startswith(miss) for found in judged.misses), judged.misses
     assert not judged.late
 
 
 def test_a_request_too_few() -> None:
     """What is not in the log fails too."""
-    judged = judge(PLAIN, asked(count=5), truths())
+    judged = evaluate(PLAIN, asked(count=5), truths())
     assert [miss.what for miss in judged.misses] == ["5 requests in the log, 6 were asked"]
-    assert not judge(PLAIN, [], {}).passed
+    assert not evaluate(PLAIN, [], {}).passed
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ def test_a_request_too_few() -> None:
 )
 def test_times_have_a_tolerance(field: str, right: float, off: float, within: float) -> None:
     """It is about the median; who misses it may try again, and then the closest request counts."""
-    late = judge(PLAIN, asked(*[{field: right + off}] * 6), truths())
+    late = evaluate(PLAIN, asked(*[{field: right + off}] * 6), truths())
     assert (late.passed, late.late) == (False, True)
-    assert judge(PLAIN, asked(*[{field: right + within}] * 6), truths()).passed
-    assert judge(PLAIN, asked(*[{field: right + 50 * off}] * 2), truths()).passed
+    assert evaluate(PLAIN, asked(*[{field: right + within}] * 6), truths()).passed
+    assert evaluate(PLAIN, asked(*[{field: right + 50 * off}] * 2), truths()).passed
     most = asked(*[{field: right + off}] * 5)
-    assert judge(PLAIN, most, truths()).late
-    assert judge(PLAIN, most, truths(), closest).passed
-    assert judge(PLAIN, asked(*[{field: right + off}] * 6), truths(), closest).late
+    assert evaluate(PLAIN, most, truths()).late
+    assert evaluate(PLAIN, most, truths(), closest).passed
+    assert evaluate(PLAIN, asked(*[{field: right + off}] * 6), truths(), closest).late
 
 
 def test_failures() -> None:
@@ -122,14 +122,14 @@ def test_failures() -> None:
         f"{number}": PlayedTruth(f"{number}", "/", START_NS, done_ns=START_NS, scenario="http_429")
         for number in range(2)
     }
-    assert judge(row, asked(failed, failed, count=2), truth).misses == ()
+    assert evaluate(row, asked(failed, failed, count=2), truth).misses == ()
     for change, what in (
         ({"retry_after_s": None}, "Retry-After was read as None"),
         ({"error_message": "no"}, "the message is 'no', without 'slow down'"),
         ({"error_message": f"slow down {KEY}"}, "the message is"),
         ({"error": "http_503"}, "http_503 (slow down), not http_429"),
     ):
-        judged = judge(row, asked(failed | change, failed, count=2), truth)
+        judged = evaluate(row, asked(failed | change, failed, count=2), truth)
         assert [miss.what[: len(what)] for miss in judged.misses] == [what]
         assert not judged.late
 
@@ -139,5 +139,5 @@ def test_what_depends_on_who_comes_first_is_worth_another_try() -> None:
     reset = {"status": "failed", "error": "reset", "error_message": ""}
     for name, worth in (("closes_when_idle", True), ("stall_after_done", True), ("crlf", False)):
         row = ConformanceRow(SCENARIOS[name], "chat", "native")
-        judged = judge(row, asked(reset, count=row.requests), truths(row.requests))
+        judged = evaluate(row, asked(reset, count=row.requests), truths(row.requests))
         assert (judged.passed, judged.late) == (False, worth)

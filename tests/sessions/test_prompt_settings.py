@@ -32,8 +32,8 @@ def prepared(tmp_path: Path, *rows: Any, **said: Any) -> Prepared:
 
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"prompt_column": "a", "tag": ["b"]}, "--prompt-column and --tag: said of the rows of a file"),
-    ({"conversations": "last"}, "--conversations: said of the rows"),
+    ({"prompt_column": "a", "tag": ["b"]}, "--prompt-column and --tag: applies to the rows of a file"),
+    ({"conversations": "last"}, "--conversations: applies to the rows"),
     ({"prompts": "q", "trace": "t"}, "--prompts and --trace contradict each other"),
     ({"prompts": "q", "input_tokens": "5", "corpus": "c"}, "--input-tokens and --corpus: only for synthetic"),
     ({"trace": "t", "turns": "2"}, "--turns: a trace has its own lengths"),
@@ -44,7 +44,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"prompts": "q", "history": "recorded"}, "give --conversations all"),
     ({"prompts": "q", "tag": ["a", "a"]}, "each column once"),
     ({"only_prompt": -1}, "--only-prompt -1: must be 0 or more"),
-    ({"only_prompt": 0, "trace": "t"}, "--only-prompt: a trace asks all"),
+    ({"only_prompt": 0, "trace": "t"}, "--only-prompt: a trace sends all"),
     ({"only_prompt": 0, "order": "shuffle"}, "--only-prompt: one prompt has no order"),
     ({"ignore_eos": True}, "give --max-tokens, --output-tokens or --output-column"),
     ({"ignore_eos": True, "max_tokens": 5, "protocol": "messages"}, "--protocol messages has no such member"),

@@ -87,7 +87,7 @@ def test_json_is_no_stream() -> None:
             {"protocol": "messages", "body": "{}", "cumulative": True},
             "--body and --cumulative: --protocol messages",
         ),
-        ({"protocol": "json", "cumulative": True}, "--cumulative is about the events of a stream"),
+        ({"protocol": "json", "cumulative": True}, "--cumulative applies to the events of a stream"),
         ({"protocol": "sse", "path": "x"}, "--path 'x': write what follows the host"),
         ({"protocol": "sse", "path": "/a b"}, "--path '/a b'"),
         ({"protocol": "sse", "path": "/a\r\nX: y"}, "--path"),

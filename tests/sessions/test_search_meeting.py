@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.sessions.run.report import make_report
-from loadgen.sessions.series.search.meeting import judge
+from loadgen.sessions.series.search.meeting import evaluate
 from loadgen.sessions.series.search.requirements import required_of
 from rulesets.ruleset import of_expressions
 from tests.reporter.conftest import Run
@@ -43,7 +43,7 @@ def test_what_late_reads_can_decide_is_unclear(tmp_path: Path) -> None:
     """As it is inconclusive for a gate."""
     log = recorded(tmp_path, list(LATE_READS), 0.0, 60.0)
     report = make_report(log, None)
-    answers = {rule: judge(required_of([rule], None), report, log) for rule in LATE_READS}
+    answers = {rule: evaluate(required_of([rule], None), report, log) for rule in LATE_READS}
     assert {rule: str(status) for rule, (status, _) in answers.items()} == LATE_READS
     unclear = {rule for rule, (_, why) in answers.items() if "chunks were read late" in why}
     assert unclear == {rule for rule, status in LATE_READS.items() if status == "unclear"}
@@ -56,5 +56,5 @@ def test_what_late_reads_can_decide_is_unclear(tmp_path: Path) -> None:
 def test_so_is_what_the_client_s_own_delay_can_decide(tmp_path: Path, rule: str, expected: str) -> None:
     """8 ms of 100 ms are not too much of it, and of 60 ms they are."""
     log = recorded(tmp_path, [rule], 8.0, 60.0)
-    status, _ = judge(required_of([rule], None), make_report(log, None), log)
+    status, _ = evaluate(required_of([rule], None), make_report(log, None), log)
     assert str(status) == expected

@@ -93,7 +93,10 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ({"models": [{**A, "max-tokens": 1.5}]}, "max_tokens: must be a whole number, not '1.5'"),
         ({"models": [{**A, "max-tokens": True}]}, "max_tokens: must be a whole number, not true or false"),
         ({"models": [{**A, "max-tokens": None}]}, "max_tokens: must be a whole number, not nothing"),
-        ({"models": [{**A, "max-tokens": 8, "max_tokens": 9}]}, "max_tokens stands twice, with - and with _"),
+        (
+            {"models": [{**A, "max-tokens": 8, "max_tokens": 9}]},
+            "max_tokens is there twice, with - and with _",
+        ),
         ({"models": [{**A, "stream": "no"}]}, "stream: must be true or false, not 'no'"),
         (
             {"models": [{**A, "protocol": "chats"}]},
@@ -129,11 +132,11 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ),
         (
             {"models": [A], "gate": {"model": "m"}},
-            "[gate] model: [gate] is what runs are held against; the LLM that judges answers is confi",
+            "[gate] model: [gate] has the rules for runs; the LLM that judges answers is confi",
         ),
         (
             {"models": [A], "judge": {"engine": "vllm"}},
-            "[judge] engine: the judge is any endpoint of the OpenAI protocol: say url = ",
+            "[judge] engine: the judge is any endpoint of the OpenAI protocol: write url = ",
         ),
         ({"models": [A], "judge": {"api_key": "sk"}}, "[judge] api_key: a key does not belong into a file"),
         ({"models": [A], "judge": {"max_tokens": "many"}}, "[judge] max_tokens: must be a whole number"),
@@ -147,7 +150,7 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ),
         (
             {"models": [A], "defaults": {"max_workers": 2, "concurrency": 2}},
-            "[defaults]: max_workers and concurrency mean the same: say it once, as concurrency",
+            "[defaults]: max_workers and concurrency mean the same: give it once, as concurrency",
         ),
         ({"models": [A], "run": {"cooldown": "-1s"}}, "[run] cooldown: '-1s' is not a duration"),
         ({"models": [A], "run": {"repeat": 0}}, "[run] repeat: "),

@@ -97,7 +97,7 @@ def test_flags_are_read_as_the_command_line_reads_them(
         (["max-tokens=many"], {}, "--set max-tokens: must be a whole number, not 'many'"),
         (["stream=perhaps"], {}, "must be true or false"),
         (["requests=1", "requests=2"], {}, "said twice"),
-        (["requests=1"], {"requests": 2}, "--requests and --set requests=…: say it once"),
+        (["requests=1"], {"requests": 2}, "--requests and --set requests=…: give it once"),
         (["api-key=sk-1"], {}, "name the environment variable"),
         (["model=x"], {}, r"only \[\[models\]\]"),
     ],
@@ -119,7 +119,7 @@ def test_options_that_contradict_each_other_are_told_with_who_said_them() -> Non
         UsageError, match=r"s\.toml: a / default / open: --concurrency and --rate contradict"
     ) as told:
         entries(tables)
-    assert "concurrency is said by [defaults], rate is said by [[loads]] 1 (open)" in str(told.value)
+    assert "concurrency is set by [defaults], rate is set by [[loads]] 1 (open)" in str(told.value)
 
 
 @pytest.mark.parametrize("table", ["gate", "judge"])

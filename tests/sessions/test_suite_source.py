@@ -104,7 +104,7 @@ def test_what_is_no_suite_is_told(tmp_path: Path, name: str, text: str | bytes, 
 
 def test_a_file_that_is_not_there_can_be_made(tmp_path: Path) -> None:
     """The message says with what."""
-    with pytest.raises(UsageError, match=r"is not there; `loadgen init .*s\.toml` writes"):
+    with pytest.raises(UsageError, match=r"does not exist; `loadgen init .*s\.toml` writes"):
         read(tmp_path / "s.toml")
     (tmp_path / "d.toml").mkdir()
     with pytest.raises(UsageError, match="is not a file"):

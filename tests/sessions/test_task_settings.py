@@ -55,18 +55,18 @@ JUDGE = {"judge_url": "http://j", "judge_model": "j"}
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"samples": 3}, "--samples: said of benchmarks: give --task"),
+        ({"samples": 3}, "--samples: applies to benchmarks: give --task"),
         ({"data": Path("x"), "scorer": ["a"]}, "--data and --scorer: said of benchmarks"),
         ({"judge_url": "http://j", "judge_model": "j"}, "--judge-url: said of benchmarks"),
         ({"pass_threshold": 0.5, "judge_timeout": 1.0}, "--pass-threshold and --judge-timeout: said of"),
         ({**TASK, "prompts": "x.jsonl"}, "--task and --prompts contradict each other"),
         ({**TASK, "trace": "x.csv"}, "--task and --trace contradict each other"),
         ({**TASK, "turns": "2"}, "--task and --turns contradict each other"),
-        ({**TASK, "salt": True}, "--salt: then it is not the benchmark's question any more"),
-        ({**TASK, "ignore_eos": True, "max_tokens": 5}, "--ignore-eos: then it is not the benchmark's"),
+        ({**TASK, "salt": True}, "--salt: it would change the benchmark's questions"),
+        ({**TASK, "ignore_eos": True, "max_tokens": 5}, "--ignore-eos: it would change the benchmark's"),
         ({**TASK, "only_prompt": 7}, "--offset 7 --samples 1 asks one question"),
-        ({**TASK, "columns": MAPPED}, "--map: said of the columns of a file"),
-        ({**TASK, "tag": ["level"]}, "--tag: said of the rows of a file"),
+        ({**TASK, "columns": MAPPED}, "--map: applies to the columns of a file"),
+        ({**TASK, "tag": ["level"]}, "--tag: applies to the rows of a file"),
         ({**TASK, "samples": 0}, "--samples 0: must be 1 or more"),
         ({**TASK, "sample_order": "file"}, "--sample-order file: says which --samples are asked; give both"),
         ({"sample_order": "file"}, "--sample-order: said of benchmarks"),
@@ -126,7 +126,7 @@ def test_counts(own: str) -> None:
         ({"scorer": ["gsm8k=official"]}, TaskError, "'gsm8k'"),
         ({"eval_function": ["no_such_module:f"]}, EvalError, "the module no_such_module cannot be imported"),
         ({"columns": ["ground_truth=anser", MAPPED[0]]}, ColumnError, "did you mean 'Answer'"),
-        ({"columns": ["ground_truth"]}, UsageError, "--map ground_truth: write what it is and the column"),
+        ({"columns": ["ground_truth"]}, UsageError, "--map ground_truth: write the field and the column"),
         ({"columns": [*MAPPED, "ground_truth=x"]}, UsageError, "ground_truth was said before"),
         ({"judge_url": "ftp://j", "judge_model": "j"}, UsageError, "--judge-url ftp://j: the scheme"),
         ({"judge_url": "http://u:p@j", "judge_model": "j"}, UsageError, "send secrets with --judge-api-key"),
@@ -265,6 +265,6 @@ def test_a_system_prompt_stands_ahead_of_each_question(own: str, tmp_path: Path)
     assert [sample.system for sample in prepared.dataset.samples] == ["Be brief."] * 2
     assert prepared.dataset.tasks[0]["system_prompt"] == "Be brief."
     assert prepared.dataset.sha256 != prepare(settings(**said)).dataset.sha256
-    assert kept(prepared.given)["system_prompt"] == "Be brief."
+    assert kept(prepared.perf)["system_prompt"] == "Be brief."
     with pytest.raises(UsageError, match="--system-prompt"):
         settings(system_prompt="x")

@@ -1,4 +1,4 @@
-"""What a calibration looks like on a terminal."""
+"""A calibration as a table for the terminal."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WHO: Final = {
 
 
 def ladder(what: str, steps: Sequence[ClimbStep]) -> str:
-    """Every step of one kind of work, a line each, in the order of the loads."""
+    """Every step of one kind of work, one per line, in the order of the loads."""
     head = _HEAD.format(what, "requests/s", "chunks/s", "TTFT", "TPOT", "ITL", "mock late", "held")
-    return "\n".join([head, *(_line(tried) for tried in sorted(steps, key=lambda one: one.step.load))])
+    return "\n".join([head, *(_line(tried) for tried in sorted(steps, key=lambda tried: tried.step.load))])
 
 
 def _line(tried: ClimbStep) -> str:
@@ -33,16 +33,16 @@ def _line(tried: ClimbStep) -> str:
     step = tried.step
     return _HEAD.format(
         f"{step.load:,}",
-        f"{step.beside.requests_s:,.0f}",
-        f"{step.beside.chunks_s:,.0f}",
-        *(_error(beside) for beside in (step.beside.ttft, step.beside.tpot, step.beside.itl)),
+        f"{step.times.requests_s:,.0f}",
+        f"{step.times.chunks_s:,.0f}",
+        *(_error(times) for times in (step.times.ttft, step.times.tpot, step.times.itl)),
         "-" if step.late is None else f"{step.late.p99:.2f}",
         "yes" if tried.limit is None else f"no: {tried.limit.by}",
     )
 
 
 def progress(what: str, tried: ClimbStep) -> str:
-    """One step that has just been taken."""
+    """One step that has just ended."""
     return f"{tried.step.load:>7,} {what}: {'held' if tried.limit is None else tried.limit.why}"
 
 
@@ -59,13 +59,14 @@ def summary(calibration: Calibration) -> str:
     )
 
 
-def _capacity(found: Capacity) -> str:
-    most = f"{'at least ' if found.at_least else ''}{found.most:,}"
-    rate = f" ({found.chunks_s:,.0f} chunks/s)"
-    if found.over is None:
-        return f"{most}{rate}; {found.limit.why}"
-    return f"{most}{rate}; at {found.over:,} {_WHO[found.limit.by]} gave out: {found.limit.why}"
+def _capacity(capacity: Capacity) -> str:
+    load = f"{'at least ' if capacity.at_least else ''}{capacity.greatest:,}"
+    rate = f" ({capacity.chunks_s:,.0f} chunks/s)"
+    if capacity.over is None:
+        return f"{load}{rate}; {capacity.limit.why}"
+    limited = f"{_WHO[capacity.limit.by]} reached its limit: {capacity.limit.why}"
+    return f"{load}{rate}; at {capacity.over:,} {limited}"
 
 
-def _error(beside: ReportedAndTrue | None) -> str:
-    return "-" if beside is None else f"{beside.error.p50:+.2f} / {beside.error.p99:+.2f}"
+def _error(times: ReportedAndTrue | None) -> str:
+    return "-" if times is None else f"{times.error.p50:+.2f} / {times.error.p99:+.2f}"

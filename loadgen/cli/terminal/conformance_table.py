@@ -1,4 +1,4 @@
-"""The verdicts as a table: one line a scenario, over all of its protocols, and every row that failed."""
+"""The results of a self-test as a table: one line per scenario, and each failed row."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _TRUE: Final = Column("true", rank=5, justify="left", folds=True)
 _VERDICT: Final = Column("verdict", justify="left")
 
 
-def table(judged: Sequence[RowResult], *, width: int, color: bool) -> str:
+def table(results: Sequence[RowResult], *, width: int, color: bool) -> str:
     """All of it, as text."""
-    transports = sorted({one.row.transport for one in judged}, reverse=True)
+    transports = sorted({result.row.transport for result in results}, reverse=True)
     measured = [
         Column(transport, rank=rank, justify="left", folds=True)
         for rank, transport in enumerate(transports, start=1)
     ]
     by_scenario: dict[str, list[RowResult]] = {}
-    for one in judged:
-        by_scenario.setdefault(one.row.scenario.name, []).append(one)
+    for result in results:
+        by_scenario.setdefault(result.row.scenario.name, []).append(result)
     lines = [_line(group, transports) for group in by_scenario.values()]
     columns = [_FIRST, _ABOUT, _TRUE, *measured, _VERDICT]
-    failed = [one for one in judged if not one.passed]
+    failed = [result for result in results if not result.passed]
     return draw(
         [
             [
@@ -45,25 +45,25 @@ def table(judged: Sequence[RowResult], *, width: int, color: bool) -> str:
             ],
             [grid(columns, lines, width=width)],
             [block(text("failed", "bold red"), *map(_failure, failed))] if failed else [],
-            [summary(judged)],
+            [summary(results)],
         ],
         width=width,
         color=color,
     )
 
 
-def summary(judged: Sequence[RowResult]) -> Text:
-    """How it stands, in a sentence."""
-    failed, again = sum(not one.passed for one in judged), sum(one.tries > 1 for one in judged)
+def summary(results: Sequence[RowResult]) -> Text:
+    """How many rows pass, in a sentence."""
+    failed, again = sum(not result.passed for result in results), sum(result.tries > 1 for result in results)
     kinds = [
-        f"{len({one.row.scenario.name for one in judged})} scenarios",
-        " ".join(dict.fromkeys(one.row.protocol for one in judged)),
-        " ".join(dict.fromkeys(one.row.transport for one in judged)),
+        f"{len({result.row.scenario.name for result in results})} scenarios",
+        " ".join(dict.fromkeys(result.row.protocol for result in results)),
+        " ".join(dict.fromkeys(result.row.transport for result in results)),
     ]
     stands = (
-        text(f"{failed} of {len(judged)} rows fail", "bold red")
+        text(f"{failed} of {len(results)} rows fail", "bold red")
         if failed
-        else text(f"all {len(judged)} rows pass", "bold green")
+        else text(f"all {len(results)} rows pass", "bold green")
     )
     asked = text(f"{again} asked again for their times") if again else ""
     return sentence(stands, asked, *map(text, kinds), separator="; ")
@@ -72,10 +72,10 @@ def summary(judged: Sequence[RowResult]) -> Text:
 def _line(group: Sequence[RowResult], transports: Sequence[str]) -> list[Text]:
     scenario = group[0].row.scenario
     cells = [
-        _cell([one for one in group if one.row.transport == transport], scenario.completes)
+        _cell([result for result in group if result.row.transport == transport], scenario.completes)
         for transport in transports
     ]
-    true = _figures([one.true for one in group], _expected_tokens(group)) if scenario.completes else ""
+    true = _figures([result.true for result in group], _expected_tokens(group)) if scenario.completes else ""
     return [
         text(scenario.name),
         text(scenario.about, "dim"),
@@ -89,34 +89,37 @@ def _cell(group: Sequence[RowResult], completes: bool) -> Text:  # noqa: FBT001 
     """What one transport measured of a scenario."""
     if not group:
         return text("-", "dim")
-    style = "" if all(one.passed for one in group) else "red"
+    style = "" if all(result.passed for result in group) else "red"
     seen: Counter[str] = Counter()
-    for one in group:
-        seen.update(one.seen)
+    for result in group:
+        seen.update(result.seen)
     if completes and set(seen) == {"completed"}:
         return text(
-            _figures([one.measured for one in group], [token for one in group for token in one.tokens]), style
+            _figures(
+                [result.measured for result in group], [token for result in group for token in result.tokens]
+            ),
+            style,
         )
     return text(", ".join(seen) or "nothing", style)
 
 
 def _figures(times: Iterable[Times], tokens: Sequence[int]) -> str:
     """TTFT / TPOT and tokens."""
-    known = list(times)
-    ttft = _median(time.ttft for time in known)
-    tpot = _median(time.tpot for time in known)
+    times_of_rows = list(times)
+    ttft = _median(time.ttft for time in times_of_rows)
+    tpot = _median(time.tpot for time in times_of_rows)
     counts = sorted(set(tokens))
     count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}..{counts[-1]}" if counts else "-"
     return f"{_ms(ttft, 1)} / {_ms(tpot, 2)}, {count}"
 
 
 def _expected_tokens(group: Sequence[RowResult]) -> list[int]:
-    return [tokens for one in group if (tokens := one.row.expected.tokens) is not None]
+    return [tokens for result in group if (tokens := result.row.expected.tokens) is not None]
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    present = [value for value in values if value is not None]
+    return median(present) if present else None
 
 
 def _ms(value: float | None, digits: int) -> str:
@@ -124,14 +127,14 @@ def _ms(value: float | None, digits: int) -> str:
 
 
 def _verdict(group: Sequence[RowResult]) -> Text:
-    failed = sum(not one.passed for one in group)
+    failed = sum(not result.passed for result in group)
     if failed:
         return text(f"FAIL {failed} of {len(group)}", "bold red")
-    tries = max(one.tries for one in group)
+    tries = max(result.tries for result in group)
     return text(f"pass, {tries} tries" if tries > 1 else "pass", "green")
 
 
-def _failure(one: RowResult) -> Text:
-    more = len(one.misses) - _MOST_MISSES
-    misses = [miss.what for miss in one.misses[:_MOST_MISSES]] + [f"{more} more"] * (more > 0)
-    return text(f"{one.row}: {'; '.join(misses)}")
+def _failure(result: RowResult) -> Text:
+    more = len(result.misses) - _MOST_MISSES
+    misses = [miss.what for miss in result.misses[:_MOST_MISSES]] + [f"{more} more"] * (more > 0)
+    return text(f"{result.row}: {'; '.join(misses)}")

@@ -1,7 +1,7 @@
-"""Rows of a query as a person reads them: a table where all columns have room, else one column a line.
+"""Rows of a query for the terminal: a table where all columns fit, else one column per line.
 
-No figure is broken over two lines and no column is left out without a note. What a model or a server wrote
-goes through `clean`, so that it cannot steer a terminal.
+No figure is broken over two lines and no column is left out without a note. Text of models and servers goes
+through `clean`, so that it cannot control a terminal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 50
 """A terminal shows at most this many rows of a table."""
 MOST_RECORDS: Final = 10
-"""A terminal shows at most this many rows with one column a line, unless `-x` asks for them."""
+"""A terminal shows at most this many rows with one column per line, unless `-x` asks for them."""
 
 _GAP: Final = "  "
 _NARROWEST_TEXT: Final = 24
@@ -68,19 +68,19 @@ def lines(answer: QueryResult, *, expanded: bool = False) -> Iterator[str]:
 
 
 def show(answer: QueryResult, console: Console, *, expanded: bool | None = None) -> None:
-    """Print a table, or one column a line where a table has no room for all columns.
+    """Print a table, or one column per line where a table has no room for all columns.
 
     Args:
         answer: The rows.
         console: The terminal; its width is the room that there is.
-        expanded: True for one column a line, False for a table with the columns that there is room for, None
+        expanded: True for one column per line, False for a table with the columns that fit, None
             to choose by what fits.
     """
     columns = _columns(answer, answer.rows[:MOST_ROWS])
     fitting = _fitting(columns, console.width)
     as_records = expanded if expanded is not None else fitting < len(columns)
-    most = MOST_RECORDS if as_records and not expanded else MOST_ROWS
-    shown = min(len(answer.rows), most)
+    limit = MOST_RECORDS if as_records and not expanded else MOST_ROWS
+    shown = min(len(answer.rows), limit)
     if as_records:
         _print_records(columns, shown, console)
     else:
@@ -91,7 +91,7 @@ def show(answer: QueryResult, console: Console, *, expanded: bool | None = None)
     if as_records and expanded is None:
         notes.append(f"{len(columns)} columns do not fit side by side: --no-expanded shows those that do")
     if len(answer.rows) > shown:
-        more = f" -x shows {min(len(answer.rows), MOST_ROWS)}," if most == MOST_RECORDS else ""
+        more = f" -x shows {min(len(answer.rows), MOST_ROWS)}," if limit == MOST_RECORDS else ""
         notes.append(f"{shown} of {len(answer.rows):,} rows shown;{more} --format csv prints all")
     for note in notes:
         console.print(note, style="dim", highlight=False, markup=False)

@@ -22,7 +22,7 @@ _WIDTH: Final = 110
 
 
 def overview(book: Book) -> Iterator[str]:
-    """A line a model and scenario."""
+    """One line per model and scenario."""
     yield _title(book.name, book.version, locked=book.locked)
     places = {f"{model}/{scenario}": ruleset for (model, scenario), ruleset in book.rulesets.items()}
     width = max(map(len, places))
@@ -32,7 +32,7 @@ def overview(book: Book) -> Iterator[str]:
 
 
 def one_ruleset(ruleset: Ruleset) -> Iterator[str]:
-    """All that a ruleset says, section by section; what says nothing is left out."""
+    """All of a ruleset, section by section; empty sections are left out."""
     place = f"{ruleset.model}/{ruleset.scenario}" if ruleset.scenario else ""
     yield _title(ruleset.name, ruleset.version, place, locked=ruleset.locked)
     for name, section in _sections(ruleset).items():
@@ -68,7 +68,7 @@ def _short(ruleset: Ruleset) -> str:
 
 
 def _sections(ruleset: Ruleset) -> Mapping[str, Any]:
-    """What is told of each section; nothing where it says nothing."""
+    """The contents of each section to show; empty where it has none."""
     locked = {"locked": True} if ruleset.generation.locked else {}
     return {
         "definitions": _said(asdict(ruleset.definitions)),
@@ -87,11 +87,11 @@ def _sections(ruleset: Ruleset) -> Mapping[str, Any]:
 
 
 def _audit(audit: AuditDemand) -> str:
-    return f"{audit.name} ({shown(audit.told)})" if audit.told else audit.name
+    return f"{audit.name} ({shown(audit.parameters)})" if audit.parameters else audit.name
 
 
 def _flat(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Values with those of one of them beside the others."""
+    """The values, with those of the mapping `name` merged into them."""
     return {**{key: value for key, value in values.items() if key != name}, **values[name]}
 
 
@@ -102,7 +102,7 @@ def _sweep(sweep: Mapping[str, Any]) -> str:
 
 
 def _said(values: Mapping[str, Any], silent: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-    """What differs from saying nothing."""
+    """The values that differ from the defaults."""
     nothing = silent or {}
     return {name: value for name, value in values.items() if value not in (None, "", {}, nothing.get(name))}
 

@@ -22,7 +22,7 @@ def lines(outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int) 
     from reporter.render.accuracy import ends_in_words, value_in_words
     from reporter.render.page import Column, grid
 
-    scored = [(one, score) for one in outcomes for score in scores_of(one.report)]
+    scored = [(outcome, score) for outcome in outcomes for score in scores_of(outcome.report)]
     if not scored:
         return []
     unscored = any(score.unscored for _, score in scored)
@@ -35,14 +35,14 @@ def lines(outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int) 
         *([Column("unscored", 2)] if unscored else []),
     ]
     cells = []
-    for one, score in scored:
+    for outcome, score in scored:
         ends = ""
         if score.low is not None and score.high is not None:
             ends = ends_in_words(score.low, score.high, score.unit)
         least = ">= " if score.unscored and score.value is not None else ""
         cells.append(
             [
-                *axis_cells(one, axes),
+                *axis_cells(outcome, axes),
                 Text(score.name),
                 Text(least + value_in_words(score.value, score.unit)),
                 Text(ends),

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from rulesets.verdict import Verdict
 
 _EXACT: Final = 1000
-"""From here on a figure is shown without decimals."""
+"""A figure from this size on is shown without decimals."""
 
 
 def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False) -> str:
-    """All points under one heading, then the scores of those that have any, then what is to be known of them.
+    """All points under one heading, then the scores of those that have any, then notes on them.
 
     Args:
-        outcomes: What came of the points, at least one.
+        outcomes: The outcomes of the points, at least one.
         width: Columns of the page; figures that have no room are left out, the least important first.
         color: Whether it is for a terminal that has colours.
     """
     from loadgen.cli.terminal.score_table import lines as score_lines
 
-    axes = list(dict.fromkeys(name for one in outcomes for name in one.point.axes))
+    axes = list(dict.fromkeys(name for outcome in outcomes for name in outcome.point.axes))
     return draw(
         [
             [_figures(outcomes, axes, width)],
@@ -44,24 +44,28 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False) 
 
 
 _TELLING: Final = frozenset({"too_short"})
-"""Findings that do not make a run invalid, but without which its row would be read wrongly."""
+"""Findings that do not make a run invalid, but without which its row would be misread."""
 
 
 def _figures(outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int) -> Any:
     from reporter.sweep import figures
 
-    known = [figures(one.report) for one in outcomes]
-    kept = [one for one in _FIGURES if one[0] != _ERRORS or any(of.error_rate for of in known)]
-    results = [result(one) for one in outcomes]
+    figures_of_runs = [figures(outcome.report) for outcome in outcomes]
+    shown_figures = [
+        outcome
+        for outcome in _FIGURES
+        if outcome[0] != _ERRORS or any(of.error_rate for of in figures_of_runs)
+    ]
+    results = [result(outcome) for outcome in outcomes]
     named = [Column("result", justify="left")] if any(results) else []
-    columns = [*axis_columns(axes), *(Column(title, rank) for title, rank, _ in kept), *named]
+    columns = [*axis_columns(axes), *(Column(title, rank) for title, rank, _ in shown_figures), *named]
     cells = [
         [
-            *axis_cells(one, axes),
-            *(Text(show(of)) for _, _, show in kept),
-            *[Text(word, style=_STYLES.get(word, "")) for word in [said][: len(named)]],
+            *axis_cells(outcome, axes),
+            *(Text(show(of)) for _, _, show in shown_figures),
+            *[Text(word, style=_STYLES.get(word, "")) for word in [result_word][: len(named)]],
         ]
-        for one, of, said in zip(outcomes, known, results, strict=True)
+        for outcome, of, result_word in zip(outcomes, figures_of_runs, results, strict=True)
     ]
     return grid(columns, cells, width=width)
 
@@ -70,20 +74,20 @@ _STYLES: Final = {"missed": "bold red", "invalid": "bold yellow", "overloaded": 
 
 
 def _notes(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
-    """Why a point is invalid, or what it missed, and what else its figures do not tell: a line each."""
-    for one in outcomes:
-        for finding in one.report.findings:
+    """Why a point is invalid, what it missed, and what its figures do not show, each on one line."""
+    for outcome in outcomes:
+        for finding in outcome.report.findings:
             if finding.code in _TELLING:
-                yield f"{one.point.name}: {finding.message} {finding.remedy}"
-        validity = one.report.validity
-        yield from accepted_note(one)
-        why = (not validity.accepted and validity.reasons) or _missed(one.report.verdict)
-        if why and result(one) != "pass":
-            yield f"{one.point.name}: {result(one)}: {'; '.join(map(str, why))}"
+                yield f"{outcome.point.name}: {finding.message} {finding.remedy}"
+        validity = outcome.report.validity
+        yield from accepted_note(outcome)
+        why = (not validity.accepted and validity.reasons) or _missed(outcome.report.verdict)
+        if why and result(outcome) != "pass":
+            yield f"{outcome.point.name}: {result(outcome)}: {'; '.join(map(str, why))}"
 
 
 def accepted_note(outcome: PointOutcome) -> Iterator[str]:
-    """That a run is accepted although it is invalid, and why it is; nothing for any other."""
+    """A note on an invalid run that is accepted, with the reasons; nothing for any other run."""
     from reporter.findings.acceptance import IN_WORDS
 
     validity = outcome.report.validity
@@ -99,15 +103,15 @@ def _missed(verdict: Verdict | None) -> list[str]:
 
 
 def _number(name: str, digits: int) -> Callable[[Figures], str]:
-    def show(known: Figures) -> str:
-        value = getattr(known, name)
+    def show(figures_of_run: Figures) -> str:
+        value = getattr(figures_of_run, name)
         return NONE if value is None else f"{value:,.{0 if value >= _EXACT else digits}f}"
 
     return show
 
 
-def _error_rate(known: Figures) -> str:
-    return NONE if known.error_rate is None else f"{known.error_rate:.1%}"
+def _error_rate(figures_of_run: Figures) -> str:
+    return NONE if figures_of_run.error_rate is None else f"{figures_of_run.error_rate:.1%}"
 
 
 _ERRORS: Final = "errors"
@@ -121,4 +125,4 @@ _FIGURES: Final[tuple[tuple[str, int, Callable[[Figures], str]], ...]] = (
     ("TPOT\np99 ms", 4, _number("tpot_p99_ms", 2)),
     (_ERRORS, 0, _error_rate),
 )
-"""Heading, which goes first where the page is too narrow (0 never does), and how it is shown."""
+"""Heading, rank of removal where the page is too narrow (0: never), and format."""

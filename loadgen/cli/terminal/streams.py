@@ -1,4 +1,4 @@
-"""Standard output and standard error, whatever became of them before this program was started or later."""
+"""Standard output and standard error that may be closed, before the start or later."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, TextIO, cast
 
 
 def mend_streams() -> None:
-    """A process may be started with its output closed (`2>&-`): then it goes nowhere.
+    """Replace closed streams (`2>&-`) by ones that discard the output.
 
-    And nobody may be reading what is said on standard error any more, which changes nothing else.
+    A closed reader of standard error changes nothing else.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -21,7 +21,7 @@ def mend_streams() -> None:
 
 
 class _Heedless:
-    """A stream that does not mind when it cannot be written to."""
+    """A stream that ignores failed writes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

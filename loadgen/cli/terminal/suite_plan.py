@@ -16,16 +16,18 @@ _AXES = ("model", "benchmark", "load", "repeat")
 
 
 def as_text(title: str, entries: Sequence[MatrixRun], *, width: int, color: bool) -> str:
-    """The matrix as a table: what all runs have in common above it, what is a run's own in its row."""
-    said = [shown(entry) for entry in entries]
+    """The matrix as a table: common options above it, the other options of a run in its row."""
+    options = [shown(entry) for entry in entries]
     common = {
-        key: value for key, value in said[0].items() if all(each.get(key, ...) == value for each in said)
+        key: value
+        for key, value in options[0].items()
+        if all(each.get(key, ...) == value for each in options)
     }
     axes = [axis for axis in _AXES if axis in entries[0].axes]
     columns = [Column("run"), *(Column(axis, justify="left") for axis in axes)]
     rows = [
         [text(number), *(text(entry.axes[axis]) for axis in axes), text(_words(each, common))]
-        for number, (entry, each) in enumerate(zip(entries, said, strict=True), start=1)
+        for number, (entry, each) in enumerate(zip(entries, options, strict=True), start=1)
     ]
     own = Column("its own options", justify="left", folds=True)
     return draw(
@@ -39,8 +41,8 @@ def as_text(title: str, entries: Sequence[MatrixRun], *, width: int, color: bool
     )
 
 
-def _words(said: Mapping[str, Any], common: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {_word(value)}" for key, value in said.items() if key not in common)
+def _words(options: Mapping[str, Any], common: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {_word(value)}" for key, value in options.items() if key not in common)
 
 
 def _word(value: Any) -> str:

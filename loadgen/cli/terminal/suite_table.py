@@ -1,4 +1,4 @@
-"""A suite on the terminal: the tables, how many runs are done, and what was required."""
+"""A suite on the terminal: the tables, how many runs are done, and the requirements."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def as_text(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> str:
-    """The tables, how many runs are done, and whether what was required was met."""
+    """The tables, how many runs are done, and whether the requirements are met."""
     shown = [table(outcomes, **page()) + "\n"] if outcomes else []
     done = f"{len(outcomes)} of {len(series.points)} runs are done, in {printable(str(folder))}\n"
-    said = sentence(outcomes)
-    return "".join([*shown, done, f"{said}\n" if said else ""])
+    requirements = sentence(outcomes)
+    return "".join([*shown, done, f"{requirements}\n" if requirements else ""])

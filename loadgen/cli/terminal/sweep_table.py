@@ -39,10 +39,10 @@ def _front_and_knee(plane: Plane) -> list[str]:
     bend = knee(plane.spots)
     if bend.spot is None:
         return [*sentences, f"No knee in {plane.latency}: {bend.reason}."]
-    at = f"{plane.at(bend.spot):,.1f} {'tok/s a user' if plane.is_rate else 'ms'}"
+    value = f"{plane.at(bend.spot):,.1f} {'tok/s per user' if plane.is_rate else 'ms'}"
     return [
         *sentences,
-        f"Knee in {plane.latency}: {bend.spot.name}, {bend.spot.output_tps:,.1f} tok/s at {at}",
+        f"Knee in {plane.latency}: {bend.spot.name}, {bend.spot.output_tps:,.1f} tok/s at {value}",
     ]
 
 

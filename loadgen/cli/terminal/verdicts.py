@@ -1,4 +1,4 @@
-"""Verdicts that a command has come to: their files, the annotations of GitHub Actions, the terminal."""
+"""The verdicts of a command: their files, the annotations of GitHub Actions, the terminal."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def tell(
 
 
 def told_of(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:
-    """Tell the verdicts of a series that has just been run, those of the rules over all its runs included.
+    """Write the verdicts of a series that has just been run, including the rules over all its runs.
 
     Args:
-        folder: That of the series.
-        outcomes: What came of its runs.
-        quiet: Print none of it.
+        folder: The folder of the series.
+        outcomes: The outcomes of its runs.
+        quiet: Print nothing.
 
     Returns:
         The exit code of the rules over all runs.

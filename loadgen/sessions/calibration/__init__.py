@@ -1,1 +1,1 @@
-"""What this machine can do as a client: found on a mock endpoint, kept, and held against plans."""
+"""The capacity of this machine as a client: measured on a mock endpoint, stored, and compared with plans."""

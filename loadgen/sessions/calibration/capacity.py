@@ -1,8 +1,8 @@
-"""What was found out about a machine, and whether a plan asks for more."""
+"""The capacity of a machine, and whether a plan exceeds it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.load import Open, in_flight
@@ -19,26 +19,26 @@ class Capacity:
     """The most of one kind of work at which the times were true.
 
     Attributes:
-        most: The greatest load that held; 0 where none did.
-        chunks_s: Chunks that arrived then, a second.
-        over: The least load that did not hold; None where none was found.
+        greatest: The greatest load that held; 0 where none did.
+        chunks_s: Chunks/s that arrived at that load.
+        over: The least load that did not hold; None where all held.
         limit: What kept the next greater load from holding.
     """
 
-    most: int
+    greatest: int
     chunks_s: float
     over: int | None
     limit: CapacityLimit
 
     @property
     def at_least(self) -> bool:
-        """Whether the client may be able to do more: something else gave out, or the ladder ended."""
+        """Whether the client may do more: the mock endpoint reached its limit, or the ladder ended."""
         return self.limit.by is not LimitedBy.CLIENT
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a calibration is true of: another machine, or other processors to run on, make another one."""
+    """The machine and processors that a calibration is valid for."""
 
     host: str
     cpus: int
@@ -46,16 +46,16 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a machine can do as a client.
+    """The capacity of a machine as a client.
 
     Attributes:
-        machine: Whose it is.
+        machine: The machine.
         version: Of this program.
         made_at: When, in ISO 8601.
         workers: The worker processes that were asked for; None for as many as `perf` chooses.
         within_ms: How far a reported time was allowed to be from the true one, at p50 and p99.
-        requests_s: Requests a second, short answers.
-        streams: Streams of 100 tokens a second each, at once.
+        requests_s: Requests/s, with short answers.
+        streams: Concurrent streams of 100 tokens/s each.
     """
 
     machine: Machine
@@ -66,12 +66,16 @@ class Calibration:
     requests_s: Capacity
     streams: Capacity
 
+    def to_dict(self) -> dict[str, Any]:
+        """The calibration as JSON-able values, for `of_dict`."""
+        return {**asdict(self), "requests_s": _plain(self.requests_s), "streams": _plain(self.streams)}
+
     @classmethod
     def of_dict(cls, members: Mapping[str, Any]) -> Calibration:
-        """Take what `dataclasses.asdict` made, and JSON carried.
+        """Make a calibration of the values of `to_dict`, perhaps after JSON.
 
         Raises:
-            KeyError, TypeError, ValueError: It is something else.
+            KeyError, TypeError, ValueError: The values are not those of a calibration.
         """
         return cls(
             **{
@@ -85,32 +89,37 @@ class Calibration:
 
 
 def exceeds(calibration: Calibration, plan: Plan) -> str | None:
-    """How a plan asks for more than a machine was found to do, in a sentence; None where it does not."""
+    """How a plan exceeds the capacity of a machine, in a sentence; None where it does not."""
     load = plan.load
     asked: float | None
     if isinstance(load, Open):
         asked, capacity, unit = load.peak_rate, calibration.requests_s, "requests/s"
     else:
         asked, capacity, unit = in_flight(load, plan.count), calibration.streams, "requests in flight"
-    if asked is None or asked <= capacity.most:
+    if asked is None or asked <= capacity.greatest:
         return None
     return (
         f"the plan asks for {asked:,g} {unit}; on this machine times were found to be within "
-        f"{calibration.within_ms:g} ms of the truth up to {capacity.most:,} ({_why(capacity.limit)})"
+        f"{calibration.within_ms:g} ms of the truth up to {capacity.greatest:,} ({_why(capacity.limit)})"
     )
 
 
 def _why(limit: CapacityLimit) -> str:
-    """Who was found at the end of what they can do."""
+    """What the limit was, in words."""
     if limit.by is LimitedBy.CLIENT:
         return "the client's limit"
     return "the mock endpoint's limit" if limit.by is LimitedBy.MOCK else "more was not tried"
 
 
+def _plain(capacity: Capacity) -> dict[str, Any]:
+    plain = asdict(capacity)
+    return {"most": plain.pop("greatest"), **plain}
+
+
 def _capacity(members: Mapping[str, Any]) -> Capacity:
     limit = members["limit"]
     return Capacity(
-        most=int(members["most"]),
+        greatest=int(members["most"]),
         chunks_s=float(members["chunks_s"]),
         over=None if members["over"] is None else int(members["over"]),
         limit=CapacityLimit(LimitedBy(limit["by"]), str(limit["why"])),

@@ -1,4 +1,4 @@
-"""The whole search for one kind of work: steps up and down the ladder, until it is known what holds."""
+"""The search for the capacity of one kind of work: steps up and down the ladder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_TRIED: Final = CapacityLimit(LimitedBy.LADDER, "more was not tried")
 
 @dataclass(frozen=True, slots=True)
 class ClimbStep:
-    """A step, and what kept it from holding: None when it held."""
+    """A step, and the limit that it hit: None when it held."""
 
     step: Step
     limit: CapacityLimit | None
@@ -32,18 +32,18 @@ def climb(
     attempts: int,
     take: Callable[[int], Step],
 ) -> Iterator[ClimbStep]:
-    """Take steps until it is known what holds.
+    """Take steps until the greatest load that holds is known.
 
     Args:
         work: Of what the loads are.
         ladder: Chooses the loads.
         within_ms: How far a reported time may be from the true one.
-        attempts: So many times a load is tried before it counts as one that does not hold: every machine has
-            its moments.
+        attempts: How many times a load is tried before it counts as one that does not hold: any machine has
+            disturbances.
         take: Takes the step of a load.
 
     Yields:
-        Each step as it has been taken.
+        Each step as soon as it has ended.
     """
     held: set[int] = set()
     failed: set[int] = set()
@@ -58,14 +58,14 @@ def climb(
 
 
 def capacity(steps: Sequence[ClimbStep]) -> Capacity:
-    """What the steps of one kind of work amount to: the most that held below the least that did not."""
+    """The capacity by the steps of one kind of work: the most that held below the least that did not."""
     held = {tried.step.load for tried in steps if tried.limit is None}
     over = min((tried for tried in steps if tried.step.load not in held), key=_load, default=None)
     below = [tried for tried in steps if tried.limit is None and (over is None or _load(tried) < _load(over))]
     best = max(below, key=_load, default=None)
     return Capacity(
-        most=0 if best is None else best.step.load,
-        chunks_s=0.0 if best is None else best.step.beside.chunks_s,
+        greatest=0 if best is None else best.step.load,
+        chunks_s=0.0 if best is None else best.step.times.chunks_s,
         over=None if over is None else over.step.load,
         limit=(over.limit if over is not None else None) or NOT_TRIED,
     )

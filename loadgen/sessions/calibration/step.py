@@ -1,4 +1,4 @@
-"""One step of the ladder: a short run against a mock endpoint of its own, and what came of it."""
+"""One step of the ladder: a short run against its own mock endpoint, and its result."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _MODEL: Final = "calibration"
 
 
 _WARMUP: Final = 32
-"""Requests ahead of the others: the first ones of a process take longer."""
+"""Warm-up requests: the first ones of a process take longer."""
 
 
 def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
     """Put a load on a mock endpoint for some seconds.
 
     Args:
-        work: Of what.
-        load: How much.
+        work: The kind of work.
+        load: The load, in the unit of the work.
         seconds: How long it is measured, once it has settled.
         **settings: Further fields of `PerfSettings`.
 
     Raises:
-        KeyboardInterrupt: The user gave it up.
-        MockSetupError, SetupError: This machine cannot do it.
+        KeyboardInterrupt: The user interrupted it.
+        MockSetupError, SetupError: This machine cannot run it.
     """
     try:
         return _take(work, load, seconds, settings)
     finally:
-        # A run freezes what lives to its end, and this process lives on.
+        # A run freezes its objects until it ends, and this process lives on.
         gc.unfreeze()
 
 
 def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) -> Step:
     from loadgen.mock_endpoint.process import start_mock
-    from loadgen.sessions.calibration.truth import lateness, lay_beside
+    from loadgen.sessions.calibration.truth import compare_with_truth, lateness
     from loadgen.sessions.calibration.work import Step
     from loadgen.sessions.run.session import run
     from loadgen.sessions.scratch_folder import scratch_folder
@@ -63,8 +63,8 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
         if report.run.ended == "interrupted":
             raise KeyboardInterrupt
         truth = mock.truth()
-        beside = lay_beside(path, truth, work.settled_s)
-    return Step(load, beside, lateness(truth, work.ttft_ms, work.gap_ms), _faults(report))
+        times = compare_with_truth(path, truth, work.settled_s)
+    return Step(load, times, lateness(truth, work.ttft_ms, work.gap_ms), _faults(report))
 
 
 def _pace(work: Work) -> Mapping[str, Any]:

@@ -1,10 +1,9 @@
-"""Where a calibration is kept between runs: a file in the user's cache."""
+"""The stored calibration: a file in the user's cache."""
 
 from __future__ import annotations
 
 import os
 import platform
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,23 +28,23 @@ def calibration_file() -> Path:
 
 
 def this_machine() -> Machine:
-    """The machine as this process may use it."""
+    """This machine, with the processors that this process may use."""
     return Machine(platform.node(), usable_cpus())
 
 
 def save(calibration: Calibration) -> None:
-    """Keep a calibration in the place of the one before; it appears whole or not at all.
+    """Store a calibration in place of the previous one, atomically.
 
     Raises:
         OSError, RuntimeError: The file cannot be written, or the user has no home.
     """
     path = calibration_file()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, orjson.dumps(asdict(calibration), option=orjson.OPT_INDENT_2))
+    write_whole(path, orjson.dumps(calibration.to_dict(), option=orjson.OPT_INDENT_2))
 
 
 def saved() -> Calibration | None:
-    """The calibration of this machine; None where none is kept, or none that can be read."""
+    """The stored calibration of this machine; None where there is none, or it cannot be read."""
     try:
         calibration = Calibration.of_dict(orjson.loads(calibration_file().read_bytes()))
     except (OSError, RuntimeError, KeyError, TypeError, ValueError):
@@ -54,21 +53,19 @@ def saved() -> Calibration | None:
 
 
 def warn_beyond(plan: Plan, put: Callable[[Event], object], at_ns: int, observer: Observer = SILENT) -> None:
-    """Say that a plan asks for more than this machine was found to be able to do, where it does.
+    """Warn if a plan exceeds the capacity of this machine.
 
     Args:
-        plan: What is to be done.
+        plan: The plan.
         put: Takes the finding for the log.
         at_ns: The time, CLOCK_MONOTONIC.
-        observer: Hears it, too.
+        observer: Gets the warning too.
     """
     calibration = saved()
     message = None if calibration is None else exceeds(calibration, plan)
     if message is None:
         return
-    remedy = (
-        "put on less load, or give the client more CPU; `loadgen calibrate` finds out anew what it can do"
-    )
+    remedy = "put on less load, or give the client more CPU; `loadgen calibrate` measures its capacity again"
     put(
         Event(
             EventType.FINDING,

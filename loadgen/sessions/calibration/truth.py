@@ -1,4 +1,4 @@
-"""What was reported, beside what the mock endpoint knows to be true of the very same requests."""
+"""The reported times of requests compared with the true ones of the mock endpoint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMPARED: Final = """
     WHERE measured AND status = 'completed'
         AND issued_ns >= (SELECT start_ns FROM measured_window) + $settled_ns
 """
-# Arrivals are kept in microseconds: the last one may seem to come after the end.
+# Arrivals are stored in microseconds: the last one may seem to come after the end.
 _RATES: Final = """
     WITH settled AS (SELECT start_ns + $settled_ns AS start_ns, end_ns FROM measured_window)
     SELECT
@@ -49,7 +49,7 @@ class MedianAndP99:
 
 @dataclass(frozen=True, slots=True)
 class ReportedAndTrue:
-    """One metric as it was reported, and as it was."""
+    """One metric as reported, and its true values."""
 
     reported: MedianAndP99
     true: MedianAndP99
@@ -61,13 +61,13 @@ class ReportedAndTrue:
 
 
 @dataclass(frozen=True, slots=True)
-class BesideTruth:
-    """The times of a run beside the truth; None where no request has such a time.
+class ComparedTimes:
+    """The times of a run compared with the truth; None where no request has such a time.
 
     Attributes:
         requests: Measured requests that completed: what both sides are about.
-        requests_s: Requests that completed inside the window, a second.
-        chunks_s: Chunks that arrived inside it, a second.
+        requests_s: Requests/s that completed inside the window.
+        chunks_s: Chunks/s that arrived inside it.
         ttft: Time to first token.
         tpot: Time per output token after the first.
         itl: Time from one token chunk to the next, over all chunks of all requests.
@@ -85,48 +85,52 @@ class BesideTruth:
     tpot_each: MedianAndP99 | None
 
     def errors(self) -> Mapping[str, float]:
-        """Reported - true in ms, by what it is an error of, e.g. `TTFT p99`."""
+        """Reported - true in ms, by metric and statistic, e.g. `TTFT p99`."""
         times = {"TTFT": self.ttft, "TPOT": self.tpot, "ITL": self.itl}
         return {
             f"{name} {which}": error
-            for name, beside in times.items()
-            if beside is not None
-            for which, error in (("p50", beside.error.p50), ("p99", beside.error.p99))
+            for name, times_of_metric in times.items()
+            if times_of_metric is not None
+            for which, error in (("p50", times_of_metric.error.p50), ("p99", times_of_metric.error.p99))
         }
 
 
-def lay_beside(run: Path, truth: Iterable[Truth], settled_s: float = 0.0) -> BesideTruth:
-    """Lay a run beside the truth, request by request and in the percentiles that its report has.
+def compare_with_truth(run: Path, truth: Iterable[Truth], settled_s: float = 0.0) -> ComparedTimes:
+    """Compare a run with the truth, request by request and in the percentiles that its report has.
 
     Args:
         run: The run's folder.
-        truth: What the mock endpoint told; of other requests than the measured ones, too.
-        settled_s: What was issued in so many seconds from the start of the window is left out on both sides:
-            a closed loop starts with everything at once.
+        truth: The true times of the mock endpoint, also of requests that are not measured.
+        settled_s: Requests issued in the first seconds of the window, this many, are left out on both sides:
+            a closed loop starts with all of its requests at once.
     """
     from reporter.log.database import open_log
 
-    known = {one.request_id: one for one in truth}
+    truth_by_id = {request.request_id: request for request in truth}
     settled_ns = round(settled_s * 1e9)
     with open_log(run) as log:
         log.execute(_COMPARED, {"settled_ns": settled_ns})
         rows = [
-            (known[uuid], ttft, tpot)
+            (truth_by_id[uuid], ttft, tpot)
             for uuid, ttft, tpot in log.execute("FROM compared").fetchall()
-            if uuid in known
+            if uuid in truth_by_id
         ]
         ttft, tpot, itl = (_percentiles(log, *column) for column in _COLUMNS)
         requests_s, chunks_s = log.execute(_RATES, {"settled_ns": settled_ns}).fetchall()[0]
-    served = [one for one, _, _ in rows]
-    return BesideTruth(
+    served = [request for request, _, _ in rows]
+    return ComparedTimes(
         requests=len(rows),
         requests_s=requests_s or 0.0,
         chunks_s=chunks_s or 0.0,
-        ttft=_beside(ttft, [true_ttft_ms(one) for one in served if one.chunk_ns]),
-        tpot=_beside(tpot, [true_tpot_ms(one) for one in served if one.tokens > 1]),
-        itl=_beside(itl, [gap for one in served for gap in true_gaps_ms(one)]),
-        ttft_each=spread([abs(ttft - true_ttft_ms(one)) for one, ttft, _ in rows if ttft is not None]),
-        tpot_each=spread([abs(tpot - true_tpot_ms(one)) for one, _, tpot in rows if tpot is not None]),
+        ttft=_compared(ttft, [true_ttft_ms(request) for request in served if request.chunk_ns]),
+        tpot=_compared(tpot, [true_tpot_ms(request) for request in served if request.tokens > 1]),
+        itl=_compared(itl, [gap for request in served for gap in true_gaps_ms(request)]),
+        ttft_each=spread(
+            [abs(ttft - true_ttft_ms(request)) for request, ttft, _ in rows if ttft is not None]
+        ),
+        tpot_each=spread(
+            [abs(tpot - true_tpot_ms(request)) for request, _, tpot in rows if tpot is not None]
+        ),
     )
 
 
@@ -152,15 +156,15 @@ def lateness(truth: Iterable[Truth], ttft_ms: float, gap_ms: float) -> MedianAnd
     """How late a mock endpoint of constant pace sent its tokens: whether it kept up itself.
 
     Args:
-        truth: What it told.
-        ttft_ms: The time to first token that it was given.
-        gap_ms: The time between tokens that it was given, one token a chunk.
+        truth: Its true times.
+        ttft_ms: The time to first token that it was set to.
+        gap_ms: The time between tokens that it was set to, one token per chunk.
     """
     return spread(
         [
-            (sent_ns - one.received_ns - one.queued_ns) / _NS_PER_MS - ttft_ms - number * gap_ms
-            for one in truth
-            for number, sent_ns in enumerate(one.chunk_ns)
+            (sent_ns - request.received_ns - request.queued_ns) / _NS_PER_MS - ttft_ms - number * gap_ms
+            for request in truth
+            for number, sent_ns in enumerate(request.chunk_ns)
         ]
     )
 
@@ -182,6 +186,6 @@ def _percentiles(log: OpenLog, column: str, table: str) -> MedianAndP99 | None:
     return None if p50 is None else MedianAndP99(p50, p99)
 
 
-def _beside(reported: MedianAndP99 | None, true_ms: Sequence[float]) -> ReportedAndTrue | None:
+def _compared(reported: MedianAndP99 | None, true_ms: Sequence[float]) -> ReportedAndTrue | None:
     true = spread(true_ms)
     return None if true is None or reported is None else ReportedAndTrue(reported, true)

@@ -1,4 +1,4 @@
-"""Whether a load held, and who limited it where it did not."""
+"""Whether a load held, and what limited it where it did not."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class LimitedBy(StrEnum):
-    """Who could do no more."""
+    """What reached its limit."""
 
     CLIENT = "client"
-    """The load generator on this machine: what was to be found."""
+    """The load generator on this machine: the capacity that is searched for."""
     MOCK = "mock"
     """The mock endpoint: the client can do at least what held."""
     LADDER = "ladder"
-    """Nobody: more was not tried."""
+    """Nothing: more was not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,15 @@ class CapacityLimit:
 
 
 def limit(step: Step, work: Work, within_ms: float) -> CapacityLimit | None:
-    """What kept a load from holding; None when it held.
+    """The limit that a load hit; None when it held.
 
-    A mock endpoint that is late by more than the time between its tokens does not put on the load that it is
-    meant to. Where it is late by more than the errors may be, the machine has no time for it, and an error is
-    not held against the client: "at least" is then true in any case.
+    A mock endpoint that is late by more than the time between its tokens does not serve the load that it
+    should. Where it is late by more than the errors may be, the machine is too slow for it, and an error does
+    not count as the client's: "at least" is then true in any case.
 
     Args:
-        step: What came of the load.
-        work: What it is a load of.
+        step: The result of the load.
+        work: The kind of work.
         within_ms: How far a reported time may be from the true one.
     """
     late_ms = step.late.p99 if step.late is not None else 0.0
@@ -47,7 +47,7 @@ def limit(step: Step, work: Work, within_ms: float) -> CapacityLimit | None:
         return CapacityLimit(LimitedBy.MOCK, late)
     if step.faults:
         return CapacityLimit(LimitedBy.CLIENT, step.faults[0].rstrip("."))
-    errors = step.beside.errors()
+    errors = step.times.errors()
     if not errors:
         return CapacityLimit(LimitedBy.CLIENT, "no request came through to be compared")
     name = max(errors, key=lambda name: abs(errors[name]))

@@ -1,4 +1,4 @@
-"""The kinds of work that a machine is calibrated with, and what came of one load of them."""
+"""The kinds of work that a machine is calibrated with, and the result of one load."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from loadgen.sessions.calibration.truth import BesideTruth, MedianAndP99
+    from loadgen.sessions.calibration.truth import ComparedTimes, MedianAndP99
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A kind of work, of which a step takes a certain load.
+    """A kind of work, with a load per step.
 
     Requests arrive at random (Poisson), streams as well: a closed loop would start with all of them at once,
     and a short run would be about little else than that.
 
     Attributes:
         name: What the load counts.
-        at_once: Whether it counts requests in flight, on average; else requests a second.
+        at_once: Whether it counts requests in flight, on average; else requests/s.
         ttft_ms: The time to first token that the mock endpoint keeps.
         gap_ms: Its time between tokens.
-        tokens: Its tokens a reply, one a chunk.
+        tokens: Its tokens per reply, one per chunk.
         settled_s: How long it takes until connections are open, and as many requests end as begin.
     """
 
@@ -33,7 +33,7 @@ class Work:
     settled_s: float
 
     def rate(self, load: int) -> float:
-        """The requests a second that amount to a load."""
+        """The requests/s of a load."""
         answer_s = (self.ttft_ms + self.gap_ms * (self.tokens - 1)) / 1e3
         return load / answer_s if self.at_once else float(load)
 
@@ -42,21 +42,21 @@ REQUESTS: Final = Work("requests/s", at_once=False, ttft_ms=50.0, gap_ms=10.0, t
 """Short answers."""
 
 STREAMS: Final = Work("streams", at_once=True, ttft_ms=50.0, gap_ms=10.0, tokens=64, settled_s=0.8)
-"""Streams of 100 tokens a second each."""
+"""Streams of 100 tokens/s each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What came of one load.
+    """The result of one load.
 
     Attributes:
         load: How much of the work was put on.
-        beside: The reported times beside the true ones, once it had settled.
+        times: The reported and the true times, once it had settled.
         late: How late the mock endpoint was with its tokens.
-        faults: Why the run cannot stand for the server, in sentences; empty for a sound one.
+        faults: Why the run does not represent the server, in sentences; empty if it does.
     """
 
     load: int
-    beside: BesideTruth
+    times: ComparedTimes
     late: MedianAndP99 | None
     faults: tuple[str, ...]

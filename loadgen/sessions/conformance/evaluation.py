@@ -1,4 +1,4 @@
-"""One row judged: what the client logged, beside what the server did."""
+"""The result of one row: the client's log compared with what the server did."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Times(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """What is wrong, and whether it is only a time: that may have been the machine's doing."""
+    """A difference, and whether it is only a time: that may be caused by a busy machine."""
 
     what: str
     only_time: bool = False
@@ -45,15 +45,15 @@ class Miss(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """One row, judged.
+    """One row, evaluated.
 
     Attributes:
         true: The median times, by the server.
         measured: The median times, by the client.
-        seen: How often the client saw what.
+        seen: The outcomes that the client saw, with their counts.
         tokens: How many tokens the requests had, all that occurred.
-        misses: What is wrong; nothing in a row that passes.
-        tries: How often it was asked: again where it had missed in time alone.
+        misses: The differences; empty in a row that passes.
+        tries: How often it was tried: again where only times were off.
     """
 
     row: ConformanceRow
@@ -66,12 +66,12 @@ class RowResult:
 
     @property
     def passed(self) -> bool:
-        """Whether everything is right."""
+        """Whether there is no difference."""
         return not self.misses
 
     @property
     def late(self) -> bool:
-        """Whether times are all that is wrong."""
+        """Whether only times are off."""
         return bool(self.misses) and all(miss.only_time for miss in self.misses)
 
 
@@ -80,34 +80,34 @@ def closest(errors: Sequence[float]) -> float:
     return min(errors, key=abs)
 
 
-def judge(
+def evaluate(
     row: ConformanceRow,
     asked: Sequence[LoggedRequest],
     truth: Mapping[str | None, Truth],
     typical: Callable[[Sequence[float]], float] = median,
 ) -> RowResult:
-    """Hold what was logged of a row against what the server did.
+    """Compare the log of a row with what the server did.
 
     Args:
-        row: What was asked.
+        row: The row.
         asked: Its requests.
-        truth: What the server told of each request.
+        truth: The server's record of each request.
         typical: Which of the errors of a time, over the requests, is the row's.
     """
     expected = row.expected
-    true = [_true(expected, one, truth.get(one.sample_uuid)) for one in asked]
-    measured = [_measured(one) for one in asked]
+    true = [_true(expected, request, truth.get(request.sample_uuid)) for request in asked]
+    measured = [_measured(request) for request in asked]
     misses = [
         *_count(row, asked),
-        *dict.fromkeys(miss for one in asked for miss in _facts(row, expected, one)),
+        *dict.fromkeys(miss for request in asked for miss in _facts(row, expected, request)),
         *(_times(row, true, measured, typical) if row.scenario.completes else ()),
     ]
     return RowResult(
         row,
         _medians(true),
         _medians(measured),
-        Counter(one.seen for one in asked),
-        tuple(sorted({one.output_tokens for one in asked if one.output_tokens is not None})),
+        Counter(request.seen for request in asked),
+        tuple(sorted({request.output_tokens for request in asked if request.output_tokens is not None})),
         tuple(misses),
     )
 
@@ -117,38 +117,38 @@ def _count(row: ConformanceRow, asked: Sequence[LoggedRequest]) -> Iterable[Miss
         yield Miss(f"{len(asked)} requests in the log, {row.requests} were asked")
 
 
-def _facts(row: ConformanceRow, expected: Expectation, one: LoggedRequest) -> Iterable[Miss]:
-    """What is wrong of a request, its times apart."""
-    yield from map(Miss, one.unlawful)
-    if one.seen not in expected.sees:
-        said = f" ({_short(one.error_message)})" if one.error_message else ""
-        yield Miss(f"{one.seen}{said}, not {' or '.join(expected.sees)}", row.scenario.races)
+def _facts(row: ConformanceRow, expected: Expectation, request: LoggedRequest) -> Iterable[Miss]:
+    """The differences of a request, except in times."""
+    yield from map(Miss, request.unlawful)
+    if request.seen not in expected.sees:
+        details = f" ({_short(request.error_message)})" if request.error_message else ""
+        yield Miss(f"{request.seen}{details}, not {' or '.join(expected.sees)}", row.scenario.races)
         return
-    if one.seen == COMPLETED:
+    if request.seen == COMPLETED:
         yield from _differences(
-            ("streamed", one.streamed, expected.streamed),
-            ("tokens", one.output_tokens, expected.tokens),
-            ("token source", one.token_source, expected.token_source),
+            ("streamed", request.streamed, expected.streamed),
+            ("tokens", request.output_tokens, expected.tokens),
+            ("token source", request.token_source, expected.token_source),
         )
     else:
-        yield from _failed(row, one)
-    if one.seen == expected.sees[0]:
+        yield from _failed(row, request)
+    if request.seen == expected.sees[0]:
         yield from _differences(
-            ("chunks", one.chunks or 0, expected.chunks),
-            ("silent chunks", one.silent_chunks or 0, expected.silent_chunks),
-            ("output", one.output, expected.output),
-            ("reasoning", one.reasoning, expected.reasoning),
-            ("tool call", one.arguments, expected.arguments),
+            ("chunks", request.chunks or 0, expected.chunks),
+            ("silent chunks", request.silent_chunks or 0, expected.silent_chunks),
+            ("output", request.output, expected.output),
+            ("reasoning", request.reasoning, expected.reasoning),
+            ("tool call", request.arguments, expected.arguments),
             only_time=row.scenario.races or expected.depends,
         )
 
 
-def _failed(row: ConformanceRow, one: LoggedRequest) -> Iterable[Miss]:
-    message, retry = one.error_message or "", row.scenario.retry_after_s
+def _failed(row: ConformanceRow, request: LoggedRequest) -> Iterable[Miss]:
+    message, retry = request.error_message or "", row.scenario.retry_after_s
     if row.scenario.message not in message or KEY in message:
         yield Miss(f"the message is {_short(message)!r}, without {row.scenario.message!r}")
-    if retry is not None and not (one.retry_after_s and retry[0] <= one.retry_after_s <= retry[1]):
-        yield Miss(f"Retry-After was read as {one.retry_after_s}")
+    if retry is not None and not (request.retry_after_s and retry[0] <= request.retry_after_s <= retry[1]):
+        yield Miss(f"Retry-After was read as {request.retry_after_s}")
 
 
 def _differences(*triples: tuple[str, object, object], only_time: bool = False) -> Iterable[Miss]:
@@ -168,24 +168,24 @@ def _times(
     tolerance["tpot"] = 2 * TOLERANCE_MS / max(1, (row.expected.tokens or 0) - 1)
     for field in Times._fields:
         pairs = [
-            (getattr(found, field), getattr(right, field))
-            for found, right in zip(measured, true, strict=True)
+            (getattr(reported, field), getattr(right, field))
+            for reported, right in zip(measured, true, strict=True)
         ]
-        if any((found is None) != (right is None) for found, right in pairs):
-            missing = sum(found is None for found, _ in pairs)
+        if any((reported is None) != (right is None) for reported, right in pairs):
+            missing = sum(reported is None for reported, _ in pairs)
             yield Miss(f"{field}: {missing} of {len(pairs)} requests have none", row.scenario.races)
-        elif both := [found - right for found, right in pairs if found is not None]:
+        elif both := [reported - right for reported, right in pairs if reported is not None]:
             error = typical(both)
             if abs(error) > tolerance[field]:
                 yield Miss(f"{field}: {error:+.2f} ms from the truth", only_time=True)
 
 
-def _true(expected: Expectation, one: LoggedRequest, truth: Truth | None) -> Times:
-    """The times of a request by the server; of one that never came to it there are none."""
+def _true(expected: Expectation, request: LoggedRequest, truth: Truth | None) -> Times:
+    """The times of a request by the server; empty for one that never reached it."""
     if truth is None:
         return Times()
     sent = [(at_ns - truth.received_ns) / _NS_PER_MS for at_ns in truth.chunk_ns]
-    completed = one.seen == COMPLETED and COMPLETED in expected.sees
+    completed = request.seen == COMPLETED and COMPLETED in expected.sees
     return Times(
         ttft=sent[0] if sent else None,
         ttfo=_at(sent, expected.first_output),
@@ -202,10 +202,12 @@ def _at(sent: Sequence[float], place: int | None) -> float | None:
     return None if place is None or place >= len(sent) else sent[place]
 
 
-def _measured(one: LoggedRequest) -> Times:
-    """The times of a request by the client. A failure has no TPOT: it is not known how many tokens it had."""
-    tpot_ms = one.tpot_ms if one.seen == COMPLETED else None
-    return Times(one.ttft_ms, one.ttfo_ms, one.ttfv_ms, tpot_ms, one.last_token_ms, one.answer_ms)
+def _measured(request: LoggedRequest) -> Times:
+    """The times of a request by the client. A failure has no TPOT: its number of tokens is unknown."""
+    tpot_ms = request.tpot_ms if request.seen == COMPLETED else None
+    return Times(
+        request.ttft_ms, request.ttfo_ms, request.ttfv_ms, tpot_ms, request.last_token_ms, request.answer_ms
+    )
 
 
 def _medians(times: Sequence[Times]) -> Times:

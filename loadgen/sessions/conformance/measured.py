@@ -1,4 +1,4 @@
-"""What the client has logged, as the reporter's views show it."""
+"""The client's log, as the reporter's views show it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LoggedRequest:
         prompt_id: The number of its row.
         status: `completed`, `failed`, ….
         answer_ms: To the end of the response.
-        retry_after_s: What the server said of when to come back.
+        retry_after_s: The server's Retry-After.
         unlawful: Laws of the log that it breaks.
     """
 
@@ -65,7 +65,7 @@ class LoggedRequest:
 
     @property
     def seen(self) -> str:
-        """What the client says that it saw: `completed`, or a failure's name."""
+        """The outcome that the client saw: `completed`, or a failure's name."""
         return self.error or self.status
 
 
@@ -85,21 +85,23 @@ def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
         events = list(_rows(log, _EVENTS))
         for sentence, uuid in _out_of_order(events):
             unlawful[uuid].add(sentence)
-        told = {row["sample_uuid"]: orjson.loads(row["data"]) for row in events if row["type"] == "ERROR"}
-        found: dict[int, list[LoggedRequest]] = defaultdict(list)
+        error_data = {
+            row["sample_uuid"]: orjson.loads(row["data"]) for row in events if row["type"] == "ERROR"
+        }
+        requests: dict[int, list[LoggedRequest]] = defaultdict(list)
         for row in _rows(log, _SAMPLES):
             uuid = row["sample_uuid"]
             text = texts.get(uuid, {})
-            one = LoggedRequest(
+            request = LoggedRequest(
                 **row,
                 output=text.get("output") or "",
                 reasoning=text.get("reasoning"),
                 arguments=_arguments(text.get("tool_calls")),
-                retry_after_s=told.get(uuid, {}).get("retry_after_s"),
+                retry_after_s=error_data.get(uuid, {}).get("retry_after_s"),
                 unlawful=tuple(sorted(unlawful[uuid])),
             )
-            found[one.prompt_id].append(one)
-    return found
+            requests[request.prompt_id].append(request)
+    return requests
 
 
 def _rows(log: OpenLog, sql: str) -> list[dict[str, Any]]:

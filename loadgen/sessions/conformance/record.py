@@ -8,19 +8,19 @@ if TYPE_CHECKING:
     from loadgen.sessions.conformance.evaluation import RowResult
 
 
-def record(one: RowResult) -> dict[str, object]:
+def record(result: RowResult) -> dict[str, object]:
     """A row as JSON has it."""
     return {
-        "scenario": one.row.scenario.name,
-        "protocol": one.row.protocol,
-        "transport": one.row.transport,
-        "passed": one.passed,
-        "tries": one.tries,
-        "expected": one.row.expected.sees,
-        "seen": one.seen,
-        "true_ms": one.true._asdict(),
-        "measured_ms": one.measured._asdict(),
-        "expected_tokens": one.row.expected.tokens,
-        "tokens": one.tokens,
-        "misses": [miss.what for miss in one.misses],
+        "scenario": result.row.scenario.name,
+        "protocol": result.row.protocol,
+        "transport": result.row.transport,
+        "passed": result.passed,
+        "tries": result.tries,
+        "expected": result.row.expected.sees,
+        "seen": result.seen,
+        "true_ms": result.true._asdict(),
+        "measured_ms": result.measured._asdict(),
+        "expected_tokens": result.row.expected.tokens,
+        "tokens": result.tokens,
+        "misses": [miss.what for miss in result.misses],
     }

@@ -1,4 +1,4 @@
-"""What is tried: a scenario, in a protocol, over a transport."""
+"""A row of the self-test: a scenario, in a protocol, over a transport."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ConformanceRow:
 
     @property
     def requests(self) -> int:
-        """How many are asked: what goes below the protocol is tried enough with OpenAI's."""
+        """The number of requests: fewer where OpenAI's protocol already covers the layers below."""
         return min(self.scenario.requests, _MOST if self.protocol in OPENAI else _MOST_ELSEWHERE)
 
     @property
@@ -46,7 +46,7 @@ class ConformanceRow:
 def rows(
     names: Sequence[str], protocols: Sequence[str] | None, transports: Sequence[str]
 ) -> list[ConformanceRow]:
-    """What is to be tried.
+    """The rows to try.
 
     Args:
         names: Of scenarios; none for all but those whose second response only `make chaos`, which knows
@@ -70,7 +70,7 @@ def rows(
                 f"--only {name}: no such scenario{did_you_mean(name, SCENARIOS)}; "
                 "`loadgen list scenarios` has all of them"
             )
-    found = [
+    chosen = [
         ConformanceRow(scenario, protocol, transport)
         for scenario in SCENARIOS.values()
         if scenario.name in names or not (names or scenario.unasked)
@@ -78,6 +78,6 @@ def rows(
         if protocol in scenario.protocols
         for transport in transports
     ]
-    if not found:
+    if not chosen:
         raise UsageError(f"{', '.join(names)}: not for {', '.join(protocols)}; choose another --protocol")
-    return found
+    return chosen

@@ -1,4 +1,4 @@
-"""The whole trial: a server, the client on all of its scenarios, and the judgement."""
+"""The self-test: a server, the client on all of its scenarios, and the evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import orjson
 
 from loadgen.driver.client.protocols import codec_of
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.sessions.conformance.evaluation import closest, judge
+from loadgen.sessions.conformance.evaluation import closest, evaluate
 from loadgen.sessions.conformance.measured import read
 from loadgen.sessions.conformance.requests import ask
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from loadgen.sessions.conformance.row import ConformanceRow
 
 AT_ONCE: Final = 24
-"""How many rows are tried at a time."""
+"""How many rows are tried concurrently."""
 
 CALM: Final = (2, 1, 1, 1)
-"""How many rows are tried at a time in each repetition of those whose times were off."""
+"""How many rows are tried concurrently in each repetition of those whose times were off."""
 
 _TABLE_TIMEOUT_S: Final = 10.0
 
@@ -44,14 +44,14 @@ def try_all(
     make_codec: MakeCodec = codec_of,
     at_once: int = AT_ONCE,
 ) -> list[RowResult]:
-    """Try rows; one that missed only in time is asked again, up to four times, with less going on.
+    """Try rows; repeat those whose times alone are off, up to four times, with less concurrency.
 
-    Then that request counts which is closest to the truth.
+    In a repetition the request that is closest to the truth counts.
 
     Args:
         rows: What to try.
         folder: Where the logs go.
-        done: Called when a row has been asked.
+        done: Called when a row has been tried.
         make_codec: Makes the codec of a protocol.
         at_once: How many rows are tried at a time.
 
@@ -62,12 +62,15 @@ def try_all(
     folder.mkdir(parents=True, exist_ok=True)
     with start_mock(scenario="plain", truth=folder / "truth.jsonl") as mock:
         asking = partial(ask, bases=bases(mock), done=done, make_codec=make_codec)
-        found = {one.row: one for one in _attempt(rows, mock, folder / "1", partial(asking, at_once=at_once))}
+        results = {
+            result.row: result
+            for result in _attempt(rows, mock, folder / "1", partial(asking, at_once=at_once))
+        }
         for number, calm in enumerate(CALM, start=2):
-            if late := [one.row for one in found.values() if one.late]:
+            if late := [result.row for result in results.values() if result.late]:
                 again = _attempt(late, mock, folder / str(number), partial(asking, at_once=calm), closest)
-                found |= {one.row: replace(one, tries=number) for one in again}
-    return list(found.values())
+                results |= {result.row: replace(result, tries=number) for result in again}
+    return list(results.values())
 
 
 def _attempt(
@@ -80,12 +83,12 @@ def _attempt(
     folder.mkdir()
     asking(rows, folder)
     asked = read(folder)
-    truth = {one.request_id: one for one in mock.truth()}
-    return [judge(row, asked.get(number, ()), truth, typical) for number, row in enumerate(rows)]
+    truth = {request.request_id: request for request in mock.truth()}
+    return [evaluate(row, asked.get(number, ()), truth, typical) for number, row in enumerate(rows)]
 
 
 def bases(mock: MockProcess) -> Mapping[str, str]:
-    """What the server is met at for each scenario, without a path."""
+    """The server's base URL of each scenario, without a path."""
     parts = urlsplit(mock.url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=_TABLE_TIMEOUT_S)
     with closing(connection):

@@ -1,7 +1,7 @@
-"""Files that are written together, and never over what somebody else wrote.
+"""Files that are written together, and never over files of others.
 
-`export.json` beside them says what was exported, what it lacks, and the checksum of each file: by it a later
-export knows its own files, and takes those away that it has no more.
+`export.json` next to them says what was exported, what it lacks, and the checksum of each file: by it a later
+export recognizes its own files, and removes those that it no longer has.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What an export comes to.
+    """The files of an export.
 
     Attributes:
         files: The content of each file, by its path in the folder.
         about: What was exported, as JSON.
-        missing: What a submission needs besides, a sentence each.
-        invalid: Why the run, or one of them, cannot stand for the server.
+        missing: What a submission needs in addition, a sentence each.
+        invalid: Why the run, or one of them, does not represent the server.
     """
 
     files: Mapping[str, bytes]
@@ -39,7 +39,7 @@ class Bundle:
     invalid: Sequence[str] = ()
 
     def manifest(self) -> dict[str, Any]:
-        """What `export.json` has."""
+        """The content of `export.json`."""
         return {
             "schema_version": SCHEMA_VERSION,
             **self.about,
@@ -53,12 +53,12 @@ def lay(folder: Path, bundle: Bundle, *, force: bool) -> None:
     """Write a bundle.
 
     Args:
-        folder: Where; it is made.
-        bundle: What.
-        force: Write over whatever lies there.
+        folder: The folder; it is created.
+        bundle: The files.
+        force: Overwrite files of others too.
 
     Raises:
-        UsageError: Something lies there that no export of ours wrote, or that was changed since.
+        UsageError: The folder has a file that no export wrote, or that was changed since.
         SetupError: It cannot be written.
     """
     import orjson
@@ -72,7 +72,7 @@ def lay(folder: Path, bundle: Bundle, *, force: bool) -> None:
     for name, content in bundle.files.items():
         _write(folder / name, content)
     for name in gone:
-        # With `force`, too: what was changed since is no export's any more, and stays.
+        # With `force` too: a file that was changed since is not the export's any more, and stays.
         if _checksum((folder / name).read_bytes()) == before[name]:
             (folder / name).unlink()
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
@@ -87,15 +87,15 @@ def _written_before(folder: Path, *, force: bool) -> Mapping[str, str]:
     if not path.exists():
         return {}
     try:
-        told = orjson.loads(path.read_bytes())
-        known = {str(name): str(checksum) for name, checksum in told["files"].items()}
-        # Whoever wrote it: nothing outside of the folder is ever an export's to take away.
-        within = {name: folder / name for name in known if _leads_into(folder, name)}
+        manifest = orjson.loads(path.read_bytes())
+        checksums = {str(name): str(checksum) for name, checksum in manifest["files"].items()}
+        # The manifest may be forged: an export never removes anything outside its folder.
+        within = {name: folder / name for name in checksums if _leads_into(folder, name)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         if force:
             return {}
         raise UsageError(f"{path} was not written by an export: choose another folder, or --force") from error
-    return {name: known[name] for name, path in within.items() if path.is_file()}
+    return {name: checksums[name] for name, path in within.items() if path.is_file()}
 
 
 def _leads_into(folder: Path, name: str) -> bool:
@@ -104,10 +104,10 @@ def _leads_into(folder: Path, name: str) -> bool:
 
 
 def _require_ours(folder: Path, bundle: Bundle, before: Mapping[str, str], gone: Sequence[str]) -> None:
-    """Make sure that nothing is lost which no export wrote.
+    """Make sure that only files of an export are overwritten or removed.
 
     Raises:
-        UsageError: Something would be.
+        UsageError: Another file would be.
     """
     there = {name: folder / name for name in (*bundle.files, *gone) if (folder / name).exists()}
     others = [

@@ -32,7 +32,7 @@ def bundle_of(settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
 
     Raises:
         LogError: A run cannot be read.
-        UsageError: It has no run, or one that is no point of a curve, or two of the same concurrency.
+        UsageError: It has no run, or one that is not a point of a curve, or two of the same concurrency.
         RulesetError: The ruleset does not exist.
     """
     from rulesets.loading import read
@@ -78,10 +78,12 @@ def _runs(path: Path) -> Mapping[str, Path]:
     folder = folder_of(path)
     series = files.read(folder)
     if series.kind is files.SeriesKind.AUDIT:
-        raise UsageError(f"{folder} is an audit: name it beside the run that it is about, with --audit")
-    places = {point.name: files.folder_of(folder, series, at) for at, point in enumerate(series.points)}
+        raise UsageError(f"{folder} is an audit: name the run that it is about, and the audit with --audit")
+    places = {
+        point.name: files.folder_of(folder, series, number) for number, point in enumerate(series.points)
+    }
     if unrun := [name for name, place in places.items() if not (place / LOG_NAME).exists()]:
-        raise UsageError(f"{folder}: {unrun[0]} has not been run: go on with `loadgen resume {folder}`")
+        raise UsageError(f"{folder}: {unrun[0]} has not been run: continue with `loadgen resume {folder}`")
     return places
 
 
@@ -127,7 +129,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
         files["system_desc.json"] = as_json(about.system_desc)
     return ExportedPoint(
         name,
-        about.beside(disclosure),
+        about.with_common(disclosure),
         files,
         list(of_point(run)),
         tuple(run.report.validity.reasons),
@@ -135,10 +137,10 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
 
 
 def _decide(points: list[ExportedPoint], about: Disclosed, *, agentic: bool) -> None:
-    """Set what only a whole curve decides: its load pattern, and which point stands for Offline.
+    """Set what only a whole curve decides: its load pattern, and which point counts as Offline.
 
-    Without an Offline run the point at C_max is elected for it, but of an agentic benchmark, which has none
-    (endpoints_rules.md §5.7).
+    Without an Offline run the point at C_max is elected for it, except in an agentic benchmark, which has
+    none (endpoints_rules.md §5.7).
     """
     from reporter.mlperf.point import AGENTIC, DEDICATED, ELECTED, NOT_OFFLINE
 
@@ -152,7 +154,7 @@ def _decide(points: list[ExportedPoint], about: Disclosed, *, agentic: bool) -> 
                 disclosure["runtime_settings"]["load_pattern"] = AGENTIC
             elif elects and disclosure["concurrency"] == c_max:
                 disclosure["offline"] = ELECTED
-        disclosure.update(about.of_one(point.folder, disclosure))
+        disclosure.update(about.with_own(point.folder, disclosure))
 
 
 def _files(points: Mapping[str, ExportedPoint], about: Disclosed) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What only the submitter knows, from a file: the system, its power, and what points disclose.
+"""What only the submitter knows, from a file: the system, its power, and further members of points.
 
 system: 8xH200                      # the name of its folder
 system_desc: {system_name: …}       # system_desc.json of each point
@@ -29,20 +29,20 @@ _KEYS: Final = ("system", *_MAPPINGS)
 _SAID_OTHERWISE: Final = frozenset(
     {"model_name", "dataset_name", "dataset", "data_source", "initialization_steps"}
 )
-"""Members whose value in the log is a guess at how the submitter calls something."""
+"""Members whose value in the log is a guess at the submitter's name for something."""
 _OF_ONE_POINT: Final = ("offline", "region")
 """Members that cannot be the same at every point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disclosed:
-    """What the submitter says.
+    """The submitter's file.
 
     Attributes:
-        path: The file; None without one.
+        path: The file; None without a file.
         system: What the system is called.
-        system_desc: What it is.
-        system_power: What it draws.
+        system_desc: Its description.
+        system_power: Its power.
         point: More members of each point.
         points: More members of single points, by the names of their folders.
     """
@@ -54,19 +54,19 @@ class Disclosed:
     point: Mapping[str, Any] = field(default_factory=dict)
     points: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def beside(self, measured: Mapping[str, Any]) -> dict[str, Any]:
-        """A point with what the submitter says of every one.
+    def with_common(self, measured: Mapping[str, Any]) -> dict[str, Any]:
+        """A point with the submitter's members of every point.
 
         Raises:
-            UsageError: The log says otherwise.
+            UsageError: A member contradicts the log.
         """
         return _merged(measured, self.point, f"--about {self.path}: point")
 
-    def of_one(self, folder: str, point: Mapping[str, Any]) -> dict[str, Any]:
-        """A point with what the submitter says of it alone.
+    def with_own(self, folder: str, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point with the submitter's members of this point.
 
         Raises:
-            UsageError: The log says otherwise.
+            UsageError: A member contradicts the log.
         """
         return _merged(point, self.points.get(folder, {}), f"--about {self.path}: points.{folder}")
 
@@ -81,7 +81,7 @@ def disclosed(path: Path | None) -> Disclosed:
     """Read the file; nothing without one.
 
     Raises:
-        UsageError: It cannot be read, or has a key that means nothing.
+        UsageError: It cannot be read, or has an unknown key.
     """
     if path is None:
         return Disclosed()
@@ -120,7 +120,7 @@ def _require_keys(path: Path, content: Any) -> None:
     if shared := [name for name in _OF_ONE_POINT if name in content.get("point", {})]:
         raise UsageError(
             f"--about {path}: point.{shared[0]}: differs from point to point; a run with --offline is "
-            f"declared as one, and what else there is of one point stands under points: "
+            f"declared as one, and members of one point belong under points: "
             f"{{rN: {{{shared[0]}: …}}}}"
         )
     for name, members in content.get("points", {}).items():
@@ -132,9 +132,9 @@ def _is_name(text: object) -> bool:
     return isinstance(text, str) and text.isprintable() and bool(text.strip(" .")) and "/" not in text
 
 
-def _merged(measured: Mapping[str, Any], said: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _merged(measured: Mapping[str, Any], submitted: Mapping[str, Any], where: str) -> dict[str, Any]:
     merged = dict(measured)
-    for key, value in said.items():
+    for key, value in submitted.items():
         logged = measured.get(key)
         if isinstance(logged, dict) and isinstance(value, dict):
             merged[key] = _merged(logged, value, f"{where}.{key}")

@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 
 def headlines(scores: Mapping[str, Accuracy]) -> dict[str, Accuracy]:
-    """The figures that benchmarks are known by, where they have a value.
+    """The main figures of benchmarks, where they have a value.
 
     Of several names of a figure the first stays; a scorer that is not the benchmark's own is left out where
     the benchmark's own has a figure; and a score of a file that names no dataset, next to others that do, is
-    over all of them, and no dataset of its own.
+    over all of them, and has no dataset of its own.
     """
     names = {id(score): name for name, score in reversed(list(scores.items()))}
-    kept = {
+    main_scores = {
         name: score
         for name, score in scores.items()
         if names[id(score)] == name and score.headline and score.value is not None
     }
-    with_own = {score.task for score in kept.values() if score.own}
-    several = any(score.task for score in kept.values())
+    with_own = {score.task for score in main_scores.values() if score.own}
+    several = any(score.task for score in main_scores.values())
     return {
         name: score
-        for name, score in kept.items()
+        for name, score in main_scores.items()
         if (score.own or score.task not in with_own) and (score.task or not several)
     }

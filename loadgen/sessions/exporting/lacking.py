@@ -21,7 +21,7 @@ _REGIONS: Final = 4
 
 
 def of_point(run: MeasuredRun) -> Iterator[str]:
-    """The figures that a run does not have."""
+    """The required figures that a run does not have."""
     if run.report.tpot_ms is None:
         yield "result_summary.json: tpot: no answer has two tokens that were streamed"
     if run.report.output_tokens is None:
@@ -45,7 +45,7 @@ def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:
 
 
 def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Official) -> Iterator[str]:
-    """What the whole submission lacks."""
+    """What the submission as a whole lacks."""
     from loadgen.sessions.exporting.point import NAMELESS
     from reporter.mlperf.point import NOT_OFFLINE
 
@@ -63,7 +63,7 @@ def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Offici
         own = [point for point in points if point.model == model]
         if model not in official.agentic:
             yield (
-                f"point.yaml: model_name: {model!r} is none of the round's, which are "
+                f"point.yaml: model_name: {model!r} is not a model of the round, which has "
                 f"{', '.join(official.agentic)}: --about FILE, point: {{model_name: NAME}}"
             )
         agentic = official.agentic.get(model, False)

@@ -26,13 +26,13 @@ _COUNTED_OTHERWISE: Final = frozenset({"tokens_from_chunks", "mixed_token_source
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What figures are computed by.
+    """The definitions that figures are computed by.
 
     Attributes:
         name: The ruleset that has the definitions.
-        definitions: They, as far as they can be met.
+        definitions: Its definitions, as far as they can be met.
         tokenizer: Counts tokens.
-        unmet: What of the definitions cannot be met, a sentence each.
+        unmet: The definitions that cannot be met, a sentence each.
     """
 
     name: str
@@ -43,11 +43,11 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run and what it amounts to.
+    """A run with its report and evidence.
 
     Attributes:
         log: Its log, opened.
-        settings: What it was to do.
+        settings: Its settings.
         report: By the definitions.
         evidence: Likewise.
     """
@@ -91,7 +91,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
 
     Raises:
         LogError: There is no log that this version reads, or it is damaged.
-        BeingWrittenError: It is not over.
+        BeingWrittenError: It is still running.
     """
     from loadgen.sessions.run.run_folder import still_running
     from recorder.store import log_path
@@ -101,7 +101,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
     from reporter.report_options import ReportOptions
     from reporter.reporter import MetricsReporter
 
-    told = settings(run)
+    run_settings = settings(run)
     with MetricsReporter(run) as reporter:
         report, log = reporter.create_report_and_log(
             basis.definitions, ReportOptions(tokenizer=basis.tokenizer)
@@ -109,9 +109,9 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
         if report.run.ended == "running":
             raise still_running(run)
         with blaming(log_path(run)):
-            yield MeasuredRun(log, told, report, LogEvidence(log, report))
+            yield MeasuredRun(log, run_settings, report, LogEvidence(log, report))
 
 
 def counted_otherwise(run: MeasuredRun) -> Iterator[str]:
-    """What there is to say of a run's counts of tokens, a sentence each."""
+    """Remarks on a run's counts of tokens, a sentence each."""
     return (finding.message for finding in run.report.findings if finding.code in _COUNTED_OTHERWISE)

@@ -52,7 +52,7 @@ def lay_samples(
 ) -> None:
     """Write the results of a run into its folder, as `samples.jsonl`, `samples.csv` or `samples.parquet`.
 
-    A file that cannot be written is no reason to fail: the log has everything.
+    A file that cannot be written is not an error: the log has everything.
 
     Args:
         folder: The run's.

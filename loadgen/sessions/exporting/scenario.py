@@ -31,18 +31,18 @@ ENDPOINTS_ALLOWED_MODELS) and checks/compliance_check.py (endpoint_audit_file_re
 
 _OF_THE_SUBMITTER: Final = (
     "systems/SYSTEM.json: what the system is",
-    "measurements.json and README.md beside config.yaml: how the system was set up",
+    "measurements.json and README.md next to config.yaml: how the system was set up",
     "src/: what served the model",
 )
 """What the checker reads, and only the submitter can write."""
 
 
-def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
-    """What a run comes to.
+def bundle_of(export_settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
+    """The files of a run.
 
     Raises:
         LogError: The run cannot be read.
-        UsageError: What was named beside it cannot.
+        UsageError: A file that an option names cannot be read.
         RulesetError: The ruleset does not exist.
     """
     from reporter.mlperf.accuracy_results import accuracy_results
@@ -51,30 +51,33 @@ def bundle_of(given: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
     from reporter.mlperf.result_summary import result_summary
     from rulesets.scores import named
 
-    basis = basis_of(given.ruleset or LOADGEN, tokenizer)
-    scores, audit = scores_of(given.accuracy), audits_in(given.audit).get("output_caching")
-    with measuring(given.run, basis) as run:
-        told: dict[str, Mapping[str, Any]] = {
+    basis = basis_of(export_settings.ruleset or LOADGEN, tokenizer)
+    scores, audit = (
+        scores_of(export_settings.accuracy),
+        audits_in(export_settings.audit).get("output_caching"),
+    )
+    with measuring(export_settings.run, basis) as run:
+        contents: dict[str, Mapping[str, Any]] = {
             CONFIG: config(run.report, run.settings),
             SUMMARY: result_summary(run.log, run.report, run.evidence, run.settings),
         }
     scores = headlines(scores or named(plain(run.report.accuracy)))
-    missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(told).items()]
+    missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(contents).items()]
     if scores:
-        told[ACCURACY] = accuracy_results(scores, (run.settings.get("dataset") or {}).get("name"))
-    files = {name: (as_yaml if name == CONFIG else as_json)(content) for name, content in told.items()}
+        contents[ACCURACY] = accuracy_results(scores, (run.settings.get("dataset") or {}).get("name"))
+    files = {name: (as_yaml if name == CONFIG else as_json)(content) for name, content in contents.items()}
     if audit is not None:
         files[RECORD] = as_json({**audit, "test": TEST})
         files[VERIFIED] = verified(passed=audit["passed"])
     return Bundle(
         files,
         {"ruleset": basis.name, "run": run.report.run.session_id, "model": run.settings.get("model")},
-        [*basis.unmet, *missing, *_beside(run, scores=bool(scores), audit=audit is not None)],
+        [*basis.unmet, *missing, *_unmeasured(run, scores=bool(scores), audit=audit is not None)],
         run.report.validity.reasons,
     )
 
 
-def _beside(run: MeasuredRun, *, scores: bool, audit: bool) -> Iterator[str]:
+def _unmeasured(run: MeasuredRun, *, scores: bool, audit: bool) -> Iterator[str]:
     from reporter.mlperf.keys import ACCURACY
 
     if not scores:

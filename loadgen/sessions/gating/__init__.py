@@ -1,1 +1,1 @@
-"""The gate: which rules a run is held against, and what is told of the verdict, where."""
+"""The gate: the rules that a run is evaluated by, and the files of the verdict."""

@@ -1,4 +1,4 @@
-"""A run held against the rules that a command line names."""
+"""A run evaluated by the rules that a command line names."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from rulesets.ruleset import Ruleset
 
 
-def judged(
+def evaluate(
     run: Path,
-    given: GateSettings,
+    settings: GateSettings,
     tokenizer: Tokenizer | None,
     skip: Sequence[str],
     ruleset: Ruleset | None = None,
 ) -> tuple[Report, Ruleset]:
-    """Judge a run by the rules of the command line, else by those that it was started with.
+    """Evaluate a run by the rules of the command line, else by those that it was started with.
 
     Args:
         run: Its folder, or its log.
-        given: What the command line says; of `run` and `skip` only what stands beside.
+        settings: The settings of the gate; `run` and `skip` override its own.
         tokenizer: Counts tokens where the server sent no counts.
         skip: The rules that are left out, by id or by group.
         ruleset: The rules, in place of those of the command line.
 
     Returns:
-        The report with the verdict, which lies beside the log too, and the rules.
+        The report with the verdict, which is also written next to the log, and the rules.
 
     Raises:
-        UsageError: There are no rules, or what they are to be judged with is not there.
+        UsageError: There are no rules, or an input that they need is missing.
         LogError, NotARunError, RulesetError: Something cannot be read.
     """
     from loadgen.sessions.gating.audits import audits_in
@@ -50,28 +50,30 @@ def judged(
     from reporter.compare.references import evidences, runs_of
     from reporter.report_options import ReportOptions
 
-    rules, left_out = rules_of(run, given) if ruleset is None else (ruleset, ())
+    rules, left_out = rules_of(run, settings) if ruleset is None else (ruleset, ())
     require_known(rules, skip)
-    references = [Path(each) for each in given.baseline] or _of_rules(rules, skip, given.ruleset)
-    require_distinct([run, *(one for each in (*given.also, *references) for one in runs_of(each))])
+    references = [Path(each) for each in settings.baseline] or _of_rules(rules, skip, settings.ruleset)
+    require_distinct(
+        [run, *(other_run for each in (*settings.also, *references) for other_run in runs_of(each))]
+    )
     with ExitStack() as opened:
         inputs = GateInputs(
-            others=opened.enter_context(evidences(given.also, rules.definitions, tokenizer)),
+            others=opened.enter_context(evidences(settings.also, rules.definitions, tokenizer)),
             baseline=opened.enter_context(evidences(references, rules.definitions, tokenizer)),
-            audits=audits_in(given.audit),
-            scores=scores_of(given.accuracy),
-            power=power_of(given.power),
+            audits=audits_in(settings.audit),
+            scores=scores_of(settings.accuracy),
+            power=power_of(settings.power),
             skip=list(dict.fromkeys([*left_out, *skip])),
         )
-        options = ReportOptions(tokenizer=tokenizer, on_invalid=given.on_invalid)
+        options = ReportOptions(tokenizer=tokenizer, on_invalid=settings.on_invalid)
         return write_report(run, rules, inputs, options), rules
 
 
 def _of_rules(rules: Ruleset, skip: Sequence[str], ruleset: str | None) -> list[Path]:
-    """The runs that rules name to be compared with; none where that is left out.
+    """The baseline runs that rules name; empty where the baseline is left out.
 
     Raises:
-        RulesetError: They name none that is there; the message names the file and the key.
+        RulesetError: They do not exist; the message names the file and the key.
     """
     named = rules.baseline is not None and rules.baseline.ref
     if not named or "baseline" in skip:
@@ -91,8 +93,8 @@ def _of_rules(rules: Ruleset, skip: Sequence[str], ruleset: str | None) -> list[
     return [Path(named)]
 
 
-def rules_of(run: Path, given: GateSettings) -> tuple[Ruleset, Sequence[str]]:
-    """The rules that a run is held against, and what of them was left out when it was started.
+def rules_of(run: Path, gate: GateSettings) -> tuple[Ruleset, Sequence[str]]:
+    """The rules that a run is evaluated by, and those that were left out when it was started.
 
     Raises:
         UsageError: There are none.
@@ -102,19 +104,19 @@ def rules_of(run: Path, given: GateSettings) -> tuple[Ruleset, Sequence[str]]:
     from reporter.kinds import members, text, whole
     from reporter.log.settings import settings
 
-    known = settings(run)
-    load = members(known.get("load"))
+    run_settings = settings(run)
+    load = members(run_settings.get("load"))
     rules = read_rules(
-        given.require,
-        given.ruleset,
-        scenario=given.scenario,
-        model=text(known.get("model")),
+        gate.require,
+        gate.ruleset,
+        scenario=gate.scenario,
+        model=text(run_settings.get("model")),
         load=text(load.get("kind")),
         concurrency=whole(load.get("concurrency")),
     )
     if rules is not None:
         return rules, ()
-    kept, left_out = started_with(run)
-    if kept is None:
-        raise UsageError("there is nothing to judge by: give --ruleset NAME or FILE, or --require RULE")
-    return kept, left_out
+    stored_rules, left_out = started_with(run)
+    if stored_rules is None:
+        raise UsageError("there are no rules: give --ruleset NAME or FILE, or --require RULE")
+    return stored_rules, left_out

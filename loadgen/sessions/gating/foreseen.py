@@ -1,6 +1,7 @@
-"""What can be told of a run before it is run: that its plan cannot be valid under its rules.
+"""Warnings before a run: its plan cannot be valid under its rules.
 
-The rules judge the run that would come of the plan if all went well; what even that run breaks is foreseen.
+The rules are evaluated on the run that the plan would give if all went well; what even that run breaks is
+foreseen.
 """
 
 from __future__ import annotations
@@ -31,32 +32,32 @@ _COUNTED: Final = frozenset(
         "validity.min_samples_per_concurrency",
     }
 )
-"""Rules that need to know how many requests there will be."""
+"""Rules that depend on the number of requests."""
 _EXACT: Final = "validity.dataset_multiple"
 _TIMED: Final = "validity.min_duration_s"
 _FORESEEABLE: Final = frozenset({"validity", "load"})
 _BASELINE: Final = "--baseline REF"
-_BESIDE: Final[Mapping[str, str]] = {
+_OPTIONS: Final[Mapping[str, str]] = {
     "baseline": _BASELINE,
     "accuracy": "--accuracy SCORED",
     "power": "--power SOURCE:WATTS",
     "audit.output_caching": "--audit FOLDER",
     "audit.perf_mode_accuracy": "--audit FOLDER",
 }
-"""The options of the gate that rules rest on, by their group or their kind."""
+"""The options of the gate that rules need, by their group or their kind."""
 _LUCK: Final = 4.0
 """Standard deviations of a Poisson process that a run may be longer, or have more requests, than expected."""
 
 
 def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
-    """Say, a line each, why the run will be invalid, and what it cannot pass by itself.
+    """Warn, a line each, why the run will be invalid, and of rules that it cannot pass by itself.
 
     Args:
         prepared: The run.
-        observer: Hears it.
-        name: What it is called, where it is one of several.
+        observer: Gets the warnings.
+        name: The run's name, where it is one of several.
     """
-    rules, skip = prepared.rules, set(prepared.given.verdict.skip)
+    rules, skip = prepared.rules, set(prepared.perf.verdict.skip)
     before = f"warning: {name}: " if name else "warning: "
     if warning := cut_backlog(prepared.plan, rules):
         observer.note(f"{before}{warning}")
@@ -66,18 +67,18 @@ def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
     rows = [row for row in broken if not skip & {row.id, row.group}]
     lines = [f"the run cannot be valid: {row.id}: {'; '.join(why)}" for row, why in whys(rows)]
     # Scores of a run that asks benchmarks are in its log.
-    beside = skip if prepared.accuracy is None else skip | {"accuracy"}
+    settled_by_run = skip if prepared.accuracy is None else skip | {"accuracy"}
     nameless = () if prepared.accuracy is None else without_score(rules, prepared.accuracy, skip)
-    for line in (*lines, *nameless, *lacking(rules, beside)):
+    for line in (*lines, *nameless, *lacking(rules, settled_by_run)):
         observer.note(f"{before}{line}")
 
 
 def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
-    """What a run cannot pass by itself, because its rules ask for what a gate alone can be given.
+    """The rules that a run cannot pass by itself, because they need inputs that only a gate takes.
 
     Args:
-        rules: What it will be held against.
-        skip: What of them is left out, by id or by group.
+        rules: The rules of the run.
+        skip: The rules that are left out, by id or by group.
     """
     from rulesets.evaluators.rule import Case
     from rulesets.evaluators.rules import rules_of
@@ -85,23 +86,23 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
 
     case, ids = Case(rules, OfReport({})), dict[str, list[str]]()
     for rule in rules_of(rules):
-        option = _BESIDE.get(rule.group) or _BESIDE.get(rule.kind)
+        option = _OPTIONS.get(rule.group) or _OPTIONS.get(rule.kind)
         counts = rule.severity == "fail" and not {rule.id, rule.group} & set(skip)
         if option and counts and rule.row(case).status == "FAIL":
             ids.setdefault(option, []).append(rule.id)
-    for option, its in ids.items():
-        known = option == _BASELINE and rules.baseline is not None and rules.baseline.ref
-        how = "loadgen gate RUN" if known else f"loadgen gate RUN {option}"
-        yield f"the run cannot pass by itself: {', '.join(its)}; judge it when it is over: {how}"
+    for option, rule_ids in ids.items():
+        has_baseline = option == _BASELINE and rules.baseline is not None and rules.baseline.ref
+        how = "loadgen gate RUN" if has_baseline else f"loadgen gate RUN {option}"
+        yield f"the run cannot pass by itself: {', '.join(rule_ids)}; evaluate it when it has ended: {how}"
 
 
 def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterator[VerdictRow]:
     """The rules that a run of a plan will break, whatever the endpoint does.
 
     Args:
-        plan: What is to be done.
-        settings: What the log will keep of it.
-        rules: What it will be held against.
+        plan: The plan.
+        settings: The settings that the log will have.
+        rules: The rules of the run.
     """
     from reporter.log.session import generation
     from rulesets.evaluators.rule import Case
@@ -125,18 +126,18 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
 
 
 def _most_requests(plan: Plan) -> int | None:
-    """How many requests will be measured at most; None where the kernel does not say."""
+    """How many requests will be measured at most; None where that is unknown."""
     if plan.sessions is not None:
         return None
     expected = None if plan.duration_s is None else expected_arrivals(plan.load, plan.duration_s)
     if expected is None:
         return plan.requests
-    most = math.ceil(expected + _LUCK * math.sqrt(expected))
-    return most if plan.requests is None else min(plan.requests, most)
+    greatest = math.ceil(expected + _LUCK * math.sqrt(expected))
+    return greatest if plan.requests is None else min(plan.requests, greatest)
 
 
 def _longest_s(plan: Plan) -> float | None:
-    """For how long requests will be issued at most; None where that is up to the endpoint."""
+    """The longest time of issuing; None where that depends on the endpoint."""
     rate, requests = rate_of(plan.load), plan.requests
     if not isinstance(rate, Flat) or requests is None:
         return plan.duration_s

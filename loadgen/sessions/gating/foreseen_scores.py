@@ -1,4 +1,4 @@
-"""What can be told of the scores of a run before it is run: that its rules name one that it will not have."""
+"""Warnings before a run: its rules name a score that it will not have."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def without_score(rules: Ruleset, accuracy: Mapping[str, Any], skip: Collection[str]) -> Iterator[str]:
-    """The rules that fail for want of a score that no task of the run has, a sentence each.
+    """The rules that need a score that no task of the run has, a sentence each.
 
     Args:
-        rules: What the run will be held against.
-        accuracy: What its log keeps of benchmarks.
+        rules: The rules of the run.
+        accuracy: The facts on benchmarks in its log.
         skip: The rules that are left out, by id or by group.
     """
     from rulesets.quantity import SCORES
@@ -30,24 +30,26 @@ def without_score(rules: Ruleset, accuracy: Mapping[str, Any], skip: Collection[
         if name == target.metric or not fails or {target.id, "accuracy"} & set(skip) or name in there:
             continue
         instead = did_you_mean(name, there) or f"; it scores {', '.join(tasks)}"
-        yield f"the run will have no score {name!r}, which {target.id} asks for{instead}"
+        yield f"the run will have no score {name!r}, which {target.id} needs{instead}"
 
 
 def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """`accuracy` of the report that is to come, as far as its names go."""
+    """`accuracy` of the future report, with the names alone."""
     from reporter.accuracy.definitions import defined
     from reporter.accuracy.repeated import pass_figures
     from reporter.accuracy.task_score import HeadlineFigure, TaskScore
 
-    at, hat, _ = pass_figures([(accuracy["repeats"], 0, 1)])
-    for told in accuracy["tasks"]:
-        task, name = str(told["task"]), str(told["name"])
+    pass_at, hat, _ = pass_figures([(accuracy["repeats"], 0, 1)])
+    for task_facts in accuracy["tasks"]:
+        task, name = str(task_facts["task"]), str(task_facts["name"])
         own = accuracy["scorers"].get(task)
         for scorer in (*([] if own is None else [own]), *accuracy["evals"]):
             definition = defined(name, scorer)
             figures = {
-                one.name: HeadlineFigure(None, None, one.unit, one.better, None, None, None, None)
-                for one in definition.headlines
+                headline.name: HeadlineFigure(
+                    None, None, headline.unit, headline.better, None, None, None, None
+                )
+                for headline in definition.headlines
             }
             yield TaskScore(
                 task=task,
@@ -61,6 +63,6 @@ def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 pass_=None,
                 issued=0,
                 headlines=figures,
-                pass_at=at,
+                pass_at=pass_at,
                 pass_hat=hat,
             ).to_dict()

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
-    """Warn of a limit on each request that ends inside an offline run; None where none is known to.
+    """Warn of a limit on each request that ends inside an offline run; None where no such limit is known.
 
     Args:
-        plan: What is to be done.
-        rules: What the run will be held against; they may say how long it has to last.
+        plan: The plan.
+        rules: The rules of the run; they may demand a duration.
     """
     lasts_s = plan.duration_s or 0.0
     if rules is not None:

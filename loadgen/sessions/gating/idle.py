@@ -1,4 +1,4 @@
-"""Options of a gate that no rule asks for."""
+"""Options of a gate that no rule needs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 def idle_options(settings: GateSettings, parts: Sequence[NamedVerdict]) -> Iterator[str]:
-    """The options that nothing was judged with."""
+    """The options that no rule used."""
     asked = {row.group for part in parts for row in part.rows}
-    for option, given, groups in (
+    for option, option_value, groups in (
         ("--baseline", settings.baseline, {"baseline", "sweep"}),
         ("--also", settings.also, {"baseline"}),
         ("--accuracy", settings.accuracy, {"accuracy", "baseline", "sweep"}),
         ("--audit", settings.audit, {"audit"}),
     ):
-        if given and not groups & asked:
+        if option_value and not groups & asked:
             yield option
     if settings.power and not any(row.id == "power" for part in parts for row in part.rows):
         yield "--power"

@@ -21,7 +21,7 @@ class GateInputs:
         baseline: The runs that changes are measured from.
         skip: Rules that are left out, by id or by group; None for those that were left out when the run was
             started.
-        audits: Results of audits by the audits' names; see `rulesets.judge`.
+        audits: Results of audits by the audits' names; see `rulesets.evaluate`.
         scores: Accuracies by their names, which take precedence over the run's own.
         power: The power that the system drew.
     """

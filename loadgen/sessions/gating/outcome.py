@@ -1,4 +1,4 @@
-"""What a verdict amounts to as an exit code, alone and among others."""
+"""The exit code of a verdict, and of several together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Inconclusive = Literal["pass", "fail", "0", "1", "5"]
-"""What an inconclusive verdict ends with: 0 as one that passed, 1 as one that failed, or its own code."""
+"""The exit code of an inconclusive verdict: 0 as if passed, 1 as if failed, or its own code."""
 
 _INCONCLUSIVE: Final[Mapping[str, ExitCode]] = {
     **dict.fromkeys(("pass", "0"), ExitCode.PASS),
@@ -34,5 +34,5 @@ def exit_code(status: str, inconclusive: str = "5") -> int:
 
 def gravest(codes: Iterable[int]) -> int:
     """The exit code of several together; that of none is 0."""
-    known = set(codes)
-    return next((code for code in PRECEDENCE if code in known), max(known, default=ExitCode.PASS))
+    distinct = set(codes)
+    return next((code for code in PRECEDENCE if code in distinct), max(distinct, default=ExitCode.PASS))

@@ -32,23 +32,23 @@ def write_verdicts(
     environment: Mapping[str, str] = os.environ,
     observer: Observer = SILENT,
 ) -> None:
-    """Write junit.xml next to the report, and whatever else was asked for.
+    """Write junit.xml next to the report, and the other requested files.
 
-    A file that was asked for by name must come to be. One that nobody named is derived like `report.json`:
-    where it cannot be written, a note says so.
+    A file that an option names must be written. The others are derived like `report.json`: where one cannot
+    be written, a note says so.
 
     Args:
         parts: The verdicts.
-        folder: Of the run, or of the series.
-        junit: Where JUnit XML was asked for.
-        markdown: Where a summary was asked for.
+        folder: The folder of the run or the series.
+        junit: The requested path of JUnit XML.
+        markdown: The requested path of a summary.
         scored: Runs without a verdict that have scores: JUnit XML has those too.
         environment: Says where the summary of a job of GitHub Actions is.
-        observer: Hears of a derived file that could not be written.
+        observer: Gets a note of a derived file that could not be written.
 
     Raises:
-        SetupError: A file that was asked for cannot be written.
-        UsageError: Both were asked for in one place, or in that of a log.
+        SetupError: A requested file cannot be written.
+        UsageError: Both have one path, or that of a log.
     """
     if junit is not None and markdown is not None and junit.resolve() == markdown.resolve():
         raise UsageError(f"--junit and --markdown both name {junit}: give each a file of its own")
@@ -67,7 +67,7 @@ def write_verdicts(
 
 
 def lay(option: str, path: Path, content: str) -> None:
-    """Write what an option asks for; its folder is made.
+    """Write the file of an option; its folder is created.
 
     Raises:
         SetupError: It cannot be written.
@@ -90,7 +90,7 @@ def _note(path: Path, write: Callable[[], None], observer: Observer) -> None:
 
 
 def _append(path: Path, summary: str) -> None:
-    """Add to what other commands of the step have written; GitHub takes only so much of it in all."""
+    """Append to the summary of the step, up to the size that GitHub accepts."""
     from reporter.render.markdown import MOST_BYTES, fitting
 
     with path.open("a", encoding="utf-8") as file:

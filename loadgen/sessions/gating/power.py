@@ -1,4 +1,4 @@
-"""The power that a system draws, as somebody tells it: no client of an endpoint can measure it."""
+"""The power that a system draws, as given by the user: a client of an endpoint cannot measure it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 from loadgen.sessions.errors import UsageError
 
 SOURCES: Final = ("provisioned", "nvml", "wall")
-"""Where a figure comes from: what the system was given, its GPUs' own counters, a meter at the wall. Each is
-another quantity, so that rules name one, and figures of two are never held against each other."""
+"""The source of a figure: the provisioned power, the GPUs' own counters, a meter at the wall. Rules name
+one of them, and figures of two sources are never compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def power_of(option: str | None, *, series: bool = False) -> PowerReading | None
 
     Args:
         option: `SOURCE:WATTS`.
-        series: Whether it is of several runs at once: what was measured is the figure of one.
+        series: Whether it is for several runs: a measured figure belongs to one.
 
     Raises:
         UsageError: It does not name a source and a power.
@@ -43,13 +43,13 @@ def power_of(option: str | None, *, series: bool = False) -> PowerReading | None
         from rulesets.nearest import suggestion
 
         raise UsageError(
-            f"--power {option}: {source!r} is no source of a figure; {suggestion(source, SOURCES)} "
+            f"--power {option}: {source!r} is not a source of a figure; {suggestion(source, SOURCES)} "
             "Write SOURCE:WATTS, e.g. wall:5200"
         )
     if series and source != "provisioned":
         raise UsageError(
-            f"--power {option}: what was measured is the power of one run, and this is a series; "
-            "judge each run by itself, or tell what was provisioned"
+            f"--power {option}: a measured power is that of one run, and this is a series; "
+            "evaluate each run by itself, or give the provisioned power"
         )
     return PowerReading(source, _watts(option, figure))
 
@@ -60,5 +60,5 @@ def _watts(option: str, figure: str) -> float:
     except ValueError:
         watts = math.nan
     if not 0 < watts < math.inf:
-        raise UsageError(f"--power {option}: must tell watts above 0, e.g. {option.partition(':')[0]}:5200")
+        raise UsageError(f"--power {option}: must have watts above 0, e.g. {option.partition(':')[0]}:5200")
     return watts

@@ -25,14 +25,14 @@ def read_rules(
     load: str | None = None,
     concurrency: int | None = None,
 ) -> Ruleset | None:
-    """The rules that a command was given: a ruleset, short expressions, or both; None without any.
+    """The rules of a command line: a ruleset, short expressions, or both; None without any.
 
     Args:
         require: Targets in the short form, which are added to those of the ruleset.
         ruleset: `NAME`, `NAME@VERSION`, or a file.
         scenario: `SCENARIO` or `MODEL/SCENARIO`; None to choose by what is run.
-        model: What the endpoint calls the model that is run.
-        load: How load is put on it, by its kind.
+        model: The endpoint's name of the model.
+        load: The kind of load.
         concurrency: How many requests are in flight; None where that is not prescribed.
 
     Raises:
@@ -61,18 +61,18 @@ def read_rules(
 
 
 def placed(reference: str, folder: Path) -> str:
-    """The same reference, a file as it is found from a folder; built-in names go before those of files."""
+    """The same reference, with the path of a file relative to a folder; built-in names go before files."""
     from rulesets.catalog import names
 
     name = reference.partition("@")[0]
     path = folder / Path(reference).expanduser()
-    is_named = name in {known.partition("@")[0] for known in names()}
+    is_named = name in {builtin.partition("@")[0] for builtin in names()}
     looks_like_file = Path(reference).suffix.lower() in _SUFFIXES or "/" in reference
     return str(path) if looks_like_file or (path.is_file() and not is_named) else reference
 
 
 def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
-    """Refuse to leave out what is not there, before anything is measured.
+    """Refuse a rule in `--skip` that does not exist, before anything is measured.
 
     Raises:
         UsageError: There are no rules.
@@ -81,7 +81,7 @@ def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
     if not skip:
         return
     if rules is None:
-        raise UsageError(f"--skip {skip[0]}: there are no rules to leave anything out of")
+        raise UsageError(f"--skip {skip[0]}: there are no rules to leave out")
     from rulesets.evaluation import require_known as require
 
     require(skip, rules)

@@ -1,4 +1,4 @@
-"""The scores that a run is judged with: load and accuracy are mostly measured in runs of their own.
+"""The scores that a run is evaluated with: load and accuracy are mostly measured in separate runs.
 
 They are JSON: in the `report.json` of a run that was scored, or in a file of the scorer.
 
@@ -32,11 +32,11 @@ def accuracy_of_points(source: Path | None, names: Sequence[str]) -> Mapping[str
     """Where the scores of each point of a series are.
 
     Args:
-        source: What --accuracy names: a file with `points`, or the scores of all of them.
+        source: The value of --accuracy: a file with `points`, or the scores of all of them.
         names: The points; a file may leave out the blanks in their names.
 
     Raises:
-        UsageError: The file has no such point, or something else than paths.
+        UsageError: The file has no such point, or values that are not paths.
     """
     if source is None or source.is_dir():
         return dict.fromkeys(names, source)
@@ -57,7 +57,7 @@ def accuracy_of_points(source: Path | None, names: Sequence[str]) -> Mapping[str
 
 
 def _packed(name: str) -> str:
-    """A point's name without blanks, which are easy to forget: `model / load` is `model/load`."""
+    """A point's name without spaces, which are easy to forget: `model / load` is `model/load`."""
     return "".join(name.split())
 
 
@@ -68,7 +68,7 @@ def scores_of(source: Path | None) -> Mapping[str, Accuracy]:
         source: The folder of a run, or a file.
 
     Raises:
-        UsageError: It cannot be read, or has no scores, or one of them is none.
+        UsageError: It cannot be read, has no scores, or has an invalid one.
     """
     if source is None:
         return {}
@@ -78,7 +78,7 @@ def scores_of(source: Path | None) -> Mapping[str, Accuracy]:
     if scores and isinstance(scores, list):
         return _of_report(path, scores)
     if not isinstance(scores, dict) or not scores:
-        raise UsageError(f"--accuracy {path}: has no scores; they stand under the key `{_KEY}`")
+        raise UsageError(f"--accuracy {path}: has no scores; they belong under the key `{_KEY}`")
     return {name: _score(path, name, score) for name, score in scores.items()}
 
 

@@ -1,4 +1,4 @@
-"""What rules demand of several runs together: where the points of a sweep lie, and what they show."""
+"""The verdict of rules over several runs."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ def over_all(
     """The verdict of the rules over several runs, for each model that was run.
 
     Args:
-        runs: The reports of the runs and the rules that they were held against, by the runs' names.
+        runs: The reports of the runs and the rules that they were evaluated by, by the runs' names.
         skip: Rules that are left out, by id or by group.
         baseline: The points of the sweep that ours must dominate, where the rules ask for that.
         c_max: The greatest concurrency, as declared; None for that of the greatest point.
         c_min: Where Ultra Low ends, as declared; None for the lowest point.
 
     Raises:
-        UsageError: One is declared, and no rule has to do with it.
+        UsageError: One is declared, and no rule uses it.
     """
     for option, concurrency in (("--c-max", c_max), ("--c-min", c_min)):
         if concurrency is not None and not any(_has_regions(rules) for _, rules in runs.values()):
             raise UsageError(f"{option} {concurrency}: these rules have no regions; leave it out")
-    from rulesets.sweeps import judge
+    from rulesets.sweeps import evaluate
 
     models = dict.fromkeys(report.run.model for report, _ in runs.values())
     for model in models:
-        own = {name: one for name, one in runs.items() if one[0].run.model == model}
+        own = {name: run for name, run in runs.items() if run[0].run.model == model}
         rules = next(iter(own.values()))[1]
         require_known(rules, skip)
         if rules.sweep is not None:
             points = [point(name, report) for name, (report, _) in own.items()]
-            rows = judge(rules.sweep, points, baseline=baseline, c_max=c_max, c_min=c_min)
-            yield _judged(rules, rows, skip, "all runs" + f" of {model}" * (len(models) > 1))
+            rows = evaluate(rules.sweep, points, baseline=baseline, c_max=c_max, c_min=c_min)
+            yield _verdict_of(rules, rows, skip, "all runs" + f" of {model}" * (len(models) > 1))
 
 
 def _has_regions(rules: Ruleset) -> bool:
@@ -68,8 +68,8 @@ class SeriesVerdicts:
 
     Attributes:
         parts: Those of its runs, and those of the rules over all of them.
-        together: The latter alone.
-        scored: Runs that scored and of which nothing was required.
+        together: Those of the rules over all runs.
+        scored: Scored runs without requirements.
         exit_code: That of the rules over all runs.
     """
 
@@ -80,25 +80,27 @@ class SeriesVerdicts:
 
 
 def verdicts_of(outcomes: Sequence[PointOutcome]) -> SeriesVerdicts:
-    """The verdicts of a series that has just been run, those of the rules over all its runs included."""
+    """The verdicts of a series that has just been run, including those of the rules over all its runs."""
     from rulesets.ruleset import Ruleset
 
-    judged = {one.point.name: one for one in outcomes if one.report.verdict is not None}
-    scored = (_scored(one) for one in outcomes if one.report.verdict is None and one.report.accuracy)
+    with_verdict = {outcome.point.name: outcome for outcome in outcomes if outcome.report.verdict is not None}
+    scored = (
+        _scored(outcome) for outcome in outcomes if outcome.report.verdict is None and outcome.report.accuracy
+    )
     runs = {
-        name: (one.report, Ruleset.of_dict(one.report.run.ruleset))
-        for name, one in judged.items()
-        if one.report.run.ruleset
+        name: (outcome.report, Ruleset.of_dict(outcome.report.run.ruleset))
+        for name, outcome in with_verdict.items()
+        if outcome.report.run.ruleset
     }
-    options = next(iter(judged.values())).point.options if judged else {}
-    together = tuple(over_all(runs, [one for one in options.get("skip", ()) if one.startswith("sweep")]))
-    parts = (*(NamedVerdict.of(one.report, name) for name, one in judged.items()), *together)
+    options = next(iter(with_verdict.values())).point.options if with_verdict else {}
+    together = tuple(over_all(runs, [name for name in options.get("skip", ()) if name.startswith("sweep")]))
+    parts = (*(NamedVerdict.of(outcome.report, name) for name, outcome in with_verdict.items()), *together)
     code = gravest(exit_code(part.status, options.get("inconclusive", "5")) for part in together)
     return SeriesVerdicts(parts, together, tuple(scored), code)
 
 
 def _scored(outcome: PointOutcome) -> NamedVerdict:
-    """A run that scored and of which nothing was required: it is valid or not, and has no verdict."""
+    """A scored run without requirements: it is valid or not, and has no verdict."""
     validity = outcome.report.validity
     verdict = None if validity.stands else Verdict("INVALID", "", "", reasons=tuple(validity.reasons))
     return replace(NamedVerdict.of(outcome.report, outcome.point.name), verdict=verdict)
@@ -119,8 +121,8 @@ def point(name: str, report: Report) -> Point:
     )
 
 
-def _judged(rules: Ruleset, found: Sequence[VerdictRow], skip: Sequence[str], name: str) -> NamedVerdict:
-    rows = tuple(_left_out(row, skip) for row in found)
+def _verdict_of(rules: Ruleset, rows: Sequence[VerdictRow], skip: Sequence[str], name: str) -> NamedVerdict:
+    rows = tuple(_left_out(row, skip) for row in rows)
     verdict = Verdict(
         status=whole(rows),
         ruleset=rules.name,
@@ -131,7 +133,7 @@ def _judged(rules: Ruleset, found: Sequence[VerdictRow], skip: Sequence[str], na
         model=rules.model,
         scenario="sweep",
         locked=rules.locked,
-        overrides=(*rules.overrides, *(f"left out: {one}" for one in skip)),
+        overrides=(*rules.overrides, *(f"left out: {name}" for name in skip)),
         notes=rules.notes,
     )
     return NamedVerdict(verdict, name, over_runs=True)

@@ -1,4 +1,4 @@
-"""A sweep, or a suite, held against rules: each of its runs, and all of them together."""
+"""A sweep, or a suite, evaluated by rules: each of its runs, and all of them together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.evaluation import judged
+from loadgen.sessions.gating.evaluation import evaluate
 from loadgen.sessions.gating.power import power_of
 from loadgen.sessions.gating.scores import accuracy_of_points
 from loadgen.sessions.gating.together import over_all, point
@@ -24,41 +24,43 @@ if TYPE_CHECKING:
 _SWEEP: Final = "sweep"
 
 Known = dict[str, "tuple[Report, Ruleset] | None"]
-"""What came of each point, by its name; None for one that has not been run."""
+"""The report and rules of each point, by its name; None for one that has not been run."""
 
 
-def judge_series(given: GateSettings, tokenizer: Tokenizer | None) -> list[NamedVerdict]:
-    """Judge every run of a series, then what the rules demand of all of them.
+def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list[NamedVerdict]:
+    """Evaluate every run of a series, then the rules over all of them.
 
-    A point that was not run is an invalid one: a gate that looked past it would pass what nobody measured.
+    A point that was not run is invalid: otherwise a gate would pass what was never measured.
 
     Raises:
-        UsageError: There is no run in it yet, or no rules.
+        UsageError: It has no run yet, or no rules.
     """
     from loadgen.sessions.run.run_folder import folder_of
 
-    folder = folder_of(given.run)
-    power_of(given.power, series=True)
-    known = _judged(folder, given, tokenizer)
+    folder = folder_of(settings.run)
+    power_of(settings.power, series=True)
+    reports = _evaluated(folder, settings, tokenizer)
     parts = [
-        _not_run(name, folder) if one is None else NamedVerdict.of(one[0], name)
-        for name, one in known.items()
+        _not_run(name, folder) if report is None else NamedVerdict.of(report[0], name)
+        for name, report in reports.items()
     ]
-    done = {name: one for name, one in known.items() if one is not None}
-    return [*parts, *over_all(done, given.skip, _baseline(given), given.c_max, given.c_min)]
+    done = {name: report for name, report in reports.items() if report is not None}
+    return [*parts, *over_all(done, settings.skip, _baseline(settings), settings.c_max, settings.c_min)]
 
 
-def _judged(folder: Path, given: GateSettings, tokenizer: Tokenizer | None) -> Known:
+def _evaluated(folder: Path, settings: GateSettings, tokenizer: Tokenizer | None) -> Known:
     from loadgen.sessions.series import series as files
 
     series, places = files.read(folder), _places(folder)
     if not any(place.exists() for place in places.values()):
         raise UsageError(f"{folder} is the folder of a {series.kind}, and it has no run yet")
-    skip = [one for one in given.skip if one.partition(".")[0] != _SWEEP]
-    accuracies = accuracy_of_points(given.accuracy, list(places))
-    beside = {name: replace(_beside(given, name), accuracy=accuracies[name]) for name in places}
+    skip = [rule for rule in settings.skip if rule.partition(".")[0] != _SWEEP]
+    accuracies = accuracy_of_points(settings.accuracy, list(places))
+    settings_of_points = {
+        name: replace(_settings_of(settings, name), accuracy=accuracies[name]) for name in places
+    }
     return {
-        name: judged(place.parent, beside[name], tokenizer, skip) if place.exists() else None
+        name: evaluate(place.parent, settings_of_points[name], tokenizer, skip) if place.exists() else None
         for name, place in places.items()
     }
 
@@ -75,11 +77,14 @@ def _places(folder: Path) -> dict[str, Path]:
     }
 
 
-def _beside(given: GateSettings, name: str) -> GateSettings:
-    """What stands beside one point: of another series its point of the same name."""
-    also = [_of_series(path, name) for path in given.also]
+def _settings_of(settings: GateSettings, name: str) -> GateSettings:
+    """The settings of one point: of another series, its point of the same name."""
+    also = [_of_series(path, name) for path in settings.also]
     return replace(
-        given, also=also, baseline=[str(_of_series(Path(one), name)) for one in given.baseline], skip=[]
+        settings,
+        also=also,
+        baseline=[str(_of_series(Path(reference), name)) for reference in settings.baseline],
+        skip=[],
     )
 
 
@@ -96,17 +101,17 @@ def _of_series(path: Path, name: str) -> Path:
 
 
 def _not_run(name: str, folder: Path) -> NamedVerdict:
-    why = f"it has not been run: go on with `loadgen resume {folder}`"
+    why = f"it has not been run: continue with `loadgen resume {folder}`"
     return NamedVerdict(Verdict("INVALID", "", "", reasons=(why,)), name)
 
 
-def _baseline(given: GateSettings) -> list[Point]:
+def _baseline(settings: GateSettings) -> list[Point]:
     """The points of the series that the command line compares with."""
     from loadgen.sessions.run.report import make_report
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.series.series import is_series
 
-    series = [folder_of(path) for path in map(Path, given.baseline) if is_series(path)]
+    series = [folder_of(path) for path in map(Path, settings.baseline) if is_series(path)]
     return [
         point(name, make_report(log.parent, None))
         for folder in series

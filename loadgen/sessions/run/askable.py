@@ -1,4 +1,4 @@
-"""Whether every question can be asked as the settings say: looked at before the first request."""
+"""Whether every question can be sent with the settings: checked before the first request."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def require_askable(dataset: Dataset, settings: PerfSettings, codec: Codec, generation: Generation) -> None:
-    """Look at each question that is more than a text, with everything that will or may be said after it.
+    """Check each question that is more than a text, with all turns that may follow it.
 
     Raises:
-        UsageError: One cannot be asked; which, and why.
+        UsageError: A question cannot be sent; which, and why.
     """
     answered = settings.history == "answered"
     for sample in examples(dataset.samples):
@@ -57,7 +57,7 @@ def _place(dataset: Dataset, sample: Sample) -> str:
 
 
 def _bounded(sample: Sample, generation: Generation) -> bool:
-    bounds = (sample.max_tokens, *(one.max_tokens for one in sample.follow_ups))
+    bounds = (sample.max_tokens, *(turn.max_tokens for turn in sample.follow_ups))
     return generation.max_tokens is not None or None not in bounds
 
 

@@ -1,4 +1,4 @@
-"""From settings to the questions of benchmarks, and what the log is to keep of them."""
+"""From settings to the questions of benchmarks, and their events in the log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tasks_of(settings: TaskSettings) -> list[Task]:
     """The benchmarks that settings name, with their options.
 
     Raises:
-        TaskError: One of them there is not, or not with such an option.
+        TaskError: A benchmark, or an option of it, does not exist.
         UsageError: `--map` cannot be read.
     """
     from workloads.task import parse
@@ -30,28 +30,28 @@ def tasks_of(settings: TaskSettings) -> list[Task]:
 
 
 def placed_task(text: str, folder: Path) -> str:
-    """The same task; where it is a file, as it is found from everywhere.
+    """The same task; a file with its absolute path.
 
     Args:
-        text: As the user named it.
-        folder: Where the name of a file without a root begins.
+        text: The task as the user wrote it.
+        folder: The folder that a relative path starts from.
     """
     from workloads.tasks.own import is_own
 
     return str(folder / Path(text).expanduser()) if is_own(text) else text
 
 
-def _columns(said: Sequence[str]) -> dict[str, str]:
+def _columns(options: Sequence[str]) -> dict[str, str]:
     """The columns of files, by what they hold."""
     columns: dict[str, str] = {}
-    for one in said:
-        meant, equals, column = one.partition("=")
+    for option in options:
+        meant, equals, column = option.partition("=")
         if not equals or not meant:
             raise UsageError(
-                f"--map {one}: write what it is and the column's name, as in ground_truth=answer"
+                f"--map {option}: write the field and the column's name, as in ground_truth=answer"
             )
         if meant in columns:
-            raise UsageError(f"--map {one}: {meant} was said before, to be {columns[meant]!r}; say it once")
+            raise UsageError(f"--map {option}: {meant} was given before, as {columns[meant]!r}; give it once")
         columns[meant] = column
     return columns
 
@@ -60,9 +60,9 @@ def benchmark_questions(settings: TaskSettings, max_tokens: int | None, temperat
     """The questions of benchmarks.
 
     Args:
-        settings: What was asked for.
-        max_tokens: What `--max-tokens` says, which goes before the benchmarks' own limits.
-        temperature: What `--temperature` says, likewise.
+        settings: The settings.
+        max_tokens: The value of `--max-tokens`, which overrides the benchmarks' own limits.
+        temperature: The value of `--temperature`, likewise.
 
     Raises:
         WorkloadError: What is wrong, and where.
@@ -81,33 +81,33 @@ def benchmark_questions(settings: TaskSettings, max_tokens: int | None, temperat
     )
 
 
-def temperature_of(given: float | None, dataset: Dataset) -> float | None:
+def temperature_of(temperature: float | None, dataset: Dataset) -> float | None:
     """The sampling temperature of a session: as given, else that of its benchmarks.
 
     Args:
-        given: What `--temperature` says.
-        dataset: What is asked.
+        temperature: The value of `--temperature`.
+        dataset: The questions.
 
     Returns:
         None where it is left to the server, and where the benchmarks name different ones: then each question
         has that of its benchmark.
     """
-    if given is not None or not dataset.tasks:
-        return given
+    if temperature is not None or not dataset.tasks:
+        return temperature
     named: set[float] = {task["sampled_at"] for task in dataset.tasks}
     return named.pop() if len(named) == 1 else None
 
 
-def question_events(dataset: Dataset, kept: Container[int], at_ns: int) -> Iterator[Event]:
-    """What the log is told of each question, so that its answers can be judged without the dataset.
+def question_events(dataset: Dataset, logged: Container[int], at_ns: int) -> Iterator[Event]:
+    """The events of questions, by which answers can be scored without the dataset.
 
     Args:
         dataset: The questions.
-        kept: The numbers of those that the log has.
+        logged: The numbers of those that the log already has.
         at_ns: The time, CLOCK_MONOTONIC.
     """
     for text, index in _numbered(dataset.tasks):
-        if index in kept:
+        if index in logged:
             continue
         question = dataset.questions[index]
         data: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What the figures of a run can be broken down by."""
+"""The breakdowns that a run has."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ if TYPE_CHECKING:
 
 
 def score_groups(made: Report) -> Sequence[str]:
-    """What the benchmarks of a run tell scores apart by.
+    """The categories by which the benchmarks of a run break scores down.
 
     Raises:
-        UsageError: Nothing.
+        UsageError: The run has no benchmark with categories.
     """
     tags = [tag for score in made.accuracy for tag in score.groups]
     if not tags:
-        raise UsageError("--stats: no benchmark of this run tells scores apart by anything; leave it out")
+        raise UsageError(
+            "--stats: no benchmark of this run has categories to break scores down by; leave it out"
+        )
     return tags
 
 
 def require_breakdowns(made: Report, by: Sequence[str]) -> None:
-    """Refuse what a report is not broken down by."""
+    """Refuse a breakdown that a report does not have."""
     from reporter.render.breakdown import names
 
     if missing := [name for name in by if name not in names(made)]:
         raise UsageError(
-            f"--by {missing[0]}: this run has nothing of that kind to tell apart; there is "
-            f"{', '.join(names(made)) or 'nothing at all'}"
+            f"--by {missing[0]}: this run has no such breakdown; it has {', '.join(names(made)) or 'none'}"
         )

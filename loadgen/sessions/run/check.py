@@ -1,4 +1,4 @@
-"""Whether an endpoint is there, and does what a run needs: a few small requests."""
+"""Checks of an endpoint with a few small requests: whether it is reachable, and has what a run needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.check import CheckSettings
 
 LIST_TIMEOUT_S: Final = 10.0
-"""For the model list, which a server has at hand."""
+"""The time limit of the model list, which a server has at hand."""
 
 _OK: Final = 200
 
@@ -24,7 +24,7 @@ _OF_THE_SERVER: Final = frozenset({"error_frame", "malformed_frame"})
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One line of the answer: what was asked, how it stands, and what to know about it."""
+    """One line of the output: a check, its status, and details."""
 
     check: str
     status: Literal["ok", "warning", "failed"]
@@ -32,7 +32,7 @@ class CheckLine:
 
 
 async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None]) -> None:
-    """Ask, and emit each line as soon as it is known.
+    """Run the checks, and emit each line as soon as it is known.
 
     Raises:
         UnreachableError, RejectedError: The endpoint is not ready.
@@ -62,19 +62,19 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     listing, asking = (Prober(transport, codec, generation, connected) for transport in transports)
     try:
         models = await listing.models()
-        known = _known_model(models, settings.model, listing.no_list)
-        if known is not None:
-            emit(known)
+        listed_model = _known_model(models, settings.model, listing.no_list)
+        if listed_model is not None:
+            emit(listed_model)
         probe = await asking.completion()
         asking.require_accepted(probe, models)
     finally:
         for transport in transports:
             await transport.close()
     answer = _answer(probe, key_sent=asking.key_sent)
-    if known is None:
+    if listed_model is None:
         emit(_unlisted_model(models or [], settings.model, accepted=answer.status == "ok"))
     emit(answer)
-    # What does not answer cannot be asked how.
+    # Without an answer there is nothing to check.
     if answer.status == "ok":
         if can_stream:
             emit(_stream(probe))
@@ -82,7 +82,7 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
 
 
 def _known_model(models: list[str] | None, model: str, no_list: str) -> CheckLine | None:
-    """What the model list alone says of a model; None where an answer has to show whether it is served."""
+    """The check of the model by the list alone; None where only an answer can show whether it is served."""
     if models is None:
         return CheckLine("model", "warning", f"no model list: {no_list}")
     return CheckLine("model", "ok", f"{model} is listed") if model in models else None

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 def asked_again(run: Path, part: TracePart) -> Dataset:
-    """The measured requests of a run, whatever became of them; conversations begin when they began.
+    """The measured requests of a run, whatever their outcome; conversations begin when they began then.
 
     Args:
         run: Its folder or its log.
-        part: How much of it.
+        part: The part of it to use.
 
     Raises:
         UsageError: It measured nothing, or a text is not in its log.
-        LogError: It is no run.
+        LogError: It is not a run.
     """
     begun: list[MeasuredRequest] = []
     later: dict[str, list[MeasuredRequest]] = defaultdict(list)
@@ -65,7 +65,7 @@ def _is_wanted(request: MeasuredRequest, begun: Sequence[MeasuredRequest], part:
 
 
 class _PromptTexts:
-    """What the prompts of a run were; see `reporter.asked.texts_asked`."""
+    """The prompts of a run; see `reporter.asked.texts_asked`."""
 
     def __init__(self, run: Path, texts: Mapping[tuple[int, int], Any]) -> None:
         self._run = run
@@ -73,18 +73,18 @@ class _PromptTexts:
 
     def sample(self, index: int, first: MeasuredRequest, later: Sequence[MeasuredRequest]) -> Sample:
         """A question, or a conversation that begins with it."""
-        said = self._of(first)
+        text = self._of(first)
         more: dict[str, Any] = {
             "max_tokens": first.output_tokens or None,
-            "tools": tuple(said.get("tools") or ()),
+            "tools": tuple(text.get("tools") or ()),
             "tags": first.tags,
             "follow_ups": tuple(map(self._follow_up, (first, *later), later)),
         }
-        if "token_ids" in said:
-            return Sample(index, token_ids=tuple(said["token_ids"]), **more)
-        if "prompt" in said:
-            return Sample(index, said["prompt"], **more)
-        messages = tuple(said["messages"])
+        if "token_ids" in text:
+            return Sample(index, token_ids=tuple(text["token_ids"]), **more)
+        if "prompt" in text:
+            return Sample(index, text["prompt"], **more)
+        messages = tuple(text["messages"])
         plain = _plain(messages)
         if plain is not None:
             return Sample(index, *plain, **more)
@@ -95,17 +95,17 @@ class _PromptTexts:
         return FollowUp(tuple(self._of(request)["messages"]), recorded, request.output_tokens or None)
 
     def _of(self, request: MeasuredRequest) -> Mapping[str, Any]:
-        said: Any = self._texts.get((request.prompt_id, request.turn))
-        if not isinstance(said, dict) or not said.keys() & {"messages", "prompt", "token_ids"}:
+        text: Any = self._texts.get((request.prompt_id, request.turn))
+        if not isinstance(text, dict) or not text.keys() & {"messages", "prompt", "token_ids"}:
             raise UsageError(
                 f"--trace {self._run}: the log does not have the text of prompt {request.prompt_id}, which "
                 "was asked: it cannot be asked again"
             )
-        return said
+        return text
 
 
 def _plain(messages: Sequence[Mapping[str, Any]]) -> tuple[str, str | None] | None:
-    """The prompt and the system prompt of messages that are no more than that; None for others."""
+    """The prompt and the system prompt, where messages consist of these alone; None for others."""
     match messages:
         case [{"role": "user", "content": str(prompt), **rest}] if not rest:
             return prompt, None

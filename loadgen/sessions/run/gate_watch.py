@@ -1,4 +1,4 @@
-"""`--abort-on-fail`: a run ends early when one of its targets is lost beyond doubt (docs/gate.md)."""
+"""`--abort-on-fail`: a run ends early when one of its targets is certain to be missed (docs/gate.md)."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from recorder.writer import EventRecorder
 
 GRACE_S: Final = 1.0
-"""So long what is in flight has to end by itself, before it is given up."""
+"""How long requests in flight are awaited before they are cancelled."""
 
 
 def require_watchable(prepared: Prepared) -> None:
-    """Make sure that there is something to abort a run for.
+    """Make sure that a run has a rule that can abort it.
 
     Raises:
         UsageError: There are no rules, or none that can be lost before the end.
     """
-    given, rules = prepared.given, prepared.rules
-    if not given.verdict.abort_on_fail:
+    perf, rules = prepared.perf, prepared.rules
+    if not perf.verdict.abort_on_fail:
         return
     if rules is None:
-        raise UsageError("--abort-on-fail: there is nothing that could fail: give --require or --ruleset")
-    if not watches(rules, given.verdict.skip):
+        raise UsageError("--abort-on-fail: there are no rules: give --require or --ruleset")
+    if not watches(rules, perf.verdict.skip):
         raise UsageError(
             "--abort-on-fail: none of the targets can be lost before the end of a run (docs/gate.md): "
             "leave it out, or require a latency, an error rate, a count or a share of good requests"
@@ -56,9 +56,10 @@ async def watch_gate(
     stop: Stop,
     observer: Observer = SILENT,
 ) -> None:
-    """Have a process follow the log, and end the session in order when a target is lost.
+    """Let a process follow the log, and end the session in order when a target is lost.
 
-    What is in flight then has a second to end; the log keeps why, and a finding. Cancelling ends the process.
+    Requests in flight then have a second to end; the log keeps the reason as a finding. Cancelling ends the
+    process.
     """
     open_variables = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     process = await asyncio.create_subprocess_exec(
@@ -69,15 +70,15 @@ async def watch_gate(
         start_new_session=True,  # Ctrl-C is for the run, which ends it
     )
     try:
-        said = await process.stdout.readline() if process.stdout else b""
-        if not said:
+        lost_target = await process.stdout.readline() if process.stdout else b""
+        if not lost_target:
             status = await process.wait()
             observer.note(
                 f"note: the process that follows the run for --abort-on-fail ended by itself ({status}); "
                 "the run goes on to its end"
             )
         elif stop.reason is None:
-            recorder.put(Event(EventType.FINDING, clock.now_ns(), data=gate_lost(*orjson.loads(said))))
+            recorder.put(Event(EventType.FINDING, clock.now_ns(), data=gate_lost(*orjson.loads(lost_target))))
             stop.drain(GATE_LOST)
             await asyncio.sleep(GRACE_S)
             if pool.in_flight:

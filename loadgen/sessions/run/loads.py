@@ -31,10 +31,10 @@ _LOOKED_AT: Final = 1000
 
 
 def load_of(settings: LoadSettings) -> Load:
-    """How requests leave.
+    """The load that settings describe.
 
     Raises:
-        UsageError: Which option, or which stage of a file, cannot be used, and why.
+        UsageError: An option, or a stage of a file, cannot be used; which, and why.
     """
     think, limit = _think(settings.think), settings.max_concurrency
     if settings.offline:
@@ -49,9 +49,9 @@ def load_of(settings: LoadSettings) -> Load:
 
 
 def duration_of(settings: PerfSettings, load: Load) -> float | None:
-    """For how long, in seconds: as was said, or as long as the rate changes; None where a count ends the run.
+    """The duration in seconds: as given, or as long as the rate changes; None where a count ends the run.
 
-    Stages always end, with or without a count; a ramp that was given a count goes on at its last rate.
+    Stages always end, with or without a count; a ramp with a count continues at its last rate.
     """
     rate = rate_of(load)
     if settings.duration is not None or rate is None:
@@ -66,7 +66,7 @@ def duration_of(settings: PerfSettings, load: Load) -> float | None:
 
 
 def warmup_of(settings: LoadSettings) -> tuple[int, float | None]:
-    """How many requests come before the measured ones; or none, and for how long they do, in seconds.
+    """The warm-up: a number of requests, or 0 and a time in seconds.
 
     Raises:
         UsageError: `--warmup` is neither a number nor a time.
@@ -84,13 +84,13 @@ def counts_of(
 ) -> tuple[int | None, int | None]:
     """How many requests are measured, or how many conversations where the dataset has some.
 
-    Where nothing was said and no time ends the run, each sample is asked once; those that are made up, 100 of
-    them. A trace is asked once in any case.
+    Without a count and a duration, each sample is sent once; of synthetic ones, 100. A trace is always sent
+    once.
 
     Args:
-        settings: What was asked for.
-        dataset: What is asked.
-        duration_s: For how long; see `duration_of`.
+        settings: The settings.
+        dataset: The prompts.
+        duration_s: The duration; see `duration_of`.
 
     Returns:
         Requests and conversations, of which one at least is None.
@@ -112,7 +112,7 @@ def counts_of(
 
 
 def with_its_dataset(load: Load, dataset: Dataset) -> Load:
-    """The same load with what a dataset makes of it: a trace's highest rate, the turns of conversations."""
+    """The same load with the facts of its dataset: a trace's highest rate, the turns of conversations."""
     match load:
         case Open(arrivals=arrivals):
             if isinstance(arrivals, TraceArrivals) and dataset.offsets_ns is not None:
@@ -126,7 +126,7 @@ def with_its_dataset(load: Load, dataset: Dataset) -> Load:
 
 
 def _mean_turns(dataset: Dataset) -> float:
-    """How many turns a conversation has; of many samples, which are made when they are looked at, of some."""
+    """The mean number of turns of a conversation, estimated from some samples where there are many."""
     samples = dataset.samples
     some = range(0, len(samples), -(-len(samples) // _LOOKED_AT))
     return 1 + sum(len(samples[number].follow_ups) for number in some) / len(some)
@@ -182,16 +182,16 @@ def _rate(settings: LoadSettings) -> Profile | None:
         raise UsageError(f"--rate {error}") from error
 
 
-def _trace_speed(given: float | None) -> float:
-    """How many times as fast a trace is replayed; it is read by this, before there is a plan to check it."""
-    least, most = TRACE_SPEED
-    if given is not None and not least <= given <= most:
-        raise UsageError(f"--trace-speed {given:g}: must be from {least:g} to {most:g}")
-    return 1.0 if given is None else given
+def _trace_speed(speed: float | None) -> float:
+    """The speed of a trace; checked here, because the trace is read before the plan is made."""
+    least, greatest = TRACE_SPEED
+    if speed is not None and not least <= speed <= greatest:
+        raise UsageError(f"--trace-speed {speed:g}: must be from {least:g} to {greatest:g}")
+    return 1.0 if speed is None else speed
 
 
 def _think(text: str | None) -> str | None:
-    """A distribution of times that can be drawn from, as it was said."""
+    """The text of a valid distribution of times."""
     if text is None:
         return None
     from workloads.distribution import duration

@@ -16,18 +16,18 @@ MOST_TURNS: Final = 1_000
 """Of a conversation."""
 
 
-def is_said(settings: PerfSettings) -> bool:
-    """Whether anything is said of the lengths or the texts of synthetic prompts."""
-    said = (settings.input_tokens, settings.output_tokens, settings.turns, settings.shared_prefix)
-    return any(option is not None for option in (*said, settings.corpus, settings.tokenizer))
+def has_options(settings: PerfSettings) -> bool:
+    """Whether an option sets the lengths or the texts of synthetic prompts."""
+    options = (settings.input_tokens, settings.output_tokens, settings.turns, settings.shared_prefix)
+    return any(option is not None for option in (*options, settings.corpus, settings.tokenizer))
 
 
 def made_to_length(settings: PerfSettings, count: int) -> Dataset:
     """Make prompts.
 
     Args:
-        settings: What was asked for.
-        count: How many there are to be.
+        settings: The settings.
+        count: The number of prompts.
 
     Raises:
         UsageError, WorkloadError: An option cannot be used; which, and why.
@@ -50,7 +50,7 @@ def made_to_length(settings: PerfSettings, count: int) -> Dataset:
 
 
 def corpus_of(settings: PerfSettings) -> Corpus | None:
-    """What prompts are cut from, where that was said.
+    """The text that prompts are cut from, if an option names one.
 
     Raises:
         UsageError: It cannot be read.

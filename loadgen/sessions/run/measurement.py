@@ -1,4 +1,4 @@
-"""Where the parts are put together: from a session that is ready to start to its log."""
+"""Measuring: from a session that is ready to start to its log."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from loadgen.sessions.run.preparation import Prepared
 
 PROBE_TIMEOUT_S: Final = 15.0
-"""For each of the two questions before a run: more than a connection may take, so that who cannot be reached
-is told from who does not answer."""
+"""For each of the two requests before a run: more than a connection may take, so that an unreachable endpoint
+is distinguished from a silent one."""
 
 SPARE_FILES: Final = 64
-"""Descriptors for everything but connections."""
+"""File descriptors for everything but connections."""
 
 
 async def measure(
@@ -55,12 +55,12 @@ async def measure(
     """Run a session into the log of a folder.
 
     Raises:
-        SetupError: This machine cannot put on that load.
+        SetupError: This machine cannot generate that load.
         UnreachableError, RejectedError: The endpoint is not ready; there is no log then.
-        StoppedEarlyError: Somebody asked to stop before the session; there is no log then.
+        StoppedEarlyError: A stop was requested before the session; there is no log then.
         WriterError: The log could not be written to its end.
     """
-    plan, given, stop, clock = prepared.plan, prepared.given, Stop(), system_clock()
+    plan, perf, stop, clock = prepared.plan, prepared.perf, Stop(), system_clock()
     _require_descriptors(prepared)
     recorder = EventRecorder(
         path=folder / LOG_NAME,
@@ -73,55 +73,57 @@ async def measure(
     observer.stoppable(_from_any_thread(stop))
     with closing(clock), closing(recorder), stop.on_signals():
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
-        pool.begin(prepared.targets, prepared.agenda(), given.client.connect_ahead)
+        pool.begin(prepared.targets, prepared.agenda(), perf.client.connect_ahead)
         calm()
         await stop.unless_asked(_require_all_ready(prepared, pool))
         async with recording(recorder, stop, observer):
             if not prepared.targets[0].verify:
                 recorder.put(_insecure_finding(clock.now_ns()))
-            if prepared.left is None:  # a log that is gone on with has them
+            if prepared.left is None:  # a resumed log has them
                 for finding in dataset_findings(prepared.dataset, clock.now_ns()):
                     recorder.put(finding)
-            await put_all(recorder, question_events(prepared.dataset, prepared.told, clock.now_ns()), stop)
+            await put_all(
+                recorder, question_events(prepared.dataset, prepared.logged_questions, clock.now_ns()), stop
+            )
             warn_beyond(plan, recorder.put, clock.now_ns(), observer)
-            beside = [
+            background = [
                 asyncio.create_task(own_health.watch_parent(recorder.put)),
                 asyncio.create_task(_tell_of_stopping(stop, pool, observer)),
             ]
-            if given.verdict.abort_on_fail and prepared.left is None:
+            if perf.verdict.abort_on_fail and prepared.left is None:
                 following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
-                beside.append(asyncio.create_task(following))
+                background.append(asyncio.create_task(following))
             with observer.session(pool.progress, plan):
                 await Session(plan, pool, recorder.put, clock, stop).run()
             await pool.end()
-            for task in beside:
+            for task in background:
                 task.cancel()
-            await asyncio.gather(*beside, return_exceptions=True)
+            await asyncio.gather(*background, return_exceptions=True)
         if stop.asked.is_set():
             note_stop()
 
 
 async def _require_all_ready(prepared: Prepared, pool: WorkerPool) -> None:
-    if prepared.given.probe:
+    if prepared.perf.probe:
         await asyncio.gather(*(_require_ready(prepared, target) for target in prepared.targets))
     await pool.ready()
 
 
 async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
-    """Ask an endpoint about itself; one that takes its time gets the benefit of the doubt."""
+    """Check an endpoint; a slow one is assumed to be ready."""
     plan = prepared.plan
-    make_transport = load_transport(prepared.given.client.transport)
+    make_transport = load_transport(prepared.perf.client.transport)
     transport = make_transport(target, plan.timeouts.within(PROBE_TIMEOUT_S))
     try:
         codec = codec_of(plan.protocol, plan.protocol_options)
-        with default_url_named(prepared.given):
+        with default_url_named(prepared.perf):
             await Prober(transport, codec, plan.generation).require_ready()
     finally:
         await transport.close()
 
 
 async def _tell_of_stopping(stop: Stop, pool: WorkerPool, observer: Observer) -> None:
-    """Say what is awaited, and how not to await it; quietly only to who has asked for the stop."""
+    """Say what is awaited, and how to abort; quietly only after a user's request to stop."""
     await stop.draining.wait()
     if stop.aborting.is_set():
         return
@@ -148,14 +150,14 @@ def _from_any_thread(stop: Stop) -> Callable[[], None]:
     loop = asyncio.get_running_loop()
 
     def ask() -> None:
-        with suppress(RuntimeError):  # the loop is closed: the session is over
+        with suppress(RuntimeError):  # the loop is closed: the session has ended
             loop.call_soon_threadsafe(stop.ask)
 
     return ask
 
 
 def _stopper(stop: Stop) -> Any:
-    """Tell the session, from the writer's thread, that going on is pointless: nothing can be recorded."""
+    """Stop the session from the writer's thread: nothing can be recorded any more."""
     loop = asyncio.get_running_loop()
 
     def ask(_: Exception) -> None:
@@ -168,21 +170,21 @@ def _stopper(stop: Stop) -> Any:
 def _require_descriptors(prepared: Prepared) -> None:
     """Make sure that a process may open a connection for each request that it has in flight.
 
-    Of several endpoints each may come to have as many connections, for they are kept.
+    Each of several endpoints may get this many connections, because they are kept.
 
     Raises:
-        SetupError: It may not.
+        SetupError: It may not open as many.
     """
     limit, plan, workers = allow_many_files(), prepared.plan, prepared.workers
     streams, bound = in_flight(plan.load, plan.count), limit_of(plan.load)
     if bound is not None:
         streams = min(streams or bound, bound)
-    connections = max((streams or 0) * len(prepared.targets), prepared.given.client.connect_ahead)
+    connections = max((streams or 0) * len(prepared.targets), prepared.perf.client.connect_ahead)
     wanted = Shard(0, workers).of(connections) + SPARE_FILES
     if wanted > limit:
         more = "give more --workers, " if limit > SPARE_FILES else ""
         raise SetupError(
-            f"{connections} connections at once are asked for: with --workers {workers} a process then needs "
+            f"{connections} connections are needed at once: with --workers {workers} a process then needs "
             f"{wanted} open files ({SPARE_FILES} of them for itself), and it may open {limit}; "
             f"raise the limit (`ulimit -n {wanted}`), {more}or put on less load",
         )

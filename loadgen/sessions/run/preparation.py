@@ -1,4 +1,4 @@
-"""From what was said on the command line to a session that is ready to start."""
+"""From settings to a session that is ready to start."""
 
 from __future__ import annotations
 
@@ -53,12 +53,11 @@ class Prepared:
     """A session that is ready to start: everything has been read and checked, nothing sent.
 
     Attributes:
-        left: Of a run that is resumed, which of its measured requests have no result, by their numbers; None
-            for a new run.
-        elapsed_s: Of a run that is resumed, for how long it has been measured.
-        after_seq: The last event of the log from which that is known; None for a new run.
-        told: Of a run that is resumed, the numbers of the questions of benchmarks that its log has.
-        accuracy: What the log keeps of benchmarks and of how they are scored; None where there are none.
+        left: Of a resumed run, the numbers of the measured requests without a result; None for a new run.
+        elapsed_s: Of a resumed run, how long it has been measured.
+        after_seq: The last event of the log that this is based on; None for a new run.
+        logged_questions: Of a resumed run, the numbers of the benchmark questions in its log.
+        accuracy: The log's facts on benchmarks and their scoring; None where there are none.
     """
 
     plan: Plan
@@ -66,15 +65,15 @@ class Prepared:
     dataset: Dataset
     rules: Ruleset | None
     workers: int
-    given: PerfSettings
+    perf: PerfSettings
     left: Sequence[int] | None = None
     elapsed_s: float = 0.0
     after_seq: int | None = None
-    told: frozenset[int] = frozenset()
+    logged_questions: frozenset[int] = frozenset()
     accuracy: Mapping[str, Any] | None = None
 
     def agenda(self) -> Agenda:
-        """What is asked."""
+        """The samples to send."""
         return Agenda(
             self.dataset.samples,
             conversations=has_conversations(self.dataset),
@@ -85,7 +84,7 @@ class Prepared:
         )
 
     def settings(self) -> dict[str, Any]:
-        """What the log keeps: all that is needed to repeat the run, of headers the names only."""
+        """The settings for the log: all that is needed to repeat the run, of headers only the names."""
         return {
             "command": "perf",
             "url": self.targets[0].url,
@@ -93,25 +92,25 @@ class Prepared:
             **self.plan.settings(),
             "headers": sorted(self.targets[0].headers),
             "verify_tls": self.targets[0].verify,
-            "probe": self.given.probe,
-            "gpus": self.given.gpus,
+            "probe": self.perf.probe,
+            "gpus": self.perf.gpus,
             "workers": self.workers,
-            "transport": self.given.client.transport,
-            "connect_ahead": self.given.client.connect_ahead,
-            "options": kept(self.given),
+            "transport": self.perf.client.transport,
+            "connect_ahead": self.perf.client.connect_ahead,
+            "options": kept(self.perf),
             "dataset": {
                 "name": _said(self.dataset.name),
                 "sha256": self.dataset.sha256,
                 "rows": len(self.dataset.samples),
                 "synthetic": self.dataset.synthetic,
                 "conversations": has_conversations(self.dataset),
-                "path": None if self.given.prompts is None else _said(self.given.prompts),
-                "prompt_column": self.given.prompt_column,
-                "system_column": self.given.system_column,
+                "path": None if self.perf.prompts is None else _said(self.perf.prompts),
+                "prompt_column": self.perf.prompt_column,
+                "system_column": self.perf.system_column,
                 "facts": dict(self.dataset.facts),
             },
             "ruleset": None if self.rules is None else self.rules.to_dict(),
-            "skip": list(self.given.verdict.skip),
+            "skip": list(self.perf.verdict.skip),
             **({} if self.accuracy is None else {"accuracy": self.accuracy}),
         }
 
@@ -129,11 +128,11 @@ def prepare(settings: PerfSettings) -> Prepared:
     duration_s, (warmup, warmup_s) = duration_of(settings, load), warmup_of(settings)
     dataset = dataset_of(settings, count_of(settings, load))
     requests, sessions = counts_of(settings, dataset, duration_s)
-    warmup, warmup_s, most = _around_trace(dataset, load, warmup, warmup_s)
+    warmup, warmup_s, limit = _around_trace(dataset, load, warmup, warmup_s)
     plan = Plan(
         load=with_its_dataset(load, dataset),
-        requests=_at_most(requests, most),
-        sessions=_at_most(sessions, most),
+        requests=_at_most(requests, limit),
+        sessions=_at_most(sessions, limit),
         duration_s=duration_s,
         warmup=warmup,
         warmup_s=warmup_s,
@@ -180,20 +179,20 @@ def prepare(settings: PerfSettings) -> Prepared:
 
 
 def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:
-    """How many processes share the load: as many as were asked for, else as it calls for.
+    """The number of worker processes: as given, else by the load.
 
     Args:
-        settings: What was asked for.
-        load: How it is put on.
-        requests: How many there are to be, as far as that is known; see `Plan.count`.
+        settings: The settings.
+        load: The load.
+        requests: Their number, if known; see `Plan.count`.
     """
-    workers, most = settings.client.workers, limit_of(load)
+    workers, limit = settings.client.workers, limit_of(load)
     if workers is None:
         workers = workers_for(load, requests, usable_cpus())
-        return workers if most is None else max(1, min(workers, most))
-    if most is not None and workers > most:
+        return workers if limit is None else max(1, min(workers, limit))
+    if limit is not None and workers > limit:
         raise UsageError(
-            f"--workers {workers}: of --max-concurrency {most} each needs a part: give {most} at most"
+            f"--workers {workers}: each needs a part of --max-concurrency {limit}: give at most {limit}"
         )
     return workers
 
@@ -215,10 +214,10 @@ def targets_of(settings: EndpointSettings) -> tuple[Endpoint, ...]:
 def _around_trace(
     dataset: Dataset, load: Load, warmup: int, warmup_s: float | None
 ) -> tuple[int, float | None, int | None]:
-    """Of a trace the first requests are the warm-up: how many, not for how long; and how many there are left.
+    """The warm-up of a trace is its first requests: their number, and the number of those that are left.
 
     Raises:
-        UsageError: None would be left to measure.
+        UsageError: No request would be left to measure.
     """
     offsets_ns = dataset.offsets_ns
     if offsets_ns is None:
@@ -244,12 +243,12 @@ def timeouts_of(settings: EndpointSettings) -> Timeouts:
     )
 
 
-def _at_most(count: int | None, most: int | None) -> int | None:
-    return count if count is None or most is None else min(count, most)
+def _at_most(count: int | None, limit: int | None) -> int | None:
+    return count if count is None or limit is None else min(count, limit)
 
 
 def _said(name: object) -> str:
-    """A file's name as text, also where its bytes are none."""
+    """A file's name as text, even if its bytes are not valid text."""
     return str(name).encode(errors="replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""What is said of a protocol on the command line, checked: the codec, and the headers that it asks for."""
+"""The options of a protocol, checked: the codec, and the headers that it needs."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _PATH: Final = re.compile(r"/[!-\"$-~]*")
 
 
 def protocol_of(settings: EndpointSettings) -> str:
-    """The name that goes into the log: for a preset, that of the protocol that it is a preset of."""
+    """The name that goes into the log: for a preset, the name of its protocol."""
     return protocol_entry(settings.protocol).preset_of or settings.protocol
 
 
 def options_of(settings: EndpointSettings) -> dict[str, Any]:
-    """What the user says of a protocol, and what holds where nothing was said: all JSON, enough to repeat it.
+    """The options of a protocol, with defaults, as JSON values: enough to repeat the run.
 
     Raises:
-        UsageError: Which option cannot be used, and why.
+        UsageError: An option cannot be used; which, and why.
     """
     entry = protocol_entry(settings.protocol)
     if not (entry.described or entry.preset_of):
         return {}
-    given = {
+    options = {
         "path": _path(settings.path),
         "body": _body(settings.body),
         "text_at": _place("--text-at", settings.text_at),
@@ -47,14 +47,14 @@ def options_of(settings: EndpointSettings) -> dict[str, Any]:
         "finish_at": _place("--finish-at", settings.finish_at),
         "cumulative": settings.cumulative or None,
     }
-    said = {name: value for name, value in given.items() if value is not None}
-    codec = codec_of(settings.protocol, said)
+    set_options = {name: value for name, value in options.items() if value is not None}
+    codec = codec_of(settings.protocol, set_options)
     assert isinstance(codec, PlainJson)  # noqa: S101 (that is what it is to be described)
     return asdict(codec)
 
 
 def headers_of(settings: EndpointSettings) -> Mapping[str, str]:
-    """The headers that every request carries: ours, the protocol's, and the user's, which win.
+    """The headers that every request carries: ours, the protocol's, and the user's, which go first.
 
     A header of ours that the user gives without a value is left out.
 
@@ -65,8 +65,8 @@ def headers_of(settings: EndpointSettings) -> Mapping[str, str]:
     codec = codec_of(protocol_of(settings), options_of(settings))
     headers = {"User-Agent": f"llm-loadgen/{version('llm-loadgen')}", **codec.headers(key)}
     ours = {name.lower(): name for name in headers}
-    for given in chain.from_iterable(lines("--header", one) for one in settings.header):
-        name, colon, value = (part.strip() for part in given.partition(":"))
+    for header in chain.from_iterable(lines("--header", argument) for argument in settings.header):
+        name, colon, value = (part.strip() for part in header.partition(":"))
         if not colon:
             # The text may be a secret that lacks its name: it is not repeated.
             raise UsageError("--header: write 'Name: value', there is no colon in one of them")

@@ -1,4 +1,4 @@
-"""From settings to the questions of a run: of benchmarks, from a file, a dataset or a trace, or made up."""
+"""From settings to the questions of a run: of benchmarks, from a file, a dataset or a trace, or synthetic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadgen.driver.load import expected_arrivals
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.benchmark_questions import benchmark_questions
 from loadgen.sessions.run.loads import DEFAULT_REQUESTS, duration_of, warmup_of
-from loadgen.sessions.run.made_to_length import is_said, made_to_length
+from loadgen.sessions.run.made_to_length import has_options, made_to_length
 from loadgen.sessions.run.replay import replayed
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from workloads.dataset import Dataset
 
 MOST_PROMPTS: Final = 10_000
-"""So many different prompts are made up at most, in about 0.1 s; a longer run asks them again."""
+"""The most synthetic prompts that are made, in about 0.1 s; a longer run repeats them."""
 
 
 def dataset_of(settings: PerfSettings, count: int) -> Dataset:
     """The questions that settings name.
 
     Args:
-        settings: What was asked for.
-        count: How many there are to be, where they are made up; see `count_of`.
+        settings: The settings.
+        count: The number of synthetic prompts; see `count_of`.
 
     Raises:
         UsageError, WorkloadError, LogError: What is wrong, and where.
@@ -41,11 +41,11 @@ def dataset_of(settings: PerfSettings, count: int) -> Dataset:
 
 
 def count_of(settings: PerfSettings, load: Load) -> int:
-    """How many prompts to make up: enough to ask none twice, as far as that can be told, within bounds.
+    """The number of synthetic prompts: enough to send none twice, as far as that is known, within bounds.
 
     Args:
-        settings: What was asked for.
-        load: How it is put on.
+        settings: The settings.
+        load: The load.
     """
     wanted, duration_s = settings.requests or settings.sessions, duration_of(settings, load)
     if wanted is None and duration_s is not None:
@@ -71,7 +71,7 @@ def _only(dataset: Dataset, number: int) -> Dataset:
 
 
 def _expected(load: Load, duration_s: float) -> int:
-    """How many requests may come within a time: now and then more than expected."""
+    """How many requests may come within a time: at times more than expected."""
     expected = expected_arrivals(load, duration_s)
     return MOST_PROMPTS if expected is None else round(min(MOST_PROMPTS, expected * 1.2 + 50))
 
@@ -97,6 +97,6 @@ def _read(settings: PerfSettings, source: str) -> Dataset:
 def _made_up(settings: PerfSettings, count: int) -> Dataset:
     from workloads.synthetic import synthetic_prompts
 
-    if is_said(settings):
+    if has_options(settings):
         return made_to_length(settings, count)
     return synthetic_prompts(count, seed=settings.seed)

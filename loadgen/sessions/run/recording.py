@@ -1,4 +1,4 @@
-"""The recorder beside a running event loop: nobody waits for the disk without hearing of it, or for ever."""
+"""The recorder of a running event loop: waiting for the disk is reported, and limited."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from recorder.writer import EventRecorder
 
 WARN_AFTER_S: Final = 5.0
-"""A disk that has taken nothing for so long is worth a word, and again after as long."""
+"""After this time without progress of the disk a warning is printed, and again after each further one."""
 
 GIVE_UP_AFTER_S: Final = 3.0
-"""So long a disk may take nothing while somebody who has interrupted twice waits for it."""
+"""How long a disk may make no progress while a user who has interrupted twice waits for it."""
 
 PART: Final = 2000
-"""So many events of many are queued at once."""
+"""The number of events that are queued at once."""
 
 _LOOK_AGAIN_S: Final = 0.02
 
 
 @asynccontextmanager
 async def recording(recorder: EventRecorder, stop: Stop, observer: Observer = SILENT) -> AsyncIterator[None]:
-    """Make the log, record while the context lasts, and close the log.
+    """Create the log, record while the context lasts, and close the log.
 
     Raises:
-        LogExistsError, LogNotMadeError: There is no room for a log.
-        WriterStalledError: The disk does not answer, and waiting for it was given up.
+        LogExistsError, LogNotMadeError: The log exists, or cannot be created.
+        WriterStalledError: The disk does not answer, and waiting for it was ended.
         WriterError: The log could not be written.
     """
     made = recorder.begin()
@@ -65,7 +65,7 @@ async def put_all(recorder: EventRecorder, events: Iterable[Event], stop: Stop) 
 
 
 async def _patiently(recorder: EventRecorder, done: Callable[[], bool], stop: Stop) -> None:
-    """Return when it is done, or when it is not worth waiting for any more."""
+    """Return when it is done, or when waiting has become pointless."""
     while not done():
         patience_s = GIVE_UP_AFTER_S if stop.aborting.is_set() else CLOSE_TIMEOUT_S
         if recorder.stalled_s > patience_s:
@@ -74,7 +74,7 @@ async def _patiently(recorder: EventRecorder, done: Callable[[], bool], stop: St
 
 
 async def _warn(recorder: EventRecorder, observer: Observer) -> None:
-    """Say when the disk does not take anything."""
+    """Warn when the disk makes no progress."""
     worth_a_word_s = WARN_AFTER_S
     while True:
         await asyncio.sleep(_LOOK_AGAIN_S)

@@ -20,7 +20,7 @@ def replayed(settings: PerfSettings, source: Path) -> Dataset:
     """The questions of a trace with their times, or those of an earlier run.
 
     Args:
-        settings: What was asked for.
+        settings: The settings.
         source: A trace, the folder of a run, or its log.
 
     Raises:
@@ -45,13 +45,13 @@ def _of_run(settings: PerfSettings, source: Path) -> Dataset:
 
     if settings.corpus is not None or settings.tokenizer is not None:
         raise UsageError(
-            f"--trace {source} is a run: its own prompts are asked again; leave --corpus and --tokenizer out"
+            f"--trace {source} is a run: its own prompts are sent again; leave --corpus and --tokenizer out"
         )
     return asked_again(source, _part(settings))
 
 
 def _part(settings: PerfSettings) -> TracePart:
-    """How much of a trace can come to be asked: no more of it is read."""
+    """The part of a trace that can be sent: only this is read."""
     from workloads.traces.trace import TracePart
 
     warmup, warmup_s = warmup_of(settings)

@@ -36,16 +36,16 @@ def make_report(
 
     Args:
         log: The log, or the folder that it is in.
-        rules: What to hold it against; None for the rules that the run was started with, if any.
-        inputs: What else the rules are evaluated with.
+        rules: The rules; None for those that the run was started with, if any.
+        inputs: Further inputs of the rules.
         options: The reader's choices for the report.
         choice: Definitions in place of those that the run was started with, from
             `loadgen.sessions.settings.definitions.chosen`.
 
     Raises:
         LogError: It is not a log that can be read.
-        RulesetError: The run was started with rules that are none.
-        UsageError: A ruleset defines something else than the choice.
+        RulesetError: The rules in its log cannot be read.
+        UsageError: A ruleset contradicts the choice.
     """
     from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
     from reporter.kinds import members
@@ -66,11 +66,11 @@ def make_report(
     with measured(log, definitions, options, judged_by=rules) as (report, evidence):
         if rules is None:
             return report
-        from rulesets.evaluation import judge
+        from rulesets.evaluation import evaluate
 
         evidence.scores = inputs.scores
         evidence.power = None if inputs.power is None else asdict(inputs.power)
-        verdict = judge(
+        verdict = evaluate(
             rules,
             evidence,
             others=inputs.others,
@@ -82,22 +82,22 @@ def make_report(
 
 
 def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
-    """The rules that a run was started with, if any, and which of them were to be left out.
+    """The rules that a run was started with, if any, and those of them that were left out.
 
     Raises:
         LogError: It is not a log that can be read.
-        RulesetError: It was started with rules that are none.
+        RulesetError: The rules in it cannot be read.
     """
     from reporter.kinds import members, texts
     from reporter.log.settings import settings
 
-    known = settings(log)
-    kept = members(known.get("ruleset"))
-    if not kept:
+    run_settings = settings(log)
+    stored_rules = members(run_settings.get("ruleset"))
+    if not stored_rules:
         return None, ()
     from rulesets.ruleset import Ruleset
 
-    return Ruleset.of_dict(kept), texts(known.get("skip"))
+    return Ruleset.of_dict(stored_rules), texts(run_settings.get("skip"))
 
 
 def write_report(
@@ -120,9 +120,9 @@ def write_report(
 
 
 def lay(log: Path, report: Report, observer: Observer = SILENT) -> None:
-    """Lay a report beside its log as `report.json`.
+    """Write a report next to its log as `report.json`.
 
-    A folder that cannot be written to is no reason to fail: the file is derived, and the log has everything.
+    A folder that cannot be written to is not an error: the file is derived, and the log has everything.
     """
     from reporter.render.json import render
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from reporter.log.so_far import RunSoFar
 
 MOST_LEFT: Final = 10_000_000
-"""So many requests are looked through one by one."""
+"""The most requests of a run that can be resumed: they are checked one by one."""
 
 _SHORTEST_S: Final = 0.001
 
 
 def resumable(path: Path) -> RunSoFar:
-    """Read what a run was to do and what it has done.
+    """Read the settings of a run and its progress.
 
     Raises:
         BeingWrittenError: It is still running.
@@ -46,41 +46,41 @@ def resumable(path: Path) -> RunSoFar:
     return run
 
 
-def settings_again(given: ResumeSettings, run: RunSoFar) -> PerfSettings:
-    """The settings of a run, with what its log does not keep and what is different this time.
+def settings_again(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
+    """The settings of a run, with secrets that its log does not have and options that differ this time.
 
     Raises:
-        UsageError: The prompts are not where they were, or an option has no meaning for this run.
+        UsageError: The prompts are not where they were, or an option does not apply to this run.
     """
     options = {
         **run.settings["options"],
         "url": run.settings.get("urls") or [run.settings["url"]],
         "workers": run.settings["workers"],
-        "api_key": given.api_key,
-        "header": given.header,
-        "judge_api_key": given.judge_api_key,
-        "allow_code_execution": given.allow_code_execution,
-        "json": given.json,
-        "quiet": given.quiet,
+        "api_key": settings.api_key,
+        "header": settings.header,
+        "judge_api_key": settings.judge_api_key,
+        "allow_code_execution": settings.allow_code_execution,
+        "json": settings.json,
+        "quiet": settings.quiet,
     }
-    if given.prompts is not None:
+    if settings.prompts is not None:
         if options.get(_source(options)) is None:
-            raise UsageError(f"--prompts {given.prompts}: those of this run were made up; leave it out")
-        options[_source(options)] = str(given.prompts)
-    if given.data is not None:
+            raise UsageError(f"--prompts {settings.prompts}: those of this run were made up; leave it out")
+        options[_source(options)] = str(settings.prompts)
+    if settings.data is not None:
         if not options.get("task"):
-            raise UsageError(f"--data {given.data}: this run asks no benchmarks; leave it out")
-        options["data"] = str(given.data)
+            raise UsageError(f"--data {settings.data}: this run asks no benchmarks; leave it out")
+        options["data"] = str(settings.data)
     return _settings(options, run)
 
 
-def prepare_again(given: ResumeSettings, run: RunSoFar) -> Prepared:
+def prepare_again(settings: ResumeSettings, run: RunSoFar) -> Prepared:
     """Prepare the rest of a run.
 
     Raises:
-        UsageError: What it needs is not what it was; the message says what, and what to do.
+        UsageError: An input has changed; the message says which, and what to do.
     """
-    prepared = prepare(settings_again(given, run))
+    prepared = prepare(settings_again(settings, run))
     _require_the_same(prepared, run)
     return _rest(prepared, run)
 
@@ -114,7 +114,7 @@ def _has_count(settings: Mapping[str, Any]) -> bool:
 
 
 def _says_how(settings: Mapping[str, Any]) -> bool:
-    """Whether settings are those of `loadgen perf`, as far as they are needed to go on."""
+    """Whether settings have what is needed to resume a run of `loadgen perf`."""
     if settings.get("command") != "perf" or not all(
         isinstance(settings.get(name), kind) for name, kind in _KINDS.items()
     ):
@@ -134,7 +134,7 @@ _KINDS: Final[Mapping[str, type]] = {
 
 
 def _settings(options: Mapping[str, Any], run: RunSoFar) -> PerfSettings:
-    """The settings of the run, once its prompts are known to be where they were."""
+    """The settings of the run, if its prompts are where they were."""
     source, name = _source(options), run.settings["dataset"]["name"]
     file = options.get(source)
     if file is not None and not file.startswith(PREFIX):
@@ -153,12 +153,12 @@ def _settings(options: Mapping[str, Any], run: RunSoFar) -> PerfSettings:
 
 
 def _source(options: Mapping[str, Any]) -> str:
-    """The option that says what is asked, which `--prompts` of `loadgen resume` takes the place of."""
+    """The option that names the prompts, which `--prompts` of `loadgen resume` overrides."""
     return "prompts" if options.get("trace") is None else "trace"
 
 
 def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
-    """Make sure that the rest is asked as the beginning was."""
+    """Make sure that the rest is sent as the beginning was."""
     had, has = (
         {name.lower(): name for name in names}
         for names in (run.settings["headers"], prepared.targets[0].headers)
@@ -200,7 +200,7 @@ def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
 
 
 _MAY_DIFFER: Final = frozenset({"accuracy", "dataset", "headers", "options", "ruleset", "skip"})
-"""What has been looked at; and what is taken from the log: the rules, and how answers are scored."""
+"""Settings that are checked elsewhere, or taken from the log: the rules, and how answers are scored."""
 
 
 def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
@@ -209,7 +209,7 @@ def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
     assert plan.count is not None  # noqa: S101 (the log has been looked at)
     if plan.count > MOST_LEFT:
         raise UsageError(
-            f"the run was to ask {plan.count} requests: of more than {MOST_LEFT} none is resumed"
+            f"the run has {plan.count} requests: runs of more than {MOST_LEFT} cannot be resumed"
         )
     order = order_of(plan.order, len(dataset.samples), plan.seed, dataset.weights)
     left = remaining(plan.count, plan.first, order, run.settled)
@@ -217,10 +217,10 @@ def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
     if left and duration_s is not None and duration_s < _SHORTEST_S:
         raise UsageError(
             f"the run has used up its duration of {plan.duration_s:g} s with {len(left)} requests left: "
-            "report it as it is, or run it anew"
+            "report it as it is, or start it again"
         )
     if not left:
-        return replace(prepared, left=(), after_seq=run.last_seq, told=run.questions)
+        return replace(prepared, left=(), after_seq=run.last_seq, logged_questions=run.questions)
     rest = replace(
         plan,
         load=later(plan.load, run.measured_s),
@@ -235,5 +235,5 @@ def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
         left=left,
         elapsed_s=elapsed_s,
         after_seq=run.last_seq,
-        told=run.questions,
+        logged_questions=run.questions,
     )

@@ -1,4 +1,4 @@
-"""A run is a folder: the log, and files that can be made again from it."""
+"""The folder of a run: the log, and files that are derived from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEGINS_A_LOG: Final = b"SQLite format 3\0"
 
 
 def new_run_folder(out: Path | None, model: str) -> Path:
-    """Choose the folder of a new run; `runs/<time>-<model>`, which is made, where none is named.
+    """Choose the folder of a new run; `runs/<time>-<model>`, which is created, where none is named.
 
     Raises:
         LogExistsError: It holds a run already.
@@ -44,15 +44,15 @@ def folder_of(run: Path) -> Path:
 
 
 def still_running(run: Path) -> BeingWrittenError:
-    """What is to be raised about a run that is not over, and has to be."""
+    """The error about a run that is still running, where it must have ended."""
     return BeingWrittenError(
-        f"{run} is still running; `loadgen watch {run}` shows how it gets on "
-        "(or it is being scored: wait until that is over)"
+        f"{run} is still running; `loadgen watch {run}` shows its progress "
+        "(or it is being scored: wait until that has ended)"
     )
 
 
 def require_distinct(runs: Iterable[Path]) -> None:
-    """A run does not differ from itself, and is no second run beside itself.
+    """Refuse a run that is named twice: it does not differ from itself.
 
     Raises:
         UsageError: One is named twice.
@@ -69,10 +69,10 @@ def require_distinct(runs: Iterable[Path]) -> None:
 
 
 def require_no_log(option: str, path: Path | None) -> None:
-    """A log is never written over: it is the run, and nothing can make it again.
+    """Refuse to overwrite a log: it is the run, and cannot be restored.
 
     Raises:
-        UsageError: One lies where an option wants to write.
+        UsageError: An option would overwrite one.
     """
     if path is None or not path.is_file():
         return
@@ -82,6 +82,6 @@ def require_no_log(option: str, path: Path | None) -> None:
 
 
 def model_folder(model: str) -> str:
-    """A model's name as that of a folder: its last part, without what a shell would mind."""
+    """A folder name for a model: the last part of its name, without special characters of shells."""
     last = model.rstrip("/").rsplit("/", 1)[-1]
     return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.")[:60] or "model"

@@ -1,4 +1,4 @@
-"""Scoring at the end of a session: what it takes is looked at before the session, and kept in its log."""
+"""Scoring at the end of a session: its requirements are checked before the session."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def scoring_of(settings: PerfSettings) -> ScoringOptions:
 
 
 def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, Any] | None:
-    """What the log keeps of the benchmarks of a session, and of how they are scored; None where it has none.
+    """The log's facts on the benchmarks of a session and their scoring; None where it has none.
 
-    What it takes to score them is tried, so that nobody is asked in vain.
+    The scorers' requirements are checked, so that no request is wasted.
 
     Raises:
-        TaskError: The scorer does not exist, or it may not do what it has to.
+        TaskError: The scorer does not exist, or lacks a permission that it needs.
         EvalError: An eval function cannot be used.
-        ExtraError, SourceError: A scorer takes a package, or a model, that is missing.
+        ExtraError, SourceError: A scorer needs a package, or a model, that is missing.
         UsageError: The judge's URL or key cannot be used.
     """
     if not settings.task:
@@ -53,7 +53,9 @@ def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, 
     require_all(chosen, _references(dataset))
     return {
         "tasks": [dict(task) for task in dataset.tasks],
-        "scorers": {one.task: one.scorer.name for one in chosen if one.scorer.name not in options.evals},
+        "scorers": {
+            scorer.task: scorer.scorer.name for scorer in chosen if scorer.scorer.name not in options.evals
+        },
         "evals": list(options.evals),
         "repeats": settings.repeats or settings.passes or 1,
         "pass_threshold": settings.pass_threshold,
@@ -62,11 +64,11 @@ def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, 
 
 
 def warn_of_no_judge(settings: PerfSettings, observer: Observer) -> None:
-    """Say before a session that its answers will have no score for want of a judge."""
+    """Say before a session that its answers will have no score without a judge."""
     if not settings.task or settings.judge_url is not None:
         return
     chosen = choose(settings.task, scoring_of(settings))
-    if asking := [one.task for one in chosen if one.scorer.ask is not None]:
+    if asking := [scorer.task for scorer in chosen if scorer.scorer.ask is not None]:
         observer.progress(
             f"note: {', '.join(asking)}: a judge is needed, and none is given: the answers stay "
             "unscored until `loadgen score` is given --judge-url and --judge-model"
@@ -74,10 +76,10 @@ def warn_of_no_judge(settings: PerfSettings, observer: Observer) -> None:
 
 
 def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> None:
-    """Score the answers that a session has brought, into its log.
+    """Score the answers of a session, into its log.
 
     Raises:
-        KeyboardInterrupt: Somebody ended it; what was scored is kept.
+        KeyboardInterrupt: It was interrupted; existing scores are kept.
         Exception: See `loadgen.sessions.scoring`.
     """
     from loadgen.sessions.scoring.scoring_pass import score_run
@@ -88,7 +90,7 @@ def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> 
         from loadgen.sessions.program import program
 
         observer.note(
-            f"The answers are in {folder}, not all of them scored; go on with: {program()} resume {folder}",
+            f"The answers are in {folder}, not all of them scored; to continue: {program()} resume {folder}",
             apart=True,
         )
         raise
@@ -96,14 +98,14 @@ def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> 
 
 
 def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """What answers are held against, each with its task."""
+    """The references of answers, each with its task."""
     for task in dataset.tasks:
         for question in dataset.questions[task["first"] : task["first"] + task["count"]]:
             yield task["task"], question.reference
 
 
 def _judge_facts(judge: JudgeEndpoint | None) -> Mapping[str, Any] | None:
-    """What the log keeps of a judge.
+    """The log's facts on a judge.
 
     Raises:
         UsageError: Its URL or its key cannot be used.

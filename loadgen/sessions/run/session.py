@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 def run(
     settings: PerfSettings, prices: PriceTable | None = None, observer: Observer = SILENT
 ) -> tuple[Report, Path]:
-    """Run a session and report it, the verdict included; `report.json` lies in the run's folder.
+    """Run a session and report it with its verdict; `report.json` is in the run's folder.
 
     Args:
-        settings: What to do.
-        prices: What tokens cost, where the report is to have the cost.
-        observer: Hears how it gets on.
+        settings: The settings.
+        prices: The prices of tokens, for the cost in the report.
+        observer: Gets the progress.
     """
     from loadgen.driver.workers.launcher import WorkerLauncher
 
     with WorkerLauncher(settings.client.transport) as launcher:
-        # Workers get ready while this process loads and prepares what they are to do.
+        # Workers start while this process loads and prepares the session.
         _spawn(launcher, 1)
         from loadgen.sessions.run.loads import load_of
         from loadgen.sessions.run.preparation import prepare, workers_of
@@ -57,10 +57,10 @@ def run(
 def conduct(
     prepared: Prepared, launcher: WorkerLauncher, folder: Path, observer: Observer = SILENT
 ) -> WriterError | None:
-    """Have the workers do what is prepared; return what broke the log, if anything did.
+    """Run a prepared session; return the error that broke the log, if any.
 
     Raises:
-        WriterStalledError: The disk takes nothing; it may give nothing either.
+        WriterStalledError: The disk makes no progress; reading may fail too.
     """
     import asyncio
 
@@ -74,7 +74,7 @@ def conduct(
     except WriterStalledError:
         raise
     except WriterError as error:
-        # What was committed before can be reported, and its report says that the run has no end.
+        # What was committed before can be reported; the report says that the run has no end.
         return error
     finally:
         recover()
@@ -84,37 +84,37 @@ def conduct(
 def score_if_over(
     prepared: Prepared, folder: Path, broken: WriterError | None, observer: Observer = SILENT
 ) -> None:
-    """Score the answers of a session that asked benchmarks, unless somebody stopped it or its log broke."""
+    """Score the answers of a session of benchmarks, unless it was stopped or its log broke."""
     from loadgen.sessions.interrupt import stopped
     from loadgen.sessions.run.scores import score
 
     if prepared.accuracy is not None and broken is None and not stopped():
-        score(prepared.given, folder, observer)
+        score(prepared.perf, folder, observer)
 
 
 def reported(
     folder: Path,
     broken: WriterError | None,
     prices: PriceTable | None = None,
-    given: PerfSettings | None = None,
+    settings: PerfSettings | None = None,
     observer: Observer = SILENT,
 ) -> Report:
-    """Report what is in the log, which is not everything when it broke, by the rules that are in it too.
+    """Report the log, which is incomplete if it broke, by the rules in it.
 
     Args:
-        folder: The run's.
-        broken: What broke its log, if anything did.
-        prices: What tokens cost, where the report is to tell the cost.
-        given: Its settings, which may choose percentiles and a tokenizer.
-        observer: Hears what broke the log, and where an interrupt has left it.
+        folder: The run's folder.
+        broken: The error that broke its log, if any.
+        prices: The prices of tokens, for the cost in the report.
+        settings: Its settings, which may choose percentiles and a tokenizer.
+        observer: Gets a note of the error that broke the log, or of an interrupt.
 
     Raises:
-        WriterError: It broke, and nothing of it can be read.
+        WriterError: It broke, and cannot be read.
     """
     from loadgen.sessions.interrupt import require_none
     from recorder.errors import LogError
 
-    # Reading the log takes libraries that measuring does not need: they are loaded when it is over.
+    # Reading the log takes libraries that measuring does not need: they are loaded at its end.
     try:
         from loadgen.sessions.run.report import write_report
         from loadgen.sessions.settings.definitions import percentiles_of
@@ -123,14 +123,14 @@ def reported(
 
         options = ReportOptions(
             prices=prices,
-            tokenizer=load(None if given is None else given.tokenizer),
-            percentiles=None if given is None else percentiles_of(given.definitions.percentiles),
+            tokenizer=load(None if settings is None else settings.tokenizer),
+            percentiles=None if settings is None else percentiles_of(settings.definitions.percentiles),
         )
         report = write_report(folder, None, options=options, observer=observer)
-        if given is not None and given.output.sample_results is not None:
+        if settings is not None and settings.output.sample_results is not None:
             from loadgen.sessions.exporting.samples import lay_samples
 
-            lay_samples(folder, given.output.sample_results, options, given.model, observer)
+            lay_samples(folder, settings.output.sample_results, options, settings.model, observer)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):
@@ -160,7 +160,7 @@ def _spawn(launcher: WorkerLauncher, workers: int) -> None:
 
 
 def outcome(report: Report, inconclusive: str = "5") -> int:
-    """The exit code that a report amounts to, with what an inconclusive verdict is to end with."""
+    """The exit code of a report, with the given one for an inconclusive verdict."""
     if report.run.ended == "interrupted":
         return ExitCode.INTERRUPTED
     if not report.validity.stands:
@@ -174,7 +174,7 @@ def outcome(report: Report, inconclusive: str = "5") -> int:
 
 
 def _has_open_scores(report: Report) -> bool:
-    """Whether a score is undetermined, and no rule was met in spite of that."""
+    """Whether a score is undetermined, without rules that are met despite that."""
     from reporter.accuracy.undetermined import undetermined
 
     rules = () if report.verdict is None else report.verdict.rows

@@ -1,4 +1,4 @@
-"""A run that goes on: its log awaited, and its report again and again."""
+"""A run in progress: awaiting its log, and repeating its report."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from reporter.report import Report
 
 LEAST_PAUSE: Final = 3.0
-"""A pause lasts at least so many times as long as the reading before it: that has a quarter of the time."""
+"""A pause lasts at least this many times as long as the reading before it, which so gets a quarter."""
 
 _LOOK_S: Final = 0.1
-"""How often it looks whether the run is over, or has begun."""
+"""How often it checks whether the run has ended, or begun."""
 
 
 def while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
-    """The report so far, again and again; what it takes the reader to show one counts as reading."""
+    """The report so far, repeatedly; the caller's time to show it counts as reading."""
     from loadgen.sessions.run.report import make_report
     from loadgen.sessions.run.run_folder import folder_of
     from recorder.lock import is_held
@@ -40,7 +40,7 @@ def await_log(run: Path, wait_s: float) -> None:
     """Return when there is a log, or a series of them.
 
     Raises:
-        LogError: There is something else, or none that this version reads, or none came in time.
+        LogError: The path has no log that this version reads, or none appeared in time.
     """
     from loadgen.sessions.series.series import is_series
     from recorder.errors import NotALogError
@@ -59,8 +59,8 @@ def await_log(run: Path, wait_s: float) -> None:
 
 
 def _may_become_one(log: Path) -> bool:
-    """Tell whether there is nothing yet, or a log that is just being made: an empty file."""
+    """Whether there is no file yet, or a log that is being created: an empty file."""
     with suppress(FileNotFoundError):
-        found = log.stat()
-        return S_ISREG(found.st_mode) and not found.st_size
+        status = log.stat()
+        return S_ISREG(status.st_mode) and not status.st_size
     return True

@@ -1,4 +1,4 @@
-"""Which scorers judge which tasks: as was said, as the run was started, or each task's official one."""
+"""The scorers of tasks: as given, as the run was started with, or each task's official one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from workloads.scorer import Scorer
 
 _EVAL: Final = ":"
-"""An eval function has it in its name, `module:function`, and no scorer of a benchmark has."""
+"""The mark of an eval function's name, `module:function`; no scorer of a benchmark has it."""
 
 _OFFICIAL: Final = "official"
-"""What the definition of whoever published a benchmark is called."""
+"""The name of the scorer that the publisher of a benchmark defines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Chosen:
 
     Attributes:
         task: The task as the user named it.
-        scorer: How its answers are judged.
+        scorer: How its answers are scored.
         official: Whether that is the benchmark's own definition.
     """
 
@@ -37,11 +37,11 @@ class Chosen:
 
     @property
     def key(self) -> str:
-        """What the log calls it where a judge was asked."""
+        """Its name in the log's calls to a judge."""
         return f"{self.task}/{self.scorer.name}"
 
-    def told(self) -> dict[str, Any]:
-        """What the log keeps of it."""
+    def facts(self) -> dict[str, Any]:
+        """The facts for the log."""
         return {
             "task": self.task,
             "scorer": self.scorer.name,
@@ -58,26 +58,26 @@ def choose(
     """Choose the scorers of tasks.
 
     Args:
-        tasks: As the user named them, those of the log.
-        options: What is asked for now.
+        tasks: The tasks of the log, as the user named them.
+        options: The options of this pass.
         started_with: The member `accuracy` of the run's settings, if it has one.
 
     Raises:
-        TaskError: There is no such task or scorer, nothing that could judge a task, or a scorer that would
-            run what the model wrote, which was not allowed.
-        EvalError, ExtraError: An eval function is none, or a package is missing.
+        TaskError: There is no such task or scorer, no scorer for a task, or a scorer that would run the
+            model's programs without permission.
+        EvalError, ExtraError: An eval function cannot be used, or a package is missing.
     """
-    known = started_with or {}
-    named = {**_kept(known.get("scorers")), **_named(options.scorers, tasks)}
-    evals = options.evals or tuple(one for one in known.get("evals") or () if isinstance(one, str))
+    stored = started_with or {}
+    named = {**_kept(stored.get("scorers")), **_named(options.scorers, tasks)}
+    evals = options.evals or tuple(name for name in stored.get("evals") or () if isinstance(name, str))
     chosen = []
     for task in tasks:
         chosen += _of_task(task, named.get(task), evals)
-    for one in chosen:
-        if one.scorer.runs_code and not options.allow_code_execution:
+    for entry in chosen:
+        if entry.scorer.runs_code and not options.allow_code_execution:
             raise TaskError(
-                f"{one.task}: the scorer {one.scorer.name} runs programs that the model wrote: allow it with "
-                "--allow-code-execution, on a machine where that does no harm"
+                f"{entry.task}: the scorer {entry.scorer.name} runs programs that the model wrote: "
+                "allow it with --allow-code-execution, on a machine where that does no harm"
             )
     return chosen
 
@@ -86,17 +86,17 @@ def scorer_named(task: str, name: str) -> Scorer:
     """A scorer by its name, which may be that of an eval function.
 
     Raises:
-        TaskError: The task has none of this name.
-        EvalError, ExtraError: An eval function is none, or a package is missing.
+        TaskError: The task has no scorer of this name.
+        EvalError, ExtraError: An eval function cannot be used, or a package is missing.
     """
     if _EVAL in name:
         return _eval(name)
-    known = {one.name: one for one in _scorers(task)}
-    if name not in known:
+    scorers = {scorer.name: scorer for scorer in _scorers(task)}
+    if name not in scorers:
         raise TaskError(
-            f"{task}: no scorer {name!r}{did_you_mean(name, known)}; it has {', '.join(known) or 'none'}"
+            f"{task}: no scorer {name!r}{did_you_mean(name, scorers)}; it has {', '.join(scorers) or 'none'}"
         )
-    return known[name]
+    return scorers[name]
 
 
 def _of_task(task: str, name: str | None, evals: Sequence[str]) -> list[Chosen]:
@@ -108,7 +108,7 @@ def _of_task(task: str, name: str | None, evals: Sequence[str]) -> list[Chosen]:
         chosen.append(Chosen(task, scorer_named(task, name), official=name == _OFFICIAL))
     elif own and not (evals and is_own(task)):
         chosen.append(Chosen(task, own[0], official=own[0].name == _OFFICIAL))
-    chosen += [Chosen(task, _eval(one), official=False) for one in evals]
+    chosen += [Chosen(task, _eval(function), official=False) for function in evals]
     if not chosen:
         raise TaskError(f"{task}: nothing says what a right answer is: give --eval MODULE:FUNCTION")
     return chosen
@@ -133,21 +133,21 @@ def _kept(value: Any) -> dict[str, str]:
 
 
 def _named(texts: Iterable[str], tasks: Sequence[str]) -> dict[str, str]:
-    """Which scorer each task is to have, by what `--scorer` says; what names a task goes first."""
+    """The scorer of each task by `--scorer`; an option that names the task goes first."""
     everywhere: dict[str, str] = {}
     one_task: dict[str, str] = {}
-    known = {name for task in tasks for name in _names(task)}
+    task_names = {name for task in tasks for name in _names(task)}
     for text in texts:
         about, equals, name = text.rpartition("=")
         about = canonical(about)
-        if equals and not {about, _base(about)} & known:
+        if equals and not {about, _base(about)} & task_names:
             raise TaskError(
-                f"--scorer {text}: this run asks nothing of {about!r}{did_you_mean(about, known)}; "
-                f"it asks {', '.join(tasks)}"
+                f"--scorer {text}: this run has no task {about!r}{did_you_mean(about, task_names)}; "
+                f"it has {', '.join(tasks)}"
             )
         meant = [task for task in tasks if about in _names(task)] if equals else _having(name, tasks)
         if not meant:
-            every = sorted({one.name for task in tasks for one in _scorers(task)})
+            every = sorted({scorer.name for task in tasks for scorer in _scorers(task)})
             raise TaskError(
                 f"--scorer {text}: no task of this run has it{did_you_mean(name, every)}; "
                 f"there are {', '.join(every)}"
@@ -157,11 +157,11 @@ def _named(texts: Iterable[str], tasks: Sequence[str]) -> dict[str, str]:
 
 
 def _having(name: str, tasks: Iterable[str]) -> list[str]:
-    return [task for task in tasks if any(one.name == name for one in _scorers(task))]
+    return [task for task in tasks if any(scorer.name == name for scorer in _scorers(task))]
 
 
 def _names(task: str) -> set[str]:
-    """What `--scorer` may call a task: as it was asked, without its options, a file as rules call it."""
+    """The names of a task for `--scorer`: as given, without its options, a file by its name in rules."""
     from workloads.task import parse
 
     return {task, _base(task), parse(task).workload.name}

@@ -1,4 +1,4 @@
-"""What a grading process is given and what it makes of it: one answer, one scorer, one SCORED payload."""
+"""The work of a grading process: from an answer and a scorer to a SCORED payload."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from workloads.scorer import Scorer
 
 LONGEST: Final = 2000
-"""So many characters of what was extracted, and of a reason, are kept: the answer itself is in the log."""
+"""How many characters of an extracted answer, and of a reason, are kept: the answer itself is in the log."""
 
 MISSING: Final = (ExtraError, SourceError)
-"""What this machine lacks, a grader lacks for every answer."""
+"""Errors of this machine, which a grader has for every answer."""
 
 NO_STATUS: Final = b"!"
-"""Stands in a result where its status would, when something is missing: then what follows says what."""
+"""In a result in place of the status when something is missing; the payload says what."""
 
 _VALUELESS: Final = frozenset({Status.INFRA_ERROR, Status.JUDGE_PENDING})
 
 
 class Grading(NamedTuple):
-    """One thing to do.
+    """One answer to grade by one scorer.
 
     Attributes:
         stored: The answer.
-        scorer: The number of the scorer, in the list that the process was started with.
+        scorer: The number of the scorer, in the process's list.
     """
 
     stored: Stored
@@ -41,16 +41,16 @@ class Grading(NamedTuple):
 
 
 def grade(scorer: Scorer, stored: Stored, model: str | None, sampling: str | None = None) -> Score:
-    """Judge an answer; what a grader does wrong says nothing about the answer.
+    """Grade an answer; an error of the grader is not a score of the answer.
 
     Args:
-        scorer: How.
+        scorer: The scorer.
         stored: The answer.
-        model: The judge whose word counts; None for whichever judged last.
-        sampling: How it is sampled; None for whatever it said last.
+        model: The judge whose replies count; None for the latest judge.
+        sampling: How it is sampled; None for its latest replies.
 
     Raises:
-        ExtraError, SourceError: A package is missing, or a model that a grader takes.
+        ExtraError, SourceError: A package is missing, or a model that a grader needs.
     """
     try:
         answer = stored.answer(scorer.judge, model, sampling)
@@ -66,14 +66,14 @@ def grade(scorer: Scorer, stored: Stored, model: str | None, sampling: str | Non
 
 
 def _with_judge(score: Score, stored: Stored) -> Score:
-    """A score that says why it waits for a judge, where one was asked and failed."""
+    """The score, with the reason where a call to the judge failed."""
     if score.status is not Status.JUDGE_PENDING or stored.judge_failure is None:
         return score
     return replace(score, reason=f"the judge failed: {stored.judge_failure}")
 
 
 def checked(score: Any) -> Score:
-    """A score as it can be kept: with a number where there is a value, and only there."""
+    """Check that a score has a finite number where it has a value, and only there."""
     if not isinstance(score, Score) or score.status not in set(Status):
         return failed(f"the grader returned {score!r}, where a score should be")
     if (score.value is None) != (score.status in _VALUELESS):
@@ -86,7 +86,7 @@ def checked(score: Any) -> Score:
 
 
 def told(pass_number: int, scorer: str, score: Score) -> Mapping[str, Any]:
-    """The SCORED payload of a score: what there is nothing of is left out."""
+    """The SCORED payload of a score, without empty members."""
     data: dict[str, Any] = {"pass": pass_number, "scorer": scorer}
     if score.value is not None:
         data["value"] = float(score.value)
@@ -103,6 +103,6 @@ def told(pass_number: int, scorer: str, score: Score) -> Mapping[str, Any]:
 
 
 def _fit(text: Any) -> str:
-    """A text as JSON can hold it, and no longer than is kept."""
+    """A text that JSON can hold, cut to the length that is kept."""
     whole = str(text).encode("utf-8", "replace").decode()
     return whole if len(whole) <= LONGEST else f"{whole[:LONGEST]}…"

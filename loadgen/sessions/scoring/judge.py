@@ -1,7 +1,7 @@
-"""Asking a judge about the answers of a run: what is open, and nothing else, is asked and goes into its log.
+"""Calls to a judge about the answers of a run, into its log; only open inquiries are made.
 
-What a judge has said is read by graders, later and as often as wanted. So an inquiry is open until this judge
-has answered it; and again, whenever somebody gives a judge, where no grader can read what it answered.
+Graders read a judge's replies later, any number of times. So an inquiry is open until this judge has answered
+it, and again in each pass with a judge if no grader can read the reply.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
     from workloads.scorer import Inquiry
 
 KIND: Final = "judging"
-"""Of a segment in which judges are asked."""
+"""The kind of a segment with calls to judges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How asking a judge went.
+    """The results of calls to a judge.
 
     Attributes:
-        url: Of the judge, without secrets.
-        model: That judged.
+        url: The judge's URL, without secrets.
+        model: The judge's model.
         open: How many inquiries were open.
         answered: How many of them were answered.
-        failed: How many were not, by the failure's name.
-        gave_up: Why the rest was not asked; empty for no such reason.
+        failed: How many calls failed, by the failure's name.
+        gave_up: Why the remaining calls were not made; empty if they were.
     """
 
     url: str
@@ -67,7 +67,7 @@ class Judging:
 
     @property
     def problem(self) -> str:
-        """What went wrong, as a sentence for the user; empty where nothing did."""
+        """The failures as a sentence for the user; empty where all succeeded."""
         if not self.failed and not self.gave_up:
             return ""
         failures = ", ".join(f"{name} {count}" for name, count in sorted(self.failed.items()))
@@ -82,24 +82,24 @@ class Judging:
 def ask_judges(
     run: Path, chosen: Sequence[Chosen], options: ScoringOptions, observer: Observer = SILENT
 ) -> Judging | None:
-    """Ask the judge everything about a run that is open. What is not answered stays so: a score is pending.
+    """Make all open inquiries about a run. A score whose inquiry is not answered stays pending.
 
     Args:
-        run: The run's folder, or its log; nobody else may be writing it.
-        chosen: The scorers that want to know.
-        options: Say who judges, and whether anybody is to be asked.
-        observer: Hears how far it is, and what failed.
+        run: The run's folder, or its log; no other process may be writing it.
+        chosen: The scorers.
+        options: The judge, if it may be called.
+        observer: Gets the progress, and failures.
 
     Returns:
-        How that went; None where nobody was to be asked.
+        The results; None where no judge was to be called.
 
     Raises:
         UsageError: The judge's URL or key cannot be used.
-        LogError: The log is damaged, or cannot be gone on with.
+        LogError: The log is damaged, or cannot be resumed.
         WriterError: The log could not be written.
         KeyboardInterrupt: It was interrupted; what was answered is in the log.
     """
-    wanting = [one for one in chosen if one.scorer.ask is not None]
+    wanting = [chosen_scorer for chosen_scorer in chosen if chosen_scorer.scorer.ask is not None]
     judge = options.judge
     if judge is None or options.reparse or not wanting:
         return None
@@ -120,7 +120,7 @@ def ask_judges(
 
 
 def judge_endpoint(judge: JudgeEndpoint) -> Endpoint:
-    """Where the judge is, with the headers that its requests carry.
+    """The judge's endpoint, with the headers of its requests.
 
     Raises:
         UsageError: The URL or the key cannot be used.
@@ -128,33 +128,37 @@ def judge_endpoint(judge: JudgeEndpoint) -> Endpoint:
     try:
         return endpoint(judge.url, chat_completions.headers(judge.api_key))
     except EndpointError as error:
-        told = str(error).replace("--url", "--judge-url").replace("--header Authorization", "--judge-api-key")
-        raise UsageError(told.replace("--api-key or --header", "--judge-api-key")) from error
+        message = (
+            str(error).replace("--url", "--judge-url").replace("--header Authorization", "--judge-api-key")
+        )
+        raise UsageError(message.replace("--api-key or --header", "--judge-api-key")) from error
 
 
 def calls(
     log: OpenLog, run: Path, wanting: Sequence[Chosen], judge: JudgeEndpoint
 ) -> Generator[JudgeCall, None, None]:
-    """Everything that is open between a run and a judge, in the order of the answers.
+    """The open inquiries of a run to a judge, in the order of the answers.
 
     Args:
         log: As by `reporter.log.database.open_log`, with `reporter.answers.NEEDED`.
         run: The run's folder, or its log.
-        wanting: The scorers that want to know something.
-        judge: Who is to be asked, and how it is sampled.
+        wanting: The scorers with inquiries.
+        judge: The judge, and how it is sampled.
     """
     with texts_of(run) as read:
         for batch in stored_answers(log, 0, read):
             for stored in batch:
-                for one in wanting:
-                    for inquiry in _open(one, stored, judge):
-                        yield JudgeCall(stored.sample_uuid, one.key, one.scorer.judge, inquiry)
+                for chosen_scorer in wanting:
+                    for inquiry in _open(chosen_scorer, stored, judge):
+                        yield JudgeCall(
+                            stored.sample_uuid, chosen_scorer.key, chosen_scorer.scorer.judge, inquiry
+                        )
 
 
-def _open(one: Chosen, stored: Stored, judge: JudgeEndpoint) -> Sequence[Inquiry]:
-    """What a scorer has yet to know about an answer."""
-    scorer = one.scorer
-    if stored.task != one.task or scorer.ask is None:
+def _open(chosen_scorer: Chosen, stored: Stored, judge: JudgeEndpoint) -> Sequence[Inquiry]:
+    """The open inquiries of a scorer about an answer."""
+    scorer = chosen_scorer.scorer
+    if stored.task != chosen_scorer.task or scorer.ask is None:
         return ()
     reference = stored.held_against()
     answer = stored.answer(scorer.judge, judge.model, judge.sampling.label)
@@ -162,7 +166,7 @@ def _open(one: Chosen, stored: Stored, judge: JudgeEndpoint) -> Sequence[Inquiry
         asked = scorer.ask(reference, answer)
         unknown = [inquiry for inquiry in asked if inquiry.key not in answer.judged]
         unreadable = not unknown and scorer.grade(reference, answer).status is Status.INFRA_ERROR
-    except Exception:  # noqa: BLE001 (what is wrong with a scorer is said where it grades)
+    except Exception:  # noqa: BLE001 (errors of a scorer are reported when it grades)
         return ()
     return asked if unreadable else unknown
 
@@ -175,7 +179,7 @@ async def _ask(
     on_done: Callable[[Tally], None],
     observer: Observer,
 ) -> tuple[Tally, bool]:
-    """Make calls in a segment of their own; tell whether somebody asked to stop."""
+    """Make calls in their own segment; return whether a stop was requested."""
     stop = Stop()
     recorder = EventRecorder(
         path=log_path(run),
@@ -197,14 +201,14 @@ async def _ask(
             try:
                 tally = await client.ask(asking, stop, on_done)
             finally:
-                # Whoever still reads the log would hold up its end.
+                # A process that still reads the log would delay its end.
                 asking.close()
                 await transport.close()
     return tally, stop.asked.is_set()
 
 
 def _stopper(stop: Stop) -> Callable[[Exception], None]:
-    """Give everything up, from the writer's thread: nothing can be recorded any more."""
+    """Abort from the writer's thread: nothing can be recorded any more."""
     loop = asyncio.get_running_loop()
 
     def ask(_: Exception) -> None:

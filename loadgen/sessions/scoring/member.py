@@ -1,4 +1,4 @@
-"""One grading process, as its parent sees it."""
+"""A grading process, as its parent sees it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 START_TIMEOUT_S: Final = 600.0
-"""What a grader imports may be big, and on a slow disk."""
+"""The imports of a grader may be big, and on a slow disk."""
 
 EXIT_TIMEOUT_S: Final = 5.0
-"""So long a process may take to end when its line is closed."""
+"""How long a process may take to end when its line is closed."""
 
 _READ_BYTES: Final = 1 << 16
 
@@ -28,7 +28,7 @@ _ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_
 """There is a process for each core."""
 
 _SAME_ORDER: Final = {"PYTHONHASHSEED": "0"}
-"""Sets have the same order in every process: a grader that depends on it gives the same score, for ever."""
+"""Sets have the same order in every process: a grader that depends on it always gives the same score."""
 
 
 class GraderProcess:
@@ -53,36 +53,36 @@ class GraderProcess:
                 start_new_session=True,
             )
 
-    def begin(self, told: Mapping[str, Any]) -> None:
+    def begin(self, instructions: Mapping[str, Any]) -> None:
         """Wait until it is ready.
 
         Args:
-            told: What it is told first: see `loadgen.sessions.scoring.process`.
+            instructions: The first message: see `loadgen.sessions.scoring.process`.
 
         Raises:
-            SetupError: It does not get ready.
+            SetupError: It does not start.
         """
         try:
-            self.send(told)
-            said = self.next_line(START_TIMEOUT_S)
+            self.send(instructions)
+            problem = self.next_line(START_TIMEOUT_S)
         except TimeoutError:
-            said = b"it does not answer"
+            problem = b"it does not answer"
         except OSError:
-            said = self.end(EXIT_TIMEOUT_S).encode()
-        if said:
-            raise SetupError(f"a grading process did not start: {said.decode()}")
+            problem = self.end(EXIT_TIMEOUT_S).encode()
+        if problem:
+            raise SetupError(f"a grading process did not start: {problem.decode()}")
 
     def send(self, value: Any) -> None:
-        """Send it something, when it waits for that.
+        """Send it a message that it waits for.
 
         Raises:
-            OSError: It is gone.
+            OSError: It has ended.
         """
         self._line.settimeout(START_TIMEOUT_S)
         self._line.sendall(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
 
     def has_line(self) -> bool:
-        """Tell whether a further line is here already."""
+        """Whether a further line has arrived."""
         return bool(self._came)
 
     def next_line(self, timeout_s: float) -> bytes:
@@ -90,7 +90,7 @@ class GraderProcess:
 
         Raises:
             TimeoutError: None comes in time.
-            OSError: It is gone.
+            OSError: It has ended.
         """
         while not self._came:
             self._line.settimeout(timeout_s)
@@ -102,15 +102,15 @@ class GraderProcess:
         return self._came.pop()
 
     def kill(self) -> None:
-        """End it, and all that it has started, at once."""
+        """Kill it and all processes that it has started."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self, patience_s: float = 0.0) -> str:
-        """See to its end, and to that of all that it has started; return how it ended.
+        """Await or force its end, and that of all processes that it has started; return how it ended.
 
         Args:
-            patience_s: So long it may take to end by itself.
+            patience_s: How long it may take to end by itself.
         """
         self._line.close()
         with suppress(subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""What judging takes on this machine, looked at before the first answer is judged."""
+"""What scorers need on this machine, checked before the first answer is scored."""
 
 from __future__ import annotations
 
@@ -12,30 +12,34 @@ if TYPE_CHECKING:
     from loadgen.sessions.scoring.choice import Chosen
 
 _OF_A_FUNCTION = ":"
-"""Eval functions have it in their names; what they do with an empty answer is their own affair."""
+"""The mark of eval functions' names; they are not tried with an empty answer."""
 
 
 def require_all(chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-    """Make sure that all scorers have what they take.
+    """Make sure that all scorers have what they need.
 
-    A scorer with `require` is asked about every question; any other one judges an empty answer to the first.
+    A scorer with `require` checks every question; any other one grades an empty answer to the first.
 
     Args:
         chosen: The scorers.
-        references: What the answers to each question are held against, with its task.
+        references: The reference of each question, with its task.
 
     Raises:
         ExtraError, SourceError: A package, or a model, is missing.
-        TaskError: A scorer does not judge answers that were asked for in this way.
+        TaskError: A scorer cannot grade the answers to such a question.
     """
-    scorers = [one for one in chosen if not one.scorer.runs_code and _OF_A_FUNCTION not in one.scorer.name]
+    scorers = [
+        chosen_scorer
+        for chosen_scorer in chosen
+        if not chosen_scorer.scorer.runs_code and _OF_A_FUNCTION not in chosen_scorer.scorer.name
+    ]
     tried: set[str] = set()
     for task, reference in references:
-        for one in scorers:
-            if one.task != task:
+        for chosen_scorer in scorers:
+            if chosen_scorer.task != task:
                 continue
-            if one.scorer.require is not None:
-                one.scorer.require(reference)
-            elif one.key not in tried:
-                one.scorer.grade(reference, Answer(""))
-                tried.add(one.key)
+            if chosen_scorer.scorer.require is not None:
+                chosen_scorer.scorer.require(reference)
+            elif chosen_scorer.key not in tried:
+                chosen_scorer.scorer.grade(reference, Answer(""))
+                tried.add(chosen_scorer.key)

@@ -1,4 +1,4 @@
-"""What can be said about a scoring pass."""
+"""The options of a scoring pass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from loadgen.driver.judge_client import Sampling
 
 DEFAULT_GRADER_TIMEOUT_S: Final = 120.0
-"""More than any grader takes; what a model wrote and a scorer runs has limits of its own."""
+"""Seconds: more than any grader takes; a model's program that a scorer runs has its own limits."""
 
 DEFAULT_GRADER_MEMORY: Final = 8 * 1024**3
 """Bytes: more than any grader needs, and too little to bring down the machine."""
@@ -29,7 +29,7 @@ class JudgeEndpoint:
         model: The model that is asked.
         concurrency: The most requests in flight.
         timeout_s: For each request.
-        api_key: Never kept.
+        api_key: Never stored.
         temperature: In place of that of the benchmark's prompts; None keeps theirs.
         max_tokens: In place of the limit of the benchmark's prompts; None keeps theirs.
     """
@@ -44,13 +44,13 @@ class JudgeEndpoint:
 
     @property
     def sampling(self) -> Sampling:
-        """What replaces the sampling of the prompts."""
+        """The settings that replace the sampling of the prompts."""
         from loadgen.driver.judge_client import Sampling
 
         return Sampling(self.temperature, self.max_tokens)
 
     def facts(self) -> dict[str, Any]:
-        """What the log keeps of how it is asked, but for the endpoint: what is replaced is named."""
+        """The log's facts on its calls, except for the endpoint; replaced settings are named."""
         replaced = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         return {
             "model": self.model,
@@ -63,19 +63,19 @@ class ScoringOptions:
     """How answers are scored.
 
     Attributes:
-        scorers: `NAME` for every task that has such a scorer, or `TASK=NAME`; a task that none of them is for
-            keeps what the run was started with, else its official one.
-        evals: Eval functions, `module:function`, which score every task beside its own scorer; empty for
-            those that the run was started with.
+        scorers: `NAME` for every task that has such a scorer, or `TASK=NAME`; a task without one keeps the
+            scorer that the run was started with, else its official one.
+        evals: Eval functions, `module:function`, which score every task in addition to its own scorer; empty
+            for those that the run was started with.
         allow_code_execution: Whether a scorer may run what the model wrote.
-        judge: Who judges, where a scorer asks; None for nobody.
-        judge_model: Of the judge whose word counts where nobody is asked; None for whichever judged last.
-        reparse: Ask nobody, and read again what judges have said.
+        judge: The judge for scorers that need one; None for no judge.
+        judge_model: The judge whose replies count where no judge is called; None for the latest.
+        reparse: Call no judge, and read the existing replies again.
         grader_timeout_s: The most that the grading of one answer may take; ten times as much where a scorer
             runs code.
         grader_memory: The most bytes of memory that a grading process may take.
-        processes: How many grade at once; None for one a usable core.
-        data: A folder that models which graders take are looked for in; None for the usual places alone.
+        processes: The number of grading processes; None for one per usable core.
+        data: A folder with models that graders need; None for the usual places alone.
     """
 
     scorers: tuple[str, ...] = ()
@@ -91,10 +91,10 @@ class ScoringOptions:
 
     @property
     def model(self) -> str | None:
-        """The judge whose word counts; None for whichever judged last."""
+        """The judge whose replies count; None for the latest."""
         return self.judge.model if self.judge else self.judge_model
 
     @property
     def sampling(self) -> str | None:
-        """How the judge whose word counts is sampled; None for whatever was said last."""
+        """How the judge whose replies count is sampled; None for the latest replies."""
         return self.judge.sampling.label if self.judge else None

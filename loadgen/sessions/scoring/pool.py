@@ -1,8 +1,8 @@
-"""The processes that grade, one a core: batches go out, results come back, and nobody takes others along.
+"""The grading processes, one per core, each with its own failures.
 
-A grader is code that may do anything: it may loop for ever, eat memory, or end its process. So each process
-has a thread here that waits for its results one by one. The answer that a process was at when it took too
-long, or died, has no score and a reason; a new process goes on with the next.
+A grader is arbitrary code: it may loop without end, exhaust memory, or end its process. So each process has a
+thread here that waits for its results one by one. If a process takes too long or dies, the answer that it was
+grading has no score but a reason; a new process continues with the next.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
     from workloads.scorer import Scorer
 
 TICK_S: Final = 0.25
-"""So often the results of none are given, so that whoever waits for them can show that it does."""
+"""How often an empty list of results is given, so that the caller can show that it waits."""
 
 BATCHES_A_PROCESS: Final = 2
-"""One to work on, and one that is there when that is done."""
+"""Batches per process: one in work, and the next one."""
 
 FIRST_BATCH: Final = 8
 MOST_AT_ONCE: Final = 256
 BATCH_S: Final = 0.05
-"""A batch is what takes about so long: little to do again for a process that dies, much for one message."""
+"""The time that a batch should take: little to repeat if the process dies, and few messages."""
 
 CODE_TIMES: Final = 10
-"""What a model wrote may take so many times as long as a grader: it has limits of its own."""
+"""How many times as long a scorer that runs a model's program may take: that has its own limits."""
 
 
 class Result(NamedTuple):
-    """What became of one grading.
+    """The result of one grading.
 
     Attributes:
         sample_uuid: The request whose answer it is.
-        status: How far it could be judged.
-        payload: That of its SCORED event, as JSON.
+        status: The status of its score.
+        payload: The payload of its SCORED event, as JSON.
     """
 
     sample_uuid: str
@@ -59,7 +59,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraderLimits:
-    """What a grader may take.
+    """The limits of a grader.
 
     Attributes:
         seconds: For one answer; see `CODE_TIMES`.
@@ -71,15 +71,15 @@ class GraderLimits:
 
 
 class Pool:
-    """Grading processes; a context manager at whose end there are none.
+    """Grading processes; a context manager that ends them.
 
     Args:
         scorers: Each with the task that it is of; a grading names one by its number.
         pass_number: Of the pass, for the results.
-        judge: The model whose word counts, and how it is sampled (`JudgeAnswer.sampling`); None
-            for whichever judged last, and whatever it said last.
-        processes: How many.
-        limits: What a grader may take.
+        judge: The model whose replies count, and how it is sampled (`JudgeAnswer.sampling`); None
+            for the latest.
+        processes: The number of processes.
+        limits: The limits of a grader.
         without: Variables of the environment that the processes do not inherit.
     """
 
@@ -113,11 +113,11 @@ class Pool:
         ]
 
     def results(self, gradings: Iterator[Grading]) -> Iterator[list[Result]]:
-        """Grade, and give results as they come, in no particular order; now and then an empty list.
+        """Grade, and yield results as they come, in any order; at times an empty list.
 
         Raises:
             SetupError: A process does not start.
-            ExtraError: A grader takes a package, or a model, that is missing.
+            ExtraError: A grader needs a package, or a model, that is missing.
         """
         for thread in self._threads:
             thread.start()
@@ -153,15 +153,15 @@ class Pool:
         for _ in begun:
             self._todo.put(None)
         while any(thread.is_alive() for thread in begun):
-            # Who has nothing to do ends by itself; who is in the middle of it does not where nobody wants it.
+            # Idle processes end by themselves; busy ones are killed if the results are no longer wanted.
             for member in list(self._members) if error else ():
                 member.kill()
             for thread in begun:
                 thread.join(TICK_S / len(begun))
 
     def _batch(self, gradings: Iterator[Grading]) -> list[Grading]:
-        most = max(1, min(MOST_AT_ONCE, int(BATCH_S / self._pace_s))) if self._pace_s else FIRST_BATCH
-        return list(islice(gradings, most))
+        batch_size = max(1, min(MOST_AT_ONCE, int(BATCH_S / self._pace_s))) if self._pace_s else FIRST_BATCH
+        return list(islice(gradings, batch_size))
 
     # In the thread of a process…
 
@@ -180,7 +180,7 @@ class Pool:
                 self._lose(member, EXIT_TIMEOUT_S)
 
     def _grade(self, batch: list[Grading], member: GraderProcess | None) -> GraderProcess | None:
-        """Have a process grade a batch, or several where one of them does not get through."""
+        """Let a process grade a batch; if it dies, let new ones grade the rest."""
         came: list[Result] = []
         while batch and not self._closing.is_set():
             member = member or self._hired()
@@ -197,7 +197,7 @@ class Pool:
     def _until_ended(
         self, member: GraderProcess, batch: list[Grading], came: list[Result]
     ) -> tuple[int, str | None]:
-        """Take results until the last, or until the process is lost; tell how many, and how it was lost."""
+        """Take results until the last, or until the process is lost; return their number, and why."""
         done = 0
         try:
             member.send(batch)
@@ -212,7 +212,7 @@ class Pool:
                 done += 1
         except ValueError:
             self._lose(member)
-            return done, "the grader disturbed its process: what came is no score"
+            return done, "the grader disturbed its process: its output is not a score"
         except TimeoutError:
             self._lose(member)
             return done, f"the grader took more than {limit_s:g} s"
@@ -229,7 +229,7 @@ class Pool:
         return Result(grading.stored.sample_uuid, score.status, payload.decode())
 
     def _give(self, came: list[Result]) -> None:
-        """Hand over what there is."""
+        """Pass on the results."""
         if came:
             self._done.put(came.copy())
             came.clear()
@@ -250,10 +250,10 @@ class Pool:
 
 
 def _result(grading: Grading, status: bytes, payload: bytes) -> Result:
-    """What a process says of a grading.
+    """Parse the result of a grading.
 
     Raises:
-        ValueError: It is no result: a grader has written to descriptors that are not its own.
+        ValueError: It is not a result: a grader has written to descriptors that are not its own.
     """
     orjson.loads(payload)
     return Result(grading.stored.sample_uuid, Status(status.decode()), payload.decode())

@@ -1,8 +1,7 @@
-"""A scoring pass: from the answers that a log has to SCORED events in the same log.
+"""A scoring pass: from the answers in a log to SCORED events in the same log.
 
-It asks nothing of the endpoint and needs no dataset: scores are a function of the log, and of what judges
-said, which is in the log as well. What is graded is written at once, so that a pass that was killed is gone
-on with.
+It needs neither the endpoint nor the dataset: scores are a function of the log, which also has the judges'
+replies. Each score is written at once, so that a pass that was killed can be resumed.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
 DEFAULT: Final = ScoringOptions()
 
 GRADINGS_A_PROCESS: Final = 16
-"""So many are worth the start of a further process."""
+"""The number of gradings that justify a further process."""
 
 _MOST_WAITING: Final = 20_000
-"""So many events may wait for the disk before no more are made."""
+"""The number of events that may wait for the disk before grading pauses."""
 
 _PACKAGES: Final = (
     "llm-loadgen",
@@ -51,67 +50,67 @@ _PACKAGES: Final = (
     "tree-sitter-java",
     "tree-sitter-javascript",
 )
-"""What scores may depend on, where it is installed."""
+"""Packages whose versions scores may depend on, if installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """What a pass has come to.
+    """The result of a pass.
 
     Attributes:
-        number: Of the pass.
-        graded: How many gradings were made now, by their status.
-        found: How many the pass had already, for it was gone on with.
+        number: The number of the pass.
+        graded: The number of gradings now, by their status.
+        graded_before: The number of gradings before the pass was resumed.
     """
 
     number: int
     graded: Mapping[str, int] = field(default_factory=dict)
-    found: int = 0
+    graded_before: int = 0
 
     @property
     def summary(self) -> str:
-        """What came of the pass, in a line."""
+        """The result of the pass, in a line."""
         counts = ", ".join(f"{count:,} {status}" for status, count in sorted(self.graded.items()))
-        before = f"; {self.found:,} were there before" if self.found else ""
+        before = f"; {self.graded_before:,} were there before" if self.graded_before else ""
         return f"pass {self.number}: {counts or 'nothing was left to score'}{before}"
 
 
 @dataclass(frozen=True, slots=True)
 class _PassPlan:
-    """A pass that is to be made, or gone on with.
+    """A pass that is to be made, or resumed.
 
     Attributes:
-        number: Of the pass.
+        number: The number of the pass.
         chosen: Its scorers.
-        told: What SCORING_STARTED says.
-        found: How many gradings there are.
-        total: How many there are to be.
-        after_seq: The last event that this is known from.
+        contents: The contents of SCORING_STARTED.
+        graded_before: How many gradings the log has.
+        total: How many there will be.
+        after_seq: The last event that this is based on.
     """
 
     number: int
     chosen: Sequence[Chosen]
-    told: Mapping[str, Any]
-    found: int
+    contents: Mapping[str, Any]
+    graded_before: int
     total: int
     after_seq: int
 
 
 def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observer = SILENT) -> Scoring:
-    """Score the answers of a run in a new pass; one that was not finished is gone on with.
+    """Score the answers of a run in a new pass; an unfinished one is resumed.
 
     Args:
         folder: The run's folder, or its log.
-        options: How.
-        observer: Hears how far it is.
+        options: The options of scoring.
+        observer: Gets the progress.
 
     Raises:
-        UsageError, TaskError: There is nothing to score, or nothing of the kind that was asked for.
+        UsageError, TaskError: There is nothing to score, or no such task or scorer.
         BeingWrittenError: Another process writes the run.
-        LogError, OldLogError: It is no log that can be gone on with.
+        LogError, OldLogError: It is not a log that can be resumed.
         EvalError: An eval function cannot be used.
-        ExtraError, SourceError: A package, or a model that graders take, is missing; nothing was scored.
-        SetupError: The processes that grade do not start.
+        ExtraError, SourceError: A package, or a model that graders need, is missing; nothing was scored.
+        SetupError: The grading processes do not start.
         KeyboardInterrupt: It was interrupted; what was scored is in the log.
     """
     from reporter.log.database import open_log
@@ -124,7 +123,11 @@ def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observe
     with open_log(folder) as log:
         plan = _plan(log, folder, options)
         _require_all(log, folder, plan.chosen)
-        if options.judge is None or options.reparse or not any(one.scorer.ask for one in plan.chosen):
+        if (
+            options.judge is None
+            or options.reparse
+            or not any(chosen_scorer.scorer.ask for chosen_scorer in plan.chosen)
+        ):
             return _scored(log, folder, plan, options, observer)
     from loadgen.sessions.scoring.judge import ask_judges
 
@@ -135,7 +138,7 @@ def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observe
 
 
 def _require_all(log: OpenLog, folder: Path, chosen: Sequence[Chosen]) -> None:
-    """Look at what judging takes before the pass begins."""
+    """Check the requirements of the scorers before the pass begins."""
     from loadgen.sessions.scoring.needs import require_all
     from reporter.answers import references, texts_of
 
@@ -144,11 +147,11 @@ def _require_all(log: OpenLog, folder: Path, chosen: Sequence[Chosen]) -> None:
 
 
 def require_scorable(run: Path) -> None:
-    """Make sure that a run is over and that its log can be gone on with.
+    """Make sure that a run has ended and that its log can be resumed.
 
     Raises:
         BeingWrittenError: It is being written.
-        LogError, OldLogError: It is not a log, or not one to go on with.
+        LogError, OldLogError: It is not a log, or not one that can be resumed.
     """
     from recorder.lock import is_held
     from recorder.store import log_path, require_current
@@ -174,56 +177,58 @@ def _plan(
             "`loadgen accuracy TASK` asks some, and so does `loadgen perf --task TASK`"
         )
     chosen = choose(list(there.tasks), options, there.accuracy)
-    told = {
-        "scorers": [one.told() for one in chosen],
+    contents = {
+        "scorers": [chosen_scorer.facts() for chosen_scorer in chosen],
         "options": _kept(options, chosen),
         "versions": _versions(),
         **({} if judging is None else {"judging": judging}),
     }
-    number, found = _number(there, told)
-    total = sum(there.tasks[one.task] for one in chosen)
-    return _PassPlan(number, chosen, {"pass": number, **told}, found, total, there.last_seq)
+    number, graded_before = _number(there, contents)
+    total = sum(there.tasks[chosen_scorer.task] for chosen_scorer in chosen)
+    return _PassPlan(number, chosen, {"pass": number, **contents}, graded_before, total, there.last_seq)
 
 
-def _number(there: Scorable, told: Mapping[str, Any]) -> tuple[int, int]:
-    """The number of an unfinished pass that is this one, else the next; and what it has come to.
+def _number(there: Scorable, contents: Mapping[str, Any]) -> tuple[int, int]:
+    """The number of an unfinished pass that is this one, else the next; and its number of gradings.
 
-    One whose scorers a later pass had too is over: the later one is told of. So is one since which a judge
-    has answered: what it has found pending is not.
+    A pass counts as finished if a later pass had its scorers: the later one is reported. So does a pass after
+    which a judge has answered: its pending scores are outdated.
     """
-    same = [{name: scorer[name] for name in _SAME} for scorer in told["scorers"]]
-    for one in reversed(there.passes):
-        had = [{name: scorer[name] for name in _SAME} for scorer in one.scorers]
-        unfinished = one.ended != "completed" and not one.outdated
-        if unfinished and one.options == told["options"] and had == same:
-            return one.number, one.graded
+    same = [{name: scorer[name] for name in _SAME} for scorer in contents["scorers"]]
+    for scoring_pass in reversed(there.passes):
+        had = [{name: scorer[name] for name in _SAME} for scorer in scoring_pass.scorers]
+        unfinished = scoring_pass.ended != "completed" and not scoring_pass.outdated
+        if unfinished and scoring_pass.options == contents["options"] and had == same:
+            return scoring_pass.number, scoring_pass.graded
         if any(scorer in same for scorer in had):
             break
-    return max((one.number for one in there.passes), default=0) + 1, 0
+    return max((scoring_pass.number for scoring_pass in there.passes), default=0) + 1, 0
 
 
 _SAME: Final = ("task", "scorer", "version", "definition", "judge")
 
 
 def _kept(options: ScoringOptions, chosen: Sequence[Chosen]) -> dict[str, Any]:
-    """What the log keeps of the options: what scores depend on."""
+    """The options that scores depend on, for the log."""
     from loadgen.driver.client.endpoint import endpoint
 
-    asks = any(one.scorer.ask for one in chosen)
+    asks = any(chosen_scorer.scorer.ask for chosen_scorer in chosen)
     url = endpoint(options.judge.url, {}).url if options.judge else None
     return {
         "allow_code_execution": options.allow_code_execution,
         "judge": {"url": url, **_judge(options)} if asks and options.model else None,
         "grader_timeout_s": options.grader_timeout_s,
-        **({"sandbox": _sandbox()} if any(one.scorer.runs_code for one in chosen) else {}),
+        **(
+            {"sandbox": _sandbox()} if any(chosen_scorer.scorer.runs_code for chosen_scorer in chosen) else {}
+        ),
     }
 
 
 def _sandbox() -> str:
-    """What isolates the programs that are run; first, what earlier ones have left is removed.
+    """The isolation of programs; leftovers of earlier ones are removed first.
 
     Raises:
-        SetupError: No program can be run here.
+        SetupError: No program can be run on this machine.
     """
     from workloads.sandbox.job import SandboxError
     from workloads.sandbox.local import isolation, remove_leftovers
@@ -236,26 +241,26 @@ def _sandbox() -> str:
 
 
 def _judge(options: ScoringOptions) -> dict[str, Any]:
-    """Who judges, and how it is sampled where that is not as the prompts say."""
+    """The judge, and its sampling where that differs from the prompts'."""
     return options.judge.facts() if options.judge else {"model": options.model}
 
 
 def _versions() -> dict[str, str]:
     import platform
 
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _scored(
     log: OpenLog, folder: Path, plan: _PassPlan, options: ScoringOptions, observer: Observer
 ) -> Scoring:
-    """Make the pass."""
+    """Run the pass."""
     from loadgen.sessions.run.environment import environment
     from recorder.event import EventType
     from recorder.store import log_path
@@ -268,7 +273,7 @@ def _scored(
         resume=True,
         after_seq=plan.after_seq,
     ) as recorder:
-        recorder.record_event(EventType.SCORING_STARTED, time.monotonic_ns(), data=plan.told)
+        recorder.record_event(EventType.SCORING_STARTED, time.monotonic_ns(), data=plan.contents)
         reason = "interrupted"
         try:
             _grade(log, folder, plan, options, recorder, graded, observer)
@@ -276,7 +281,7 @@ def _scored(
         finally:
             ended = {"pass": plan.number, "reason": reason}
             recorder.record_event(EventType.SCORING_ENDED, time.monotonic_ns(), data=ended)
-    return Scoring(plan.number, dict(graded), plan.found)
+    return Scoring(plan.number, dict(graded), plan.graded_before)
 
 
 def _grade(
@@ -288,40 +293,40 @@ def _grade(
     graded: Counter[str],
     observer: Observer,
 ) -> None:
-    """Grade what the pass has not graded yet, and write it."""
+    """Grade the remaining answers, and write the results."""
     from loadgen.sessions.scoring.pool import GraderLimits, Pool
     from reporter.answers import texts_of
 
-    left = plan.total - plan.found
+    left = plan.total - plan.graded_before
     limits = GraderLimits(options.grader_timeout_s, options.grader_memory)
     with (
         texts_of(folder) as read,
         Pool(
-            [(one.task, one.scorer) for one in plan.chosen],
+            [(chosen_scorer.task, chosen_scorer.scorer) for chosen_scorer in plan.chosen],
             plan.number,
             (options.model, options.sampling),
             _processes(options, left),
             limits,
             _secrets(plan.chosen),
         ) as pool,
-        observer.scoring(plan.total, plan.found) as show,
+        observer.scoring(plan.total, plan.graded_before) as show,
     ):
         for results in pool.results(_gradings(log, plan, read)):
             graded.update(result.status for result in results)
             recorder.put_rows(_rows(results), time.monotonic_ns())
             if recorder.waiting > _MOST_WAITING or recorder.failure:
                 recorder.wait_for_writes()
-            show(plan.found + graded.total(), graded)
+            show(plan.graded_before + graded.total(), graded)
 
 
 def _gradings(log: OpenLog, plan: _PassPlan, read: ReadTexts) -> Iterator[Grading]:
-    """Everything that is left to grade, in the order in which the answers came."""
+    """The remaining gradings, in the order of the answers."""
     from loadgen.sessions.scoring.grading import Grading
     from reporter.answers import stored_answers
 
     of_task: dict[str, list[int]] = {}
-    for number, one in enumerate(plan.chosen):
-        of_task.setdefault(one.task, []).append(number)
+    for number, chosen_scorer in enumerate(plan.chosen):
+        of_task.setdefault(chosen_scorer.task, []).append(number)
 
     def left(stored: Stored) -> Iterator[Grading]:
         for number in of_task.get(stored.task, ()):
@@ -349,7 +354,11 @@ def _processes(options: ScoringOptions, gradings: int) -> int:
 
 
 def _secrets(chosen: Sequence[Chosen]) -> frozenset[str]:
-    """What no grading process may inherit: where one runs what a model wrote, every key that is known of."""
+    """The variables that grading processes do not inherit: every key, if one runs a model's programs."""
     from loadgen.driver.client.redaction import VARIABLES
 
-    return frozenset(VARIABLES) if any(one.scorer.runs_code for one in chosen) else frozenset()
+    return (
+        frozenset(VARIABLES)
+        if any(chosen_scorer.scorer.runs_code for chosen_scorer in chosen)
+        else frozenset()
+    )

@@ -1,1 +1,1 @@
-"""Series: several runs in one folder, one after the other, that can be gone on with."""
+"""Series: several runs in one folder, one after the other, that can be resumed."""

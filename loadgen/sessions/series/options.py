@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What no file of a series has, and every run needs.
+    """The secrets that every run needs and no file of a series has.
 
     Attributes:
         api_key: The key, or `@FILE`.
@@ -36,28 +36,30 @@ class Secrets:
     judge_api_key: str | None = field(default=None, repr=False)
 
 
-def point_of(name: str, axes: Mapping[str, Any], given: PerfSettings) -> SeriesPoint:
-    """A point that does what settings say, without their secrets and without where its result goes.
+def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> SeriesPoint:
+    """A point with the options of settings, without their secrets and output folder.
 
-    The names of files are made absolute: a series can be gone on with from anywhere.
+    The names of files are made absolute: a series can be resumed from any folder.
     """
     files: dict[str, Any] = {
-        name: str(value.absolute()) for name, value in flat_values(given).items() if isinstance(value, Path)
+        name: str(value.absolute())
+        for name, value in flat_values(settings).items()
+        if isinstance(value, Path)
     }
-    if given.task:
-        files["task"] = [placed_task(one, Path.cwd()) for one in given.task]
-    if given.prompts is not None and Path(given.prompts).exists():
-        files["prompts"] = str(Path(given.prompts).absolute())
-    ruleset = None if given.verdict.ruleset is None else placed(given.verdict.ruleset, Path.cwd())
+    if settings.task:
+        files["task"] = [placed_task(task, Path.cwd()) for task in settings.task]
+    if settings.prompts is not None and Path(settings.prompts).exists():
+        files["prompts"] = str(Path(settings.prompts).absolute())
+    ruleset = None if settings.verdict.ruleset is None else placed(settings.verdict.ruleset, Path.cwd())
     rules = {
-        "require": list(given.verdict.require),
+        "require": list(settings.verdict.require),
         "ruleset": ruleset,
-        "scenario": given.verdict.scenario,
-        "skip": list(given.verdict.skip),
+        "scenario": settings.verdict.scenario,
+        "skip": list(settings.verdict.skip),
     }
-    options = {**kept(given), "url": given.url, **rules, **files}
+    options = {**kept(settings), "url": settings.url, **rules, **files}
     options.pop("out", None)
-    return SeriesPoint(name, dict(axes), options, _headers(given))
+    return SeriesPoint(name, dict(axes), options, _headers(settings))
 
 
 def settings_of(
@@ -66,8 +68,8 @@ def settings_of(
     """The settings of `loadgen perf` for a point.
 
     Raises:
-        UsageError: They contradict each other, or another version of this program kept them, or a header is
-            lacking that the point is to send.
+        UsageError: They contradict each other, another version of this program stored them, or a header of
+            the point is missing.
     """
     more = {
         "api_key": secrets.api_key,
@@ -77,16 +79,16 @@ def settings_of(
         "quiet": quiet,
         "json": False,
     }
-    given = given_again(_with_paths(point.options), **more)
-    _require_headers(point, given)
-    return given
+    settings = given_again(_with_paths(point.options), **more)
+    _require_headers(point, settings)
+    return settings
 
 
 def settings_to_read(point: SeriesPoint) -> PerfSettings:
-    """The settings of a point where nothing is to be sent: without its secrets, and so without its headers.
+    """The settings of a point for reading its run: without its secrets, and so without its headers.
 
     Raises:
-        UsageError: Another version of this program kept them.
+        UsageError: Another version of this program stored them.
     """
     return given_again(_with_paths(point.options), quiet=True, json=False)
 
@@ -117,8 +119,8 @@ def prepared(point: SeriesPoint, secrets: Secrets) -> Prepared:
     return prepare(settings_of(point, secrets))
 
 
-def _require_headers(point: SeriesPoint, given: PerfSettings) -> None:
-    had, has = set(point.headers), set(_headers(given))
+def _require_headers(point: SeriesPoint, settings: PerfSettings) -> None:
+    had, has = set(point.headers), set(_headers(settings))
     if missing := sorted(had - has):
         raise UsageError(
             f"{point.name} sends the header {', '.join(missing)}, whose value is in no file: give it again, "
@@ -131,16 +133,20 @@ def _require_headers(point: SeriesPoint, given: PerfSettings) -> None:
         )
 
 
-def _headers(given: PerfSettings) -> tuple[str, ...]:
+def _headers(settings: PerfSettings) -> tuple[str, ...]:
     """The names of the headers that requests carry."""
     from loadgen.sessions.run.protocol_options import headers_of
 
-    return tuple(sorted(name.lower() for name in headers_of(given)))
+    return tuple(sorted(name.lower() for name in headers_of(settings)))
 
 
 def _with_paths(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with the names of files as paths, which JSON does not have."""
-    paths = {name for name, one in fields_of(PerfSettings).items() if one.kind is Path and not one.is_list}
+    paths = {
+        name
+        for name, setting in fields_of(PerfSettings).items()
+        if setting.kind is Path and not setting.is_list
+    }
     return {
         name: Path(value) if isinstance(value, str) and name in paths else value
         for name, value in options.items()

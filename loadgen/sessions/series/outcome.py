@@ -1,4 +1,4 @@
-"""What came of a point."""
+"""The outcome of a point."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reporter.report import Report
 
 UNFINISHED: Final = frozenset({"interrupted", "cut_off"})
-"""How a run has ended that is run anew when its series is gone on with. Any other end is a result."""
+"""The ends of a run that is repeated when its series is resumed. Any other end is a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class PointOutcome:
 
     Attributes:
         number: Its place in the series, from 0.
-        point: What was run.
-        folder: Where its log is.
-        report: What it amounts to, the verdict included.
-        exit_code: What `loadgen perf` would have ended with.
+        point: The point.
+        folder: The folder of its log.
+        report: Its report, with the verdict.
+        exit_code: The exit code that `loadgen perf` would have had.
     """
 
     number: int
@@ -40,11 +40,11 @@ class PointOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """A series that is over, or was interrupted.
+    """A series that has ended, or was interrupted.
 
     Attributes:
-        outcomes: One a point that has been run to its end, in their order.
-        interrupted: Whether somebody ended it.
+        outcomes: One per complete point, in order.
+        interrupted: Whether it was interrupted.
     """
 
     outcomes: tuple[PointOutcome, ...]
@@ -52,7 +52,7 @@ class SeriesResult:
 
     @property
     def exit_code(self) -> int:
-        """130 when it was interrupted; else that of the gravest point."""
+        """130 when it was interrupted; else the most severe of its points."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
         return gravest(self.outcomes)

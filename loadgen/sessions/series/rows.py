@@ -12,40 +12,40 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.outcome import PointOutcome
 
 _ACCEPTED: Final = "accepted"
-"""Invalid by the client's own doing, and kept in spite of that (`--on-invalid warn`)."""
+"""Invalid because of the client, and accepted (`--on-invalid warn`)."""
 
 _RESULTS: Final = {"PASS": "pass", "FAIL": "missed", "INVALID": "invalid", "INCONCLUSIVE": "unclear"}
 
 
 def rows(outcomes: Sequence[PointOutcome], folder: Path) -> list[dict[str, Any]]:
-    """One row a point, in plain types.
+    """One row per point, in plain types.
 
     Args:
-        outcomes: What came of the points.
-        folder: That of the series: those of the points are named from there.
+        outcomes: The outcomes of the points.
+        folder: The folder of the series: those of the points are relative to it.
     """
     from loadgen.sessions.series.scores import scores_of
     from reporter.sweep import figures
 
     return [
         {
-            "name": one.point.name,
-            "folder": str(one.folder.relative_to(folder)),
-            "axes": dict(one.point.axes),
-            "exit_code": one.exit_code,
-            "valid": one.report.validity.valid,
-            "accepted": one.report.validity.accepted,
-            "reasons": list(one.report.validity.reasons),
-            "verdict": None if one.report.verdict is None else one.report.verdict.status,
-            "scores": [asdict(score) for score in scores_of(one.report)],
-            **asdict(figures(one.report)),
+            "name": outcome.point.name,
+            "folder": str(outcome.folder.relative_to(folder)),
+            "axes": dict(outcome.point.axes),
+            "exit_code": outcome.exit_code,
+            "valid": outcome.report.validity.valid,
+            "accepted": outcome.report.validity.accepted,
+            "reasons": list(outcome.report.validity.reasons),
+            "verdict": None if outcome.report.verdict is None else outcome.report.verdict.status,
+            "scores": [asdict(score) for score in scores_of(outcome.report)],
+            **asdict(figures(outcome.report)),
         }
-        for one in outcomes
+        for outcome in outcomes
     ]
 
 
 def result(outcome: PointOutcome) -> str:
-    """What came of a point in a word or two; empty where it is valid and nothing was required of it."""
+    """The outcome of a point in a word or two; empty where it is valid without requirements."""
     from reporter.sweep import OVERLOADED
 
     report = outcome.report
@@ -57,4 +57,4 @@ def result(outcome: PointOutcome) -> str:
 
 
 def _errors(outcome: PointOutcome) -> set[str]:
-    return {one.code for one in outcome.report.findings if one.severity == "error"}
+    return {finding.code for finding in outcome.report.findings if finding.severity == "error"}

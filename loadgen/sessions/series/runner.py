@@ -1,4 +1,4 @@
-"""Running a series: one point after the other; what is done is kept, and what is not is done."""
+"""Running a series: one point after the other; complete points are kept, the others are run."""
 
 from __future__ import annotations
 
@@ -42,27 +42,26 @@ def run_series(
     stop_after: Callable[[PointOutcome], bool] | None = None,
     remark: Callable[[PointOutcome], str] | None = None,
 ) -> SeriesResult:
-    """Run every point that has not been run to its end; those that have are read from their logs.
+    """Run every point that is not complete; complete ones are read from their logs.
 
-    A point whose run was cut off is moved aside, to `NAME.cut-1`, and run anew. `series.json` is written
-    first, `summary.json` after every point. To go on with a series is to call this with what `series.read`
-    gives.
+    A point whose run was cut off is moved aside, to `NAME.cut-1`, and run again. `series.json` is written
+    first, `summary.json` after every point. To resume a series, call this with the result of `series.read`.
 
     Args:
-        folder: Where; it is made.
-        series: What.
-        secrets: Those of a point.
-        observer: Hears how it gets on.
-        following: Says what comes after the points of the series, from what has come of all before; None is
-            the end. It has to be a function of that alone, so that a series can be gone on with.
-        stop_after: Tells whether a point that has just been run is the last for now. Of those that had been
-            run before nobody asks: who goes on with a series goes past them.
-        remark: What to say of a run that has ended, beyond its figures.
+        folder: Its folder, which is created.
+        series: The series.
+        secrets: Gives the secrets of a point.
+        observer: Gets the progress.
+        following: Gives the point after those of the series, from all outcomes so far; None ends the series.
+            It must depend on these alone, so that a series can be resumed.
+        stop_after: Whether the series stops after a point that has just been run. Points that were complete
+            before are not checked: a resumed series continues after them.
+        remark: Gives a remark on a run that has ended.
 
     Raises:
         UsageError: Another process runs it.
         UnreachableError, RejectedError, SetupError…: A point could not be run at all: that ends the series.
-            Where it was the first one of a new series, nothing is left behind.
+            If it was the first of a new series, no files are left behind.
     """
     is_new, is_made = not files.is_series(folder), not folder.exists() or is_claimed(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,9 +94,9 @@ def _outcomes(
     following: Following | None,
     observer: Observer,
 ) -> Iterator[tuple[PointOutcome, bool]]:
-    """What comes of one point after the other, and whether it was run just now."""
+    """The outcome of one point after the other, and whether it was run just now."""
     outcomes: list[PointOutcome] = []
-    rest_s, known = 0.0, len(series.points)
+    rest_s, planned = 0.0, len(series.points)
     for number in count():
         if number == len(series.points):
             point = following(outcomes) if following else None
@@ -109,13 +108,13 @@ def _outcomes(
         outcome = outcome_of(folder, series, number, observer)
         is_new = outcome is None
         if outcome is None:
-            observer.run_begins(series.points[number], number, known, rest_s)
+            observer.run_begins(series.points[number], number, planned, rest_s)
             time.sleep(rest_s)
             rest_s = series.cooldown_s
             outcome = _run(folder, series, number, secrets, observer)
         outcomes.append(outcome)
         yield outcome, is_new
-        # Who interrupts a run that has just done everything wants the series to end all the same.
+        # An interrupt at the very end of a run still ends the series.
         require_no_stop()
 
 
@@ -129,7 +128,7 @@ def _run(
     """Run a point.
 
     Raises:
-        KeyboardInterrupt: Somebody ended it.
+        KeyboardInterrupt: It was interrupted.
     """
     from loadgen.sessions.run.session import outcome, run
     from loadgen.sessions.series.stored_report import kept_report
@@ -139,13 +138,13 @@ def _run(
     try:
         report, _ = run(settings_of(point, secrets(point), out=place), observer=observer)
     finally:
-        # A run freezes what lives to its end, and this process lives on.
+        # A run freezes its objects until it ends, and this process lives on.
         gc.unfreeze()
     if report.run.ended in UNFINISHED:
         raise KeyboardInterrupt
-    # As it will be read when the series is gone on with, to the last digit.
-    kept = kept_report(place) or report
-    return PointOutcome(number, point, place, kept, outcome(kept, point.options.get("inconclusive", "5")))
+    # As it will be read when the series is resumed, to the last digit.
+    stored = kept_report(place) or report
+    return PointOutcome(number, point, place, stored, outcome(stored, point.options.get("inconclusive", "5")))
 
 
 def _score_rest(
@@ -155,7 +154,7 @@ def _score_rest(
     secrets: Callable[[SeriesPoint], Secrets],
     observer: Observer,
 ) -> None:
-    """Score what a point that asked benchmarks has for answers, where that was interrupted."""
+    """Finish the interrupted scoring of a point of benchmarks."""
     place, point = files.folder_of(folder, series, number), series.points[number]
     if not point.options.get("task") or not place.exists():
         return
@@ -171,7 +170,7 @@ def _score_rest(
 
 
 def _move_aside(place: Path) -> None:
-    """Make room for a run: what was begun there is kept under another name."""
+    """Make room for a run: an unfinished one is renamed."""
     if place.exists():
         names = (place.with_name(f"{place.name}.cut-{number}") for number in count(1))
         place.rename(next(name for name in names if not name.exists()))
@@ -179,7 +178,7 @@ def _move_aside(place: Path) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Keep every other process from running the series.
+    """Keep other processes from running the series.
 
     Raises:
         UsageError: Another one does.
@@ -198,7 +197,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def _take_away(folder: Path, *, whole: bool) -> None:
-    """Leave nothing of a series of which nothing was run."""
+    """Remove the folder of a series without a run."""
     (folder / files.SERIES).unlink(missing_ok=True)
     if whole:
         folder.rmdir()
@@ -206,5 +205,5 @@ def _take_away(folder: Path, *, whole: bool) -> None:
 
 def _tell_how_to_go_on(folder: Path, observer: Observer) -> None:
     observer.note(
-        f"The series is in {folder}, not complete; go on with: {program()} resume {folder}", apart=True
+        f"The series is in {folder}, not complete; to continue: {program()} resume {folder}", apart=True
     )

@@ -1,4 +1,4 @@
-"""What a series is: its points, in a folder with `series.json` and one sub-folder a run."""
+"""A series: its points, in a folder with `series.json` and one sub-folder per run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_NAMED: Final = 20
 
 
 class SeriesKind(StrEnum):
-    """Who made a series, and knows how to go on with it."""
+    """The command that made a series, and can resume it."""
 
     SWEEP = "sweep"
     SEARCH = "search"
@@ -38,7 +38,7 @@ class SeriesPoint:
 
     Attributes:
         name: Unique in its series; a part of its folder's name.
-        axes: What sets it apart from the others, by name: the first columns of every table.
+        axes: The values that distinguish it, by name: the first columns of every table.
         options: Those of `loadgen perf`, as JSON and without secrets; see `loadgen.sessions.series.options`.
         headers: The names of the headers that its requests carry, in lower case.
     """
@@ -54,8 +54,8 @@ class Series:
     """Runs that belong together.
 
     Attributes:
-        kind: What they are for.
-        definition: What that kind has to know to go on and to sum up, as JSON.
+        kind: The kind of series.
+        definition: What that kind needs to resume and to sum up, as JSON.
         points: The runs in their order; of a search, those that have been chosen so far.
         cooldown_s: The pause between two of them.
     """
@@ -66,16 +66,16 @@ class Series:
     cooldown_s: float = 0.0
 
     def with_point(self, point: SeriesPoint) -> Series:
-        """The same series with one point more."""
+        """The same series with one more point."""
         return replace(self, points=(*self.points, point))
 
 
 def new_series_folder(out: Path | None, name: str) -> Path:
-    """Choose the folder of a new series; `runs/<time>-<name>`, which is made, where none is named.
+    """Choose the folder of a new series; `runs/<time>-<name>`, which is created, where none is named.
 
     Raises:
-        UsageError: Something is there already.
-        OSError: None can be made.
+        UsageError: The folder exists, and is not empty.
+        OSError: It cannot be created.
     """
     if out is None:
         return claim(Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_slug(name)}")
@@ -83,10 +83,10 @@ def new_series_folder(out: Path | None, name: str) -> Path:
     if is_series(folder):
         raise UsageError(
             f"{folder} holds a series already, and nothing is overwritten: choose another --out, "
-            f"or go on with it: loadgen resume {folder}"
+            f"or resume it: loadgen resume {folder}"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already: choose another --out, or an empty folder")
+        raise UsageError(f"{folder} exists already: choose another --out, or an empty folder")
     return folder
 
 
@@ -96,7 +96,7 @@ def is_series(path: Path) -> bool:
 
 
 def require_run(path: Path) -> None:
-    """Make sure that what is to be read is a run, and not the series that runs belong to.
+    """Make sure that a path is a run, and not a series.
 
     Raises:
         UsageError: It is a series; the message names its runs.
@@ -116,48 +116,50 @@ def runs_in(path: Path) -> dict[str, Path]:
     """The runs of a series that have begun, by the names of their folders.
 
     Raises:
-        UsageError: There is none yet.
+        UsageError: There is no run yet.
     """
     folder = path if path.is_dir() else path.parent
     series = read(folder)
     places = (folder_of(folder, series, number) for number in range(len(series.points)))
-    found = {place.name: place for place in places if (place / LOG_NAME).exists()}
-    if not found:
+    runs = {place.name: place for place in places if (place / LOG_NAME).exists()}
+    if not runs:
         raise UsageError(f"{folder} is the folder of a {series.kind}, and it has no run yet")
-    return found
+    return runs
 
 
 def read(folder: Path) -> Series:
-    """Read what a series is.
+    """Read the definition of a series.
 
     Raises:
-        UsageError: It is none, or another version of this program wrote it.
+        UsageError: It is not a series, or another version of this program wrote it.
     """
     import orjson
 
     path = folder / SERIES
     try:
-        told = orjson.loads(path.read_bytes())
-        if told["schema_version"] != SCHEMA_VERSION:
+        definition = orjson.loads(path.read_bytes())
+        if definition["schema_version"] != SCHEMA_VERSION:
             raise UsageError(
-                f"{path} is of another version of this program: go on with the version that began it"
+                f"{path} is of another version of this program: resume it with the version that began it"
             )
         points = tuple(
-            SeriesPoint(one["name"], one["axes"], one["options"], tuple(one["headers"]))
-            for one in told["points"]
+            SeriesPoint(point["name"], point["axes"], point["options"], tuple(point["headers"]))
+            for point in definition["points"]
         )
-        return Series(SeriesKind(told["kind"]), told["definition"], points, float(told["cooldown_s"]))
+        return Series(
+            SeriesKind(definition["kind"]), definition["definition"], points, float(definition["cooldown_s"])
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} cannot be read as a series: {error}") from error
 
 
 def write(folder: Path, series: Series) -> None:
-    """Write what a series is, whole or not at all; its folder is made."""
+    """Write the definition of a series, atomically; its folder is created."""
     lay(folder / SERIES, {"schema_version": SCHEMA_VERSION, **asdict(series)})
 
 
 def lay(path: Path, content: object) -> None:
-    """Write a JSON file whole or not at all; its folder is made.
+    """Write a JSON file atomically; its folder is created.
 
     Raises:
         SetupError: It cannot be written.
@@ -177,5 +179,5 @@ def folder_of(folder: Path, series: Series, number: int) -> Path:
 
 
 def _slug(name: str) -> str:
-    """A name as a part of a file name, without what a shell would mind."""
+    """A name as a part of a file name, without special characters of shells."""
     return re.sub(r"[^A-Za-z0-9._=+-]+", "-", name).strip("-.")[:_LONGEST_NAME] or "point"

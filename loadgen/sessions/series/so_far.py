@@ -1,4 +1,4 @@
-"""What came of the runs of a series so far, from what they have left."""
+"""The outcomes of the runs of a series so far, from their files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def outcome_of(folder: Path, series: Series, number: int, observer: Observer = SILENT) -> PointOutcome | None:
-    """What came of a point, from its report or its log; None for one that has not been run to its end.
+    """The outcome of a point, from its report or its log; None for one that is not complete.
 
     Raises:
         BeingWrittenError: It is running now.

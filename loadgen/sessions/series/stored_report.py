@@ -1,4 +1,4 @@
-"""The report that lies beside a log, where it is what would be computed from it now."""
+"""The stored report next to a log, if it equals the one that would be computed now."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _BY_TOKENIZER: Final = frozenset({"client_tokenizer", "mixed"})
 
 
 def kept_report(run: Path) -> Report | None:
-    """Read the report of a run that is over, which takes a hundredth of what it takes to compute it.
+    """Read the report of a run that has ended, which takes a hundredth of the time to compute it.
 
-    `loadgen report` and `loadgen gate` may have written it since, with options and rules of their own: one
+    `loadgen report` and `loadgen gate` may have written it since, with other options and rules: one
     with other options is not used, and the verdict is always by the rules that the run was started with.
 
     Returns:
-        None where there is none, where the log is newer, where another version of this program, other
-        options or other definitions made it, or where the rules ask for more than a report has.
+        None where there is none, the log is newer, another version of this program, other options or other
+        definitions made it, or the rules need more than a report has.
     """
     from reporter.stored import report_of
     from rulesets.ruleset import Ruleset
@@ -45,7 +45,7 @@ def kept_report(run: Path) -> Report | None:
 
 
 def _chosen(run: Path) -> str:
-    """What the run was started with for `--on-invalid`."""
+    """The `--on-invalid` of the run."""
     from reporter.kinds import members
     from reporter.log.settings import settings
 
@@ -64,7 +64,10 @@ def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
     from rulesets.definitions import Definitions
 
     definitions = (rules.definitions if rules else Definitions()).to_dict()
-    by = {name: list(one) if isinstance(one, tuple) else one for name, one in definitions.items()}
+    by = {
+        name: list(definition) if isinstance(definition, tuple) else definition
+        for name, definition in definitions.items()
+    }
     how = (made.run.definitions, made.run.percentile_method, made.run.tpot_mode)
     return (
         made.schema_version == SCHEMA_VERSION
@@ -77,7 +80,7 @@ def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
 
 
 def _judged(made: Report, rules: Ruleset | None) -> Report | None:
-    """The report with the verdict of the run's own rules; None where that takes more than a report has."""
+    """The report with the verdict of the run's own rules; None where that needs more than a report has."""
     from rulesets.client_delay import asked_figures
 
     asked = asked_figures(rules)
@@ -85,10 +88,10 @@ def _judged(made: Report, rules: Ruleset | None) -> Report | None:
     made = replace(made, run=replace(made.run, own_delay_decides=deciding))
     if rules is None:
         return replace(made, verdict=None)
-    from rulesets.evaluation import judge
+    from rulesets.evaluation import evaluate
     from rulesets.of_report import OfReport
 
-    verdict = judge(rules, OfReport(made.to_dict()), skip=made.run.skip or ())
+    verdict = evaluate(rules, OfReport(made.to_dict()), skip=made.run.skip or ())
     if any(row.status == "INCONCLUSIVE" for row in verdict.rows):
         return None
     return replace(made, verdict=verdict)

@@ -27,13 +27,13 @@ REPLACED: Final = frozenset(
         *("require", "ruleset", "scenario", "skip", "abort_on_fail", "inconclusive", "on_invalid", "gpus"),
     }
 )
-"""Options of `loadgen perf` that an audit does not take: it asks as fast as the endpoint answers, so many
-requests, in an order of its own, and has a rule of its own."""
+"""Options of `loadgen perf` that an audit does not take: it sends a fixed number of requests in its own
+order, as fast as the endpoint answers, and has its own rule."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditSettings:
-    """What can be said to `loadgen audit output-caching` beside what `loadgen perf` takes."""
+    """The options of `loadgen audit output-caching` in addition to those of `loadgen perf`."""
 
     requests: Annotated[
         int | None,
@@ -61,8 +61,8 @@ class AuditSettings:
         float | None,
         Option(
             metavar="SHARE",
-            help="By so much less may complete, and the repeated prompt be faster. Default: 0.1; 0.2 with "
-            "--concurrency 1.",
+            help="The share that may be missing, and by which the repeated prompt may be faster. "
+            "Default: 0.1; 0.2 with --concurrency 1.",
             show_default=False,
             panel=AUDIT,
         ),

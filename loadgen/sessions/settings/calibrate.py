@@ -13,7 +13,7 @@ from loadgen.sessions.settings.option import Option
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CalibrateSettings:
-    """What can be said to `loadgen calibrate`; field by field an option."""
+    """The options of `loadgen calibrate`, one per field."""
 
     within: Annotated[
         float,
@@ -27,7 +27,7 @@ class CalibrateSettings:
     workers: Annotated[int | None, Option(help="Worker processes; else as many as perf takes.")] = None
     quick: Annotated[
         bool,
-        Option("--quick", help="Shorter steps, and nothing is searched between two doublings."),
+        Option("--quick", help="Shorter steps, and no search between two doublings."),
     ] = False
     step: Annotated[
         float | None,
@@ -35,7 +35,7 @@ class CalibrateSettings:
     ] = None
     max_rate: Annotated[int, Option(min=1, max=1_000_000, help="The most requests/s to try.")] = 32_000
     max_streams: Annotated[int, Option(min=1, max=100_000, help="The most streams to try.")] = 8_000
-    show: Annotated[bool, Option("--show", help="Print what was found last, and try nothing.")] = False
+    show: Annotated[bool, Option("--show", help="Print the last result, and measure nothing.")] = False
     json: Json = False
 
     def __post_init__(self) -> None:

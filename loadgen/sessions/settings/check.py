@@ -11,12 +11,12 @@ from loadgen.sessions.settings.option import Option
 from workloads.amounts import duration_text
 
 TIMEOUT_S: Final = 30.0
-"""For each request, where --timeout does not say otherwise: a check is to be quick."""
+"""The default of --timeout for each request: a check should be quick."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckSettings(EndpointSettings):
-    """What can be said to `loadgen check`; field by field an option."""
+    """The options of `loadgen check`, one per field."""
 
     url: Annotated[
         str | None,

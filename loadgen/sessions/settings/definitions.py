@@ -1,4 +1,4 @@
-"""What figures mean, as options say it: in place of the defaults, or of a ruleset of the command line."""
+"""The options that define figures, in place of the defaults."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Summary = Annotated[bool, Option("--summary", help="Report only the head and the
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DefinitionSettings:
-    """Options of what the figures of a report mean."""
+    """Options that define the figures of a report."""
 
     percentiles: Percentiles = None
     percentile_method: PercentileMethod = None
@@ -72,13 +72,13 @@ class DefinitionSettings:
 OPTIONS: Final = ("percentile_method", "latency_origin", "tpot_denominator", "tpot_end")
 """The options that are definitions, by the names of both."""
 OF_ONE_REPORT: Final = frozenset({"percentiles", "summary", "verbose"})
-"""Options that say how a single report is printed."""
+"""Options of printing a single report."""
 
 _OF_THE_COMMAND_LINE: Final = "command line"
 
 
 def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The definitions that options choose; those that were not given are left out."""
+    """The definitions that options choose, without those that were not given."""
     return {name: options[name] for name in OPTIONS if options.get(name) is not None}
 
 
@@ -88,28 +88,28 @@ def chosen_in(settings: DefinitionSettings) -> dict[str, Any]:
 
 
 def with_definitions(rules: Ruleset | None, choice: Mapping[str, Any]) -> Ruleset | None:
-    """The same rules, evaluated by the definitions that were chosen.
+    """The same rules with the chosen definitions.
 
     Args:
-        rules: They may define these themselves; those of `--require` do not.
+        rules: A ruleset may have its own definitions; `--require` has none.
         choice: From `chosen`.
 
     Raises:
-        UsageError: The rules are a ruleset's, which says itself what its figures mean.
+        UsageError: The rules are a ruleset's, which has its own definitions.
     """
     if rules is None or not choice:
         return rules
     changed = [name for name, value in choice.items() if getattr(rules.definitions, name) != value]
     if changed and rules.name != _OF_THE_COMMAND_LINE:
         raise UsageError(
-            f"--{changed[0].replace('_', '-')}: the ruleset {rules.name} defines what its figures mean; "
+            f"--{changed[0].replace('_', '-')}: the ruleset {rules.name} has its own definition; "
             "leave the option out, or change the ruleset"
         )
     return replace(rules, definitions=replace(rules.definitions, **choice))
 
 
 def definitions_of(rules: Ruleset | None, choice: Mapping[str, Any]) -> Definitions:
-    """What the figures of a report mean: by the rules, else by the defaults, but for what was chosen."""
+    """The definitions of a report: those chosen, else the rules', else the defaults."""
     from rulesets.definitions import Definitions
 
     return rules.definitions if rules else Definitions(**choice)
@@ -119,7 +119,7 @@ def percentiles_of(text: str | None) -> Mapping[str, Fraction] | None:
     """The percentiles that `--percentiles` names; None without the option.
 
     Raises:
-        UsageError: It is no list of percentiles.
+        UsageError: It is not a list of percentiles.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""The options that say which endpoint is meant, and how it is asked."""
+"""The options of the endpoint and its protocol."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from workloads import amounts
 ENDPOINT: Final = "Endpoint"
 
 DEFAULT_URL: Final = "http://localhost:8000"
-"""Where vLLM listens by default."""
+"""The default address of vLLM."""
 
 
 def seconds(value: str | float) -> float:
-    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`. A number, as a default is, stays what it is.
+    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`. A number, such as a default, is returned as it is.
 
     Raises:
-        OptionValueError: It is none.
+        OptionValueError: It is not a duration.
     """
     if not isinstance(value, str):
         return value
@@ -43,7 +43,7 @@ def protocol_name(value: str) -> str:
     """Read the name of a protocol, which may be a plug-in's.
 
     Raises:
-        OptionValueError: There is none of this name.
+        OptionValueError: No protocol has this name.
     """
     try:
         protocol_entry(value)
@@ -54,7 +54,7 @@ def protocol_name(value: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndpointSettings:
-    """What can be said about an endpoint; field by field an option."""
+    """The options of an endpoint, one per field."""
 
     url: Annotated[
         str | list[str] | None,
@@ -189,16 +189,16 @@ class EndpointSettings:
 
     @property
     def urls(self) -> list[str]:
-        """Where the endpoints are: one, or as many as a command takes; `DEFAULT_URL` where none is given."""
-        given = [self.url] if isinstance(self.url, str) else list(self.url or ())
-        return given or [DEFAULT_URL]
+        """The URLs of the endpoints; `DEFAULT_URL` where none is given."""
+        urls = [self.url] if isinstance(self.url, str) else list(self.url or ())
+        return urls or [DEFAULT_URL]
 
     def __post_init__(self) -> None:
         self._check_protocol()
         if not self.model.strip() or self.model.encode(errors="replace").decode() != self.model:
             raise UsageError(f"--model {self.model!r}: not the name of a model")
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
-            raise UsageError("--api-key: there is a character in it that no HTTP header can carry")
+            raise UsageError("--api-key: it has a character that no HTTP header can carry")
 
     @property
     def protocol_entry(self) -> ProtocolEntry:
@@ -222,11 +222,11 @@ class EndpointSettings:
             "--finish-at": self.finish_at,
             "--cumulative": self.cumulative,
         }
-        given = [option for option, value in described.items() if value not in (None, False)]
-        if given and not entry.described:
+        set_options = [option for option, value in described.items() if value not in (None, False)]
+        if set_options and not entry.described:
             raise UsageError(
-                f"{' and '.join(given)}: --protocol {self.protocol} needs no description; "
+                f"{' and '.join(set_options)}: --protocol {self.protocol} needs no description; "
                 f"only {names_where(lambda each: each.described)} take one"
             )
         if self.cumulative and entry.stream == "never":
-            raise UsageError("--cumulative is about the events of a stream: it goes with --protocol sse")
+            raise UsageError("--cumulative applies to the events of a stream: use it with --protocol sse")

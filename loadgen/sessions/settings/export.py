@@ -14,7 +14,7 @@ from loadgen.sessions.settings.tokenizer import Tokenizer
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportSettings:
-    """What can be said to `loadgen export`; field by field an option."""
+    """The options of `loadgen export`, one per field."""
 
     run: Annotated[
         Path,
@@ -24,7 +24,7 @@ class ExportSettings:
         Path | None,
         Option(
             metavar="FILE",
-            help="Write the results per sample, one row a request: texts, latencies, tokens, scores, cost. "
+            help="Write the results per sample, one row per request: texts, latencies, tokens, scores, cost. "
             "The file's ending is the format: .jsonl, .csv or .parquet.",
             show_default=False,
         ),
@@ -51,8 +51,8 @@ class ExportSettings:
         Path | None,
         Option(
             metavar="FOLDER",
-            help="Write what MLPerf's submission checkers read of a run of mlcommons/endpoints: of a run the "
-            "folder of its scenario, of a sweep the points of its curve.",
+            help="Write the files that MLPerf's submission checkers read for mlcommons/endpoints: of a run "
+            "the folder of its scenario, of a sweep the points of its curve.",
             show_default=False,
         ),
     ] = None
@@ -60,7 +60,7 @@ class ExportSettings:
         str | None,
         Option(
             metavar="NAME|FILE",
-            help="Whose definitions figures are by. Default: mlperf-inference@v6.1; of a sweep "
+            help="The ruleset whose definitions are used. Default: mlperf-inference@v6.1; of a sweep "
             "mlperf-endpoints@v1.0.",
             show_default=False,
         ),
@@ -76,17 +76,15 @@ class ExportSettings:
     ] = None
     audit: Annotated[
         Path | None,
-        Option(metavar="FOLDER", help="What loadgen audit output-caching has left."),
+        Option(metavar="FOLDER", help="The result of loadgen audit output-caching."),
     ] = None
     about: Annotated[
         Path | None,
         Option(
             metavar="FILE",
-            help="Of a sweep: a YAML or JSON file of what only the submitter knows: system, system_desc, "
+            help="Of a sweep: a YAML or JSON file with what only the submitter knows: system, system_desc, "
             "system_power, point, points.",
         ),
     ] = None
-    force: Annotated[bool, Option("--force", help="Overwrite the file, or whatever lies in the folder.")] = (
-        False
-    )
+    force: Annotated[bool, Option("--force", help="Overwrite the file, or any files in the folder.")] = False
     json: Json = False

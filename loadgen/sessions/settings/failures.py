@@ -1,4 +1,4 @@
-"""The options that say what is done about failures: other attempts, bounds, and when a run is given up."""
+"""The options of failures: retries, bounds, and when a run is ended."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SHARE: Final = re.compile(r"(\d+(?:\.\d+)?)(%?)")
 
 
 def size(value: str | int) -> int:
-    """Read a number of bytes: `10MB`, `64MiB`, `500k`. A number, as a default is, stays what it is.
+    """Read a number of bytes: `10MB`, `64MiB`, `500k`. A number, such as a default, is returned as it is.
 
     Raises:
-        OptionValueError: It is none.
+        OptionValueError: It is not a size.
     """
     if not isinstance(value, str):
         return value
@@ -33,15 +33,15 @@ def share(value: str | float) -> float:
     """Read a share: `10%` or `0.1`.
 
     Raises:
-        OptionValueError: It is none.
+        OptionValueError: It is not a share.
     """
     if not isinstance(value, str):
         return value
     match = _SHARE.fullmatch(value.strip())
-    found = float(match[1]) / (100 if match[2] else 1) if match else None
-    if found is None or found > 1:
+    fraction = float(match[1]) / (100 if match[2] else 1) if match else None
+    if fraction is None or fraction > 1:
         raise OptionValueError(f"{value!r} is not a share; write 10% or 0.1")
-    return found
+    return fraction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""A field of a settings class, and how it reads values: those of a file, or of a Python program."""
+"""A field of a settings class, which reads values of a file or a Python program."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class SettingField:
 
     @property
     def flag(self) -> str:
-        """How it is written on the command line."""
+        """Its option on the command line."""
         long = (flag for flag in self.declared.flags.split() if flag.startswith("--"))
         return next(long, "--" + self.name.replace("_", "-"))
 
     def read(self, value: object, folder: Path | None = None) -> Any:
-        """Take a value for what the command line would take it; one value stands for a list of one.
+        """Read a value as the command line would; a single value becomes a list of one.
 
         Args:
             value: The value.
-            folder: Where the path of an `@FILE` begins; by default where the program runs.
+            folder: The folder that an `@FILE` starts from; by default the current one.
 
         Raises:
-            ValueError: It cannot be one; the message is the end of a sentence that names the key.
+            ValueError: The value is invalid; the message is the end of a sentence that names the key.
         """
         if not self.is_list:
             return self._one(value, folder)
@@ -57,14 +57,14 @@ class SettingField:
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its values."""
-        one = _schema(self.kind, free=self.declared.parser is not None)
+        value_schema = _schema(self.kind, free=self.declared.parser is not None)
         if str(self.declared.metavar).startswith(_JSON):
-            one = {"anyOf": [one, {"type": "object"}]}
+            value_schema = {"anyOf": [value_schema, {"type": "object"}]}
         if self.is_list:
-            one = {"anyOf": [one, {"type": "array", "items": one}]}
+            value_schema = {"anyOf": [value_schema, {"type": "array", "items": value_schema}]}
         suggested = list(self.declared.examples) if isinstance(self.declared, Option) else []
         examples = {"examples": suggested} if suggested else {}
-        return {**one, **examples, "description": self.declared.help}
+        return {**value_schema, **examples, "description": self.declared.help}
 
     def _one(self, value: object, folder: Path | None) -> Any:
         if self.kind is bool:
@@ -108,7 +108,9 @@ class SettingField:
 @cache
 def fields_of(settings: type[Any]) -> Mapping[str, SettingField]:
     """The fields of a settings class, by their names."""
-    return {name: _setting_field(one.field, one.hint) for name, one in flat_options(settings).items()}
+    return {
+        name: _setting_field(option.field, option.hint) for name, option in flat_options(settings).items()
+    }
 
 
 def _setting_field(field: Field[Any], hint: Any) -> SettingField:

@@ -17,36 +17,36 @@ if TYPE_CHECKING:
 Settings = TypeVar("Settings")
 
 OF_THE_TERMINAL: Final = frozenset({"form", "json", "quiet", "summary", "verbose"})
-"""Settings that only say what a command prints: Python has no use for them."""
+"""Settings of a command's output, which Python does not use."""
 
 
 def python_fields(settings: type[object]) -> Mapping[str, SettingField]:
-    """The fields of a settings class that Python values give, by their names."""
+    """The fields of a settings class that Python can set, by their names."""
     return {name: field for name, field in fields_of(settings).items() if name not in OF_THE_TERMINAL}  # type: ignore[arg-type]  # classes are hashable
 
 
 def settings_of(settings: type[Settings], values: Mapping[str, Any]) -> Settings:
     """Make settings of Python values.
 
-    A text is read as the command line reads it (`duration="30s"`), a single value stands for a list of one,
-    and None for the default.
+    A text is read as the command line reads it (`duration="30s"`), a single value becomes a list of one, and
+    None means the default.
 
     Args:
         settings: A settings class.
-        values: By the names of its fields.
+        values: The values, by the names of its fields.
 
     Raises:
-        UsageError: The setting does not exist, one is missing, or a value cannot be one.
+        UsageError: The setting does not exist, one is missing, or a value is invalid.
     """
-    known = python_fields(settings)
+    fields = python_fields(settings)
     for name in values:
-        if name not in known:
-            raise UsageError(f"there is no setting {name!r}{did_you_mean(name, known)}")
-    given = {name: _value(known[name], value) for name, value in values.items() if value is not None}
-    for name, field in known.items():
-        if field.is_required and name not in given:
+        if name not in fields:
+            raise UsageError(f"there is no setting {name!r}{did_you_mean(name, fields)}")
+    set_values = {name: _value(fields[name], value) for name, value in values.items() if value is not None}
+    for name, field in fields.items():
+        if field.is_required and name not in set_values:
             raise UsageError(f"{name} is missing")
-    return from_flat(settings, given)
+    return from_flat(settings, set_values)
 
 
 def _value(field: SettingField, value: Any) -> Any:

@@ -16,13 +16,13 @@ from loadgen.sessions.settings.task_names import canonical_rule
 from loadgen.sessions.settings.tokenizer import Tokenizer
 
 RULES: Final = "Rules"
-BESIDE: Final = "Beside the run"
+FURTHER_INPUTS: Final = "Further inputs"
 RESULT: Final = "Result"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GateSettings:
-    """What can be said to `loadgen gate`; field by field an option."""
+    """The options of `loadgen gate`, one per field."""
 
     run: Annotated[
         Path,
@@ -53,7 +53,7 @@ class GateSettings:
         Option(
             parser=canonical_rule,
             metavar="RULE",
-            help="A target, e.g. 'ttft:p(99)<500ms'; beside a ruleset one more. Repeatable.",
+            help="A target, e.g. 'ttft:p(99)<500ms', in addition to the ruleset's. Repeatable.",
             panel=RULES,
         ),
     ] = field(default_factory=list)
@@ -79,16 +79,16 @@ class GateSettings:
         list[str],
         Option(
             metavar="REF",
-            help="What changes are measured from: a run, its report.json, or a folder of runs. Repeatable.",
-            panel=BESIDE,
+            help="The baseline of changes: a run, its report.json, or a folder of runs. Repeatable.",
+            panel=FURTHER_INPUTS,
         ),
     ] = field(default_factory=list)
     also: Annotated[
         list[Path],
         Option(
             metavar="RUN",
-            help="Another run of the same thing, for rules about changes. Repeatable.",
-            panel=BESIDE,
+            help="Another run with the same settings, for rules about changes. Repeatable.",
+            panel=FURTHER_INPUTS,
         ),
     ] = field(default_factory=list)
     accuracy: Annotated[
@@ -96,19 +96,19 @@ class GateSettings:
         Option(
             metavar="RUN|FILE",
             help="The run that was scored, or a JSON file of scores.",
-            panel=BESIDE,
+            panel=FURTHER_INPUTS,
         ),
     ] = None
     audit: Annotated[
         Path | None,
-        Option(metavar="FOLDER", help="What audits of the run have left.", panel=BESIDE),
+        Option(metavar="FOLDER", help="The results of audits of the run.", panel=FURTHER_INPUTS),
     ] = None
     power: Annotated[
         str | None,
         Option(
             metavar="SOURCE:WATTS",
-            help="What the system draws: provisioned, nvml or wall, and a figure, e.g. wall:5200.",
-            panel=BESIDE,
+            help="The power of the system: provisioned, nvml or wall, and a figure, e.g. wall:5200.",
+            panel=FURTHER_INPUTS,
         ),
     ] = None
     c_max: Annotated[
@@ -117,7 +117,7 @@ class GateSettings:
             metavar="N",
             help="The greatest concurrency of a sweep, as declared: for rules with regions. Default: that of "
             "its greatest point.",
-            panel=BESIDE,
+            panel=FURTHER_INPUTS,
         ),
     ] = None
     c_min: Annotated[
@@ -126,7 +126,7 @@ class GateSettings:
             metavar="N",
             help="Where Ultra Low ends in a sweep, as declared (c_min_override): for rules with regions. "
             "Default: its lowest point.",
-            panel=BESIDE,
+            panel=FURTHER_INPUTS,
         ),
     ] = None
     tokenizer: Tokenizer = None
@@ -135,7 +135,7 @@ class GateSettings:
         Path | None,
         Option(
             metavar="FILE",
-            help="JUnit XML, a test case a rule; junit.xml beside report.json is always written.",
+            help="JUnit XML, one test case per rule; junit.xml next to report.json is always written.",
             panel=RESULT,
         ),
     ] = None

@@ -1,4 +1,4 @@
-"""The options that say how load is put on, and for how long."""
+"""The options of the load and its duration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadSettings(EndpointSettings):
-    """What can be said about the load; field by field an option."""
+    """The options of the load, one per field."""
 
     concurrency: Annotated[
         int | None,
@@ -175,28 +175,26 @@ class LoadSettings(EndpointSettings):
     ] = None
 
     def check_load(self) -> None:
-        """Refuse what contradicts itself."""
+        """Refuse options that contradict each other."""
         loads = [
             option
-            for option, given in (
+            for option, is_set in (
                 ("--concurrency", self.concurrency is not None),
                 ("--rate", self.rate is not None),
                 ("--stages", self.stages is not None),
                 ("--trace", self.trace is not None),
                 ("--offline", self.offline),
             )
-            if given
+            if is_set
         ]
         if len(loads) > 1:
             raise UsageError(f"{' and '.join(loads)} contradict each other: a run has one kind of load")
         if self.arrival is not None and self.rate is None and self.stages is None:
-            raise UsageError("--arrival says how requests are spread: give --rate or --stages")
+            raise UsageError("--arrival is the distribution of requests in time: give --rate or --stages")
         if (self.arrival in _SHAPED) != (self.burstiness is not None):
-            raise UsageError(
-                f"{_ARRIVALS_OF_BURSTINESS} and --burstiness go together: the one needs the other"
-            )
+            raise UsageError(f"{_ARRIVALS_OF_BURSTINESS} and --burstiness go together: each needs the other")
         if self.trace_speed is not None and self.trace is None:
-            raise UsageError("--trace-speed says how fast --trace is replayed: give --trace")
+            raise UsageError("--trace-speed is the speed of --trace: give --trace")
         is_open = not (self.rate is self.stages is self.trace is None)
         if self.max_concurrency is not None and not (is_open or self.offline):
             raise UsageError(
@@ -228,11 +226,11 @@ class LoadSettings(EndpointSettings):
             )
 
     def _check_offline(self) -> None:
-        """Refuse what makes no sense where everything leaves at once."""
+        """Refuse options that do not apply where all requests leave at once."""
         if not self.offline:
             return
         if self.think is not None:
-            raise UsageError("--think: with --offline nobody waits for an answer; leave it out")
+            raise UsageError("--think: with --offline no user waits for an answer; leave it out")
         if self.steady:
             raise UsageError("--steady: with --offline there is no steady state; leave it out")
         if not self.warmup.strip().isdecimal():

@@ -1,4 +1,4 @@
-"""The options of other tools that this program calls otherwise; docs/coming-from.md prints this table."""
+"""The options of other tools that have other names here; docs/coming-from.md prints this table."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class OtherOption(NamedTuple):
     """One option of other tools.
 
     Attributes:
-        tools: Those that have it under this name.
-        ours: What to type here, with `{}` for its value; empty where it is to be left out.
-        note: What differs, or why it is to be left out.
+        tools: The tools with an option of this name.
+        ours: Our option, with `{}` for its value; empty where there is none.
+        note: The difference, or why it is not needed.
         values: How many values follow it.
-        by_value: What to type for particular values, in place of `ours`.
+        by_value: Our option for particular values, in place of `ours`.
         is_complete: Whether `ours` can be typed as it is, once its value is filled in.
     """
 
@@ -113,7 +113,7 @@ OTHER_OPTIONS: Final[Mapping[str, OtherOption]] = {
     "--spawn-rate": OtherOption(
         (LOCUST,), "", "all users start at once; --rate ramp:… is a ramp of requests"
     ),
-    "--stage": OtherOption((K6,), "--stages FILE", "stages stand in a file", is_complete=False),
+    "--stage": OtherOption((K6,), "--stages FILE", "stages are in a file", is_complete=False),
     # How long.
     "--num-prompts": OtherOption((VLLM, SGLANG), "--requests {}"),
     "--num-requests": OtherOption((TRTLLM,), "--requests {}"),
@@ -129,7 +129,7 @@ OTHER_OPTIONS: Final[Mapping[str, OtherOption]] = {
     "--warmup-request-count": OtherOption((AIPERF,), "--warmup {}"),
     "--warmup-duration": OtherOption((AIPERF,), "--warmup {}s"),
     "--warmup-percent": OtherOption((GUIDELLM,), "--warmup", "a number or a time", is_complete=False),
-    # What is asked.
+    # Prompts.
     "--dataset-name": OtherOption(
         (VLLM, SGLANG), "--prompts FILE", "synthetic without it", by_value=_SYNTHETIC, is_complete=False
     ),

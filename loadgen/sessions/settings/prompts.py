@@ -1,4 +1,4 @@
-"""The options that say what is asked."""
+"""The options of prompts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SYNTHETIC: Final = "Synthetic prompts"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PromptSettings(LoadSettings):
-    """What can be said about the questions; field by field an option."""
+    """The options of prompts, one per field."""
 
     prompts: Annotated[
         str | None,
@@ -148,7 +148,7 @@ class PromptSettings(LoadSettings):
         str | None,
         Option(
             metavar="NAME|FOLDER",
-            help="Make synthetic prompts of exactly the length asked for, by this tokenizer; with "
+            help="Make synthetic prompts of exactly the given length, by this tokenizer; with "
             "--prompts, count tokens where the server does not.",
             panel=SYNTHETIC,
         ),
@@ -165,27 +165,27 @@ class PromptSettings(LoadSettings):
     ] = False
 
     def check_prompts(self, max_tokens: int | None) -> None:
-        """Refuse what contradicts itself.
+        """Refuse options that contradict each other.
 
         Args:
-            max_tokens: What `--max-tokens` says.
+            max_tokens: The value of `--max-tokens`.
         """
         if self.prompts is not None and self.trace is not None:
-            raise UsageError("--prompts and --trace contradict each other: each says what is asked")
+            raise UsageError("--prompts and --trace contradict each other: each names the prompts")
         self._check_empty()
         self._check_columns()
         self._check_synthetic(max_tokens)
         self._check_order()
         if self.history == "recorded" and self.conversations != "all" and self.trace is None:
             raise UsageError(
-                "--history recorded is about the later turns of conversations: give --conversations all"
+                "--history recorded applies to the later turns of conversations: give --conversations all"
                 if self.turns is None
                 else "--history recorded: made-up conversations have no recorded answers; leave it out"
             )
         self._check_ignore_eos(max_tokens)
 
     def has_columns(self) -> bool:
-        """Whether what is asked are rows with columns of the user's."""
+        """Whether prompts are rows with columns of the user's."""
         return self.prompts is not None
 
     def _check_empty(self) -> None:
@@ -204,7 +204,7 @@ class PromptSettings(LoadSettings):
         }
         for option, text in texts.items():
             if text is not None and not text.strip():
-                raise UsageError(f"{option} {text!r}: says nothing; fill it in, or leave it out")
+                raise UsageError(f"{option} {text!r}: is empty; give a value, or leave the option out")
 
     def _check_columns(self) -> None:
         columns = {
@@ -215,8 +215,8 @@ class PromptSettings(LoadSettings):
             "--tag": [] if self.has_columns() else self.tag,
             "--conversations": self.conversations,
         }
-        if self.prompts is None and (given := _given(columns)):
-            raise UsageError(f"{given}: said of the rows of a file or dataset: give --prompts")
+        if self.prompts is None and (set_options := _given(columns)):
+            raise UsageError(f"{set_options}: applies to the rows of a file or dataset: give --prompts")
         if len(set(self.tag)) < len(self.tag):
             raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
 
@@ -227,16 +227,18 @@ class PromptSettings(LoadSettings):
             "--turns": self.turns,
             "--shared-prefix": self.shared_prefix,
         }
-        if self.prompts is not None and (given := _given({**lengths, "--corpus": self.corpus})):
-            raise UsageError(f"{given}: only for synthetic prompts, and cannot be combined with --prompts")
-        if self.trace is not None and (given := _given({**lengths, "--max-tokens": max_tokens})):
-            raise UsageError(f"{given}: a trace has its own lengths: leave --trace out, or these")
+        if self.prompts is not None and (set_options := _given({**lengths, "--corpus": self.corpus})):
+            raise UsageError(
+                f"{set_options}: only for synthetic prompts, and cannot be combined with --prompts"
+            )
+        if self.trace is not None and (set_options := _given({**lengths, "--max-tokens": max_tokens})):
+            raise UsageError(f"{set_options}: a trace has its own lengths: leave --trace out, or these")
         if self.output_tokens is not None and max_tokens is not None:
             raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
 
     def _check_order(self) -> None:
         if self.order == "weighted" and self.weight_column is None:
-            raise UsageError("--order weighted: say which column has the weights, with --weight-column")
+            raise UsageError("--order weighted: name the column of the weights with --weight-column")
         if self.weight_column is not None and self.order != "weighted":
             raise UsageError("--weight-column is for --order weighted: give both or none")
         if self.only_prompt is not None:
@@ -245,15 +247,17 @@ class PromptSettings(LoadSettings):
             raise UsageError(f"--order {self.order}: a trace has its own order")
         if self.order in {"random", "weighted"} and self.passes is not None:
             raise UsageError(
-                f"--passes {self.passes}: asks each prompt as often as every other, and --order {self.order} "
-                "draws them: say how many with --requests or --sessions"
+                f"--passes {self.passes}: sends each prompt equally often, and --order {self.order} "
+                "draws them: give their number with --requests or --sessions"
             )
 
     def _check_only_prompt(self, number: int) -> None:
         if number < 0:
             raise UsageError(f"--only-prompt {number}: must be 0 or more")
         if self.trace is not None:
-            raise UsageError("--only-prompt: a trace asks all that it has, in its own order; leave one out")
+            raise UsageError(
+                "--only-prompt: a trace sends all of its requests, in its own order; leave one out"
+            )
         if self.order != "in-order":
             raise UsageError(f"--only-prompt: one prompt has no order; leave --order {self.order} out")
 
@@ -264,13 +268,13 @@ class PromptSettings(LoadSettings):
             having = names_where(lambda each: each.ignore_eos)
             raise UsageError(
                 f"--ignore-eos: --protocol {self.protocol} has no such member; {having} have it "
-                "(of vLLM, SGLang and others); elsewhere, --extra-body says it in the server's own words"
+                "(of vLLM, SGLang and others); elsewhere, use --extra-body with the server's own member"
             )
         bounded = (max_tokens, self.output_tokens, self.output_column, self.trace)
         if all(bound is None for bound in bounded):
             raise UsageError(
-                "--ignore-eos: the output then has exactly as many tokens as it may have, and nothing says "
-                "how many: give --max-tokens, --output-tokens or --output-column"
+                "--ignore-eos: the output then has exactly its maximum of tokens, which is not set: "
+                "give --max-tokens, --output-tokens or --output-column"
             )
 
 

@@ -14,7 +14,7 @@ from loadgen.sessions.settings.scoring import AllowCodeExecution, JudgeApiKey
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResumeSettings:
-    """What can be said to `loadgen resume`; everything else is in the log."""
+    """The options of `loadgen resume`; all others are in the log."""
 
     run: Run
     api_key: Annotated[
@@ -29,16 +29,16 @@ class ResumeSettings:
         list[str],
         Option(
             metavar="'NAME: VALUE'|@FILE",
-            help="A header that the run had, whose value is not in the log either; repeatable.",
+            help="A header of the run, whose value is not in the log either; repeatable.",
         ),
     ] = field(default_factory=list, repr=False)
     prompts: Annotated[
         Path | None,
-        Option(help="Where the file of the prompts, or the trace, is now, if it was moved."),
+        Option(help="The present path of the prompts, or the trace, if it was moved."),
     ] = None
     data: Annotated[
         Path | None,
-        Option(metavar="DIR", help="Where the data of the benchmarks is now, if it was moved."),
+        Option(metavar="DIR", help="The present folder of the benchmarks' data, if it was moved."),
     ] = None
     allow_code_execution: AllowCodeExecution = False
     judge_api_key: JudgeApiKey = field(default=None, repr=False)

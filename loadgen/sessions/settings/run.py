@@ -17,7 +17,7 @@ RESULT: Final = "Result"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSettings:
-    """What can be said to `loadgen run`; field by field an option."""
+    """The options of `loadgen run`, one per field."""
 
     suite: Annotated[Path, Argument(help="The suite: a .toml or .yaml file.", show_default=False)]
 

@@ -41,7 +41,7 @@ MOST_TIMEOUT_S = 86_400.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreSettings:
-    """What can be said to `loadgen score`; field by field an option."""
+    """The options of `loadgen score`, one per field."""
 
     run: Run
     scorer: Scorers = field(default_factory=list)
@@ -58,7 +58,7 @@ class ScoreSettings:
         bool,
         Option(
             "--reparse",
-            help="Ask no judge, and read again what judges have said; with --judge-model only that one.",
+            help="Call no judge, and read existing replies again; with --judge-model only those of that one.",
             panel=SCORING,
         ),
     ] = False
@@ -80,8 +80,7 @@ class ScoreSettings:
         Path | None,
         Option(
             metavar="DIR",
-            help="A folder of data, of which graders take models that are not installed: nltk_punkt for "
-            "ifeval.",
+            help="A folder with models that graders need and that are not installed: nltk_punkt for ifeval.",
             panel=SCORING,
         ),
     ] = None
@@ -95,10 +94,10 @@ class ScoreSettings:
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False
 
     def check(self) -> None:
-        """Refuse what contradicts itself or is out of bounds.
+        """Refuse options that contradict each other or are out of bounds.
 
         Raises:
-            UsageError: It does, or is.
+            UsageError: Some do, or are.
         """
         if self.pass_number is not None:
             self._check_only_pass()
@@ -119,8 +118,8 @@ class ScoreSettings:
             "--judge-temperature": self.judge_temperature,
             "--judge-max-tokens": self.judge_max_tokens,
         }
-        if given := [option for option, value in asking.items() if value is not None]:
-            raise UsageError(f"--reparse asks no judge: leave {given[0]} out")
+        if set_options := [option for option, value in asking.items() if value is not None]:
+            raise UsageError(f"--reparse asks no judge: leave {set_options[0]} out")
 
     def _check_only_pass(self) -> None:
         others = {
@@ -135,8 +134,8 @@ class ScoreSettings:
             "--processes": self.processes,
             "--data": self.data,
         }
-        if given := [option for option, value in others.items() if value]:
-            raise UsageError(f"--pass {self.pass_number} scores nothing: leave {given[0]} out")
+        if set_options := [option for option, value in others.items() if value]:
+            raise UsageError(f"--pass {self.pass_number} scores nothing: leave {set_options[0]} out")
 
 
 def options_of(settings: ScoreSettings) -> ScoringOptions:

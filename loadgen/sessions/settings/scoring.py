@@ -1,4 +1,4 @@
-"""The options that say how answers are scored: of every command that scores, declared once."""
+"""The options of scoring, declared once for every command that scores."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ JudgeMaxTokens = Annotated[
 
 
 class JudgeSettings(Protocol):
-    """What a command's options say about the judge."""
+    """The options of a command about the judge."""
 
     @property
     def judge_url(self) -> str | None:
@@ -143,7 +143,7 @@ def check_judge(settings: JudgeSettings) -> None:
     """Refuse half a judge, and limits that are out of bounds.
 
     Raises:
-        UsageError: What is missing, or out of bounds.
+        UsageError: An option is missing, or out of bounds.
     """
     url, model, concurrency = settings.judge_url, settings.judge_model, settings.judge_concurrency
     timeout_s, temperature, limit = (
@@ -152,8 +152,10 @@ def check_judge(settings: JudgeSettings) -> None:
         settings.judge_max_tokens,
     )
     if (url is None) != (model is None):
-        given, missing = ("url", "model") if model is None else ("model", "url")
-        raise UsageError(f"--judge-{given}: a judge is an endpoint and a model: give --judge-{missing} too")
+        present_option, missing = ("url", "model") if model is None else ("model", "url")
+        raise UsageError(
+            f"--judge-{present_option}: a judge is an endpoint and a model: give --judge-{missing} too"
+        )
     if url is None and (temperature is not None or limit is not None):
         option = "--judge-max-tokens" if temperature is None else "--judge-temperature"
         raise UsageError(f"{option}: there is no judge to ask: give --judge-url and --judge-model too")
@@ -178,13 +180,13 @@ def judge_of(settings: JudgeSettings) -> JudgeEndpoint | None:
     from loadgen.sessions.scoring.options import JudgeEndpoint
     from loadgen.sessions.secrets import lines
 
-    given = settings.judge_api_key
+    api_key = settings.judge_api_key
     return JudgeEndpoint(
         settings.judge_url,
         settings.judge_model,
         settings.judge_concurrency,
         settings.judge_timeout,
-        lines("--judge-api-key", given)[0] if given else None,
+        lines("--judge-api-key", api_key)[0] if api_key else None,
         settings.judge_temperature,
         settings.judge_max_tokens,
     )

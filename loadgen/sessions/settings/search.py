@@ -23,7 +23,7 @@ REPLACED: Final = frozenset(
     | {"duration", "stop_on_overload", "steady", "max_concurrency", "abort_on_fail"}
     | OF_ONE_REPORT
 )
-"""Options of `loadgen perf` that a search decides itself, or that would hide what it looks for."""
+"""Options of `loadgen perf` that a search sets itself, or that would hide the limit."""
 
 
 SPAN: Final = re.compile(r"([0-9.e+]*?)\.\.([0-9.e+]*)")
@@ -31,14 +31,14 @@ SPAN: Final = re.compile(r"([0-9.e+]*?)\.\.([0-9.e+]*)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchSettings:
-    """What can be said to `loadgen search` beside what `loadgen perf` takes."""
+    """The options of `loadgen search` in addition to those of `loadgen perf`."""
 
     require: Annotated[
         list[str],
         Option(
             parser=canonical_rule,
             metavar="RULE",
-            help="What is to be met, e.g. 'ttft:p(99)<2s'; repeatable.",
+            help="A target, e.g. 'ttft:p(99)<2s'; repeatable.",
             panel=SEARCH,
         ),
     ] = field(default_factory=list)
@@ -66,7 +66,7 @@ class SearchSettings:
             parser=share,
             metavar="SHARE",
             show_default="3%",
-            help="How near to each other what meets the requirements and what does not have to come.",
+            help="How near a load that meets the requirements and one that does not must be.",
             panel=SEARCH,
         ),
     ] = 0.03
@@ -76,7 +76,7 @@ class SearchSettings:
             parser=seconds,
             metavar="TIME",
             show_default="12s",
-            help="How long a thorough trial is at least; it is longer where answers take long, or where a "
+            help="The least duration of a thorough trial; it is longer where answers take long, or where a "
             "percentile needs more requests.",
             panel=SEARCH,
         ),
@@ -87,7 +87,7 @@ class SearchSettings:
             parser=seconds,
             metavar="TIME",
             show_default="15m",
-            help="How long the search may take.",
+            help="The time budget of the search.",
             panel=SEARCH,
         ),
     ] = 900.0
@@ -121,5 +121,5 @@ class SearchSettings:
 
     @property
     def axis(self) -> str:
-        """What is searched."""
+        """The searched option."""
         return "rate" if self.concurrency is None else "concurrency"

@@ -1,4 +1,4 @@
-"""The options of a run as its log keeps them, without secrets, so that the run can be gone on with."""
+"""The options of a run as its log keeps them, without secrets, so that the run can be resumed."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _NOT_KEPT: Final = frozenset(
         "verbose",
     }
 )
-"""Secrets, what the log keeps elsewhere (the URL without them, the rules), and where results go."""
+"""Secrets, options that the log keeps elsewhere (the URL without secrets, the rules), and output paths."""
 
 
-def kept(given: PerfSettings) -> dict[str, Any]:
-    """The options that were given, and the defaults of the others, as JSON."""
-    return {name: _plain(value) for name, value in flat_values(given).items() if name not in _NOT_KEPT}
+def kept(perf: PerfSettings) -> dict[str, Any]:
+    """The options with defaults, as JSON values."""
+    return {name: _plain(value) for name, value in flat_values(perf).items() if name not in _NOT_KEPT}
 
 
 def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
-    """The same settings anew.
+    """The settings of stored options.
 
     Args:
-        options: What the log has kept.
-        more: What it has not, and what is different this time.
+        options: The stored options.
+        more: Options that are not stored, or differ this time.
 
     Raises:
-        UsageError: Another version of this program kept them.
+        UsageError: Another version of this program stored them.
     """
     if unknown := sorted(options.keys() - flat_options(PerfSettings).keys()):
         raise UsageError(
@@ -54,11 +54,11 @@ def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
             "resume it with the version that started it"
         )
     if options.get("samples") is not None and "sample_order" not in options:
-        # What was kept before there was this option took the first questions of a file.
+        # Logs without this option took the first questions of a file.
         options = {**options, "sample_order": "file"}
     return perf_settings(**{**options, **more})
 
 
 def _plain(value: object) -> object:
-    """A file's name as text, also where its bytes are none; everything else as it is."""
+    """A file's name as text, even if its bytes are not valid text; other values unchanged."""
     return str(value).encode(errors="replace").decode() if isinstance(value, Path | str) else value

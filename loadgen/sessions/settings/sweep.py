@@ -15,7 +15,7 @@ SWEEP: Final = "Sweep"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SweepSettings:
-    """What can be said to `loadgen sweep` beside what `loadgen perf` takes."""
+    """The options of `loadgen sweep` in addition to those of `loadgen perf`."""
 
     concurrency: Annotated[
         str | None,

@@ -13,6 +13,6 @@ _SCORE: Final = re.compile(r"\baccuracy\.([\w-]+)", re.ASCII)
 def canonical_rule(text: str) -> str:
     """A rule, or a metric, with the benchmark's own name: `accuracy.mmlu_pro` for `accuracy.MMLU-Pro`.
 
-    What names no benchmark stays as it is.
+    Other names stay as they are.
     """
-    return _SCORE.sub(lambda found: f"accuracy.{task_name(found[1]) or found[1]}", text)
+    return _SCORE.sub(lambda match: f"accuracy.{task_name(match[1]) or match[1]}", text)

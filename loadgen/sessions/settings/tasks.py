@@ -1,4 +1,4 @@
-"""The options of benchmarks: which are asked, from where, how often, and how their answers are scored."""
+"""The options of benchmarks: their choice, their data, repetitions, and scoring."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def system_prompt_of(value: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskSettings(PromptSettings):
-    """What can be said about benchmarks; field by field an option."""
+    """The options of benchmarks, one per field."""
 
     task: Annotated[
         list[str],
@@ -89,7 +89,7 @@ class TaskSettings(PromptSettings):
         int | None,
         Option(
             metavar="N",
-            help="Ask N questions of each benchmark, drawn by --seed from all of its groups.",
+            help="Send N questions of each benchmark, drawn by --seed from all of its groups.",
             panel=BENCHMARKS,
         ),
     ] = None
@@ -147,15 +147,15 @@ class TaskSettings(PromptSettings):
     judge_max_tokens: JudgeMaxTokens = None
 
     def has_columns(self) -> bool:
-        """Whether what is asked are rows with columns of the user's."""
+        """Whether prompts are rows with columns of the user's."""
         return self.prompts is not None or self._has_own_data()
 
     def check_tasks(self) -> None:
-        """Refuse what contradicts itself."""
+        """Refuse options that contradict each other."""
         if self.task:
             self._check_questions()
-        elif given := _given(self._about_tasks()):
-            raise UsageError(f"{given}: said of benchmarks: give --task, or use loadgen accuracy")
+        elif set_options := _given(self._about_tasks()):
+            raise UsageError(f"{set_options}: applies to benchmarks: give --task, or use loadgen accuracy")
         if not math.isfinite(self.pass_threshold):
             raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
         check_judge(self)
@@ -198,11 +198,11 @@ class TaskSettings(PromptSettings):
             "--corpus": self.corpus,
             "--tokenizer": self.tokenizer,
         }
-        if given := _given(others):
-            raise UsageError(f"--task and {given} contradict each other: each says what is asked")
+        if set_options := _given(others):
+            raise UsageError(f"--task and {set_options} contradict each other: each names the prompts")
         changed = {"--salt": self.salt, "--ignore-eos": self.ignore_eos}
-        if given := _given(changed):
-            raise UsageError(f"{given}: then it is not the benchmark's question any more; leave it out")
+        if set_options := _given(changed):
+            raise UsageError(f"{set_options}: it would change the benchmark's questions; leave it out")
         if self.only_prompt is not None:
             raise UsageError(
                 f"--only-prompt {self.only_prompt}: of a benchmark, --offset {self.only_prompt} --samples 1 "
@@ -210,7 +210,7 @@ class TaskSettings(PromptSettings):
             )
         if self.columns and not self._has_own_data():
             raise UsageError(
-                "--map: said of the columns of a file, and the benchmarks have theirs; leave it out"
+                "--map: applies to the columns of a file, and benchmarks have their own; leave it out"
             )
         self._check_counts()
 
@@ -237,11 +237,13 @@ class TaskSettings(PromptSettings):
             "--sessions": self.sessions,
             "--passes": self.passes,
         }
-        if given := _given(counts):
-            raise UsageError(f"--repeats and {given} contradict each other: each says how much is asked")
+        if set_options := _given(counts):
+            raise UsageError(
+                f"--repeats and {set_options} contradict each other: each sets the number of requests"
+            )
         if self.order in {"random", "weighted"}:
             raise UsageError(
-                f"--repeats {self.repeats}: asks each question as often as every other, and --order "
+                f"--repeats {self.repeats}: sends each question equally often, and --order "
                 f"{self.order} draws them"
             )
 

@@ -1,4 +1,4 @@
-"""What counts tokens: of answers where the server did not, and of prompts that are made to length."""
+"""Tokenizers: they count tokens of answers where the server did not, and of synthetic prompts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Tokenizer = Annotated[
 
 
 def load(name: str | None) -> Any:
-    """Load a tokenizer: transformers takes its time, so only who needs one pays for it.
+    """Load a tokenizer; transformers is slow to import, so it is imported only here.
 
     Raises:
-        UsageError: There is none of that name, or it cannot be loaded.
+        UsageError: No tokenizer has that name, or it cannot be loaded.
     """
     if name is None:
         return None
@@ -32,7 +32,7 @@ def load(name: str | None) -> Any:
 
 
 def counter(name: str | None) -> Callable[[str], int] | None:
-    """What counts the tokens of a text, without the marks around any text; None without a name.
+    """A function that counts the tokens of a text, without special tokens; None without a name.
 
     Raises:
         UsageError: As for `load`.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reporter.compare.comparable import facts, faults, unlike
+from reporter.compare.comparable import facts, run_faults, unlike
 
 REPORT: dict[str, Any] = {
     "run": {
@@ -96,6 +96,6 @@ def test_the_log_tells_of_settings_and_the_machine() -> None:
 )
 def test_a_run_with_a_fault_is_named_by_itself(report: dict[str, Any], what: str, value: str) -> None:
     """An invalid one with its reasons, one that did not end in order with how it ended; a good one is not."""
-    [found] = faults("B", report)
+    [found] = run_faults("B", report)
     assert (found.what, found.value, found.reference) == (what, value, "")
-    assert faults("A", REPORT) == []
+    assert run_faults("A", REPORT) == []

@@ -102,7 +102,7 @@ def test_no_significant_difference_is_an_answer(result: Result, a_run: Run) -> N
     assert set(findings(found).values()) == {"no significant difference"}
     for row in found.rows:
         assert abs(row.changes[0].by or 0.0) < (row.changes[0].detectable or 0.0)
-    assert "not how runs of one server differ from each other" in found.notes[0]
+    assert "not how runs of one server vary" in found.notes[0]
 
 
 def test_a_significant_difference_below_the_floor_does_not_fail(result: Result, a_run: Run) -> None:

@@ -20,7 +20,7 @@ from rulesets.demands import (
     SteadyStateDemand,
     ValidityDemand,
 )
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.expression import parse
 from rulesets.of_report import OfReport
 from rulesets.ruleset import Ruleset
@@ -68,7 +68,7 @@ def folder(a_run: Callable[..., Run]) -> Path:
 def statuses(folder: Path, ruleset: Ruleset) -> dict[str, tuple[str, float | None]]:
     """Each rule's status and figure."""
     with measured(folder, ruleset.definitions) as (_, evidence):
-        verdict = judge(ruleset, evidence)
+        verdict = evaluate(ruleset, evidence)
     told = verdict.to_dict()
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     return {row.id: (row.status, row.observed) for row in verdict.rows}
@@ -126,7 +126,7 @@ def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
     definitions = replace(Definitions(), token_source="client_tokenizer")  # noqa: S106 (not a password)
     ruleset = Ruleset("r", "1", (), definitions=definitions, audits=(AuditDemand("token_count"),))
     with measured(folder, definitions, ReportOptions(tokenizer=Words())) as (report, evidence):
-        (row,) = judge(ruleset, evidence).rows
+        (row,) = evaluate(ruleset, evidence).rows
     assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
     assert (row.status, row.observed) == ("FAIL", 0.5)
     assert row.reason == "the server counts 1,983 output tokens, the tokenizer 1,322"
@@ -147,7 +147,7 @@ def test_a_report_says_what_its_log_says(folder: Path) -> None:
     rules = ("ttft:p(99)<45ms", "ttft:mean<=40ms", "qps>=90", "error<1%", "tpot:max<=20ms", "osl:p(50)<=3")
     ruleset = Ruleset("r", "1", tuple(map(parse, rules)), validity=ValidityDemand(0.01, 600, 5.0))
     with measured(folder, ruleset.definitions) as (report, evidence):
-        assert judge(ruleset, OfReport(report.to_dict())).rows == judge(ruleset, evidence).rows
+        assert evaluate(ruleset, OfReport(report.to_dict())).rows == evaluate(ruleset, evidence).rows
 
 
 def test_a_run_is_no_change_from_itself(folder: Path) -> None:
@@ -156,5 +156,5 @@ def test_a_run_is_no_change_from_itself(folder: Path) -> None:
         for test in ("mann_whitney", "bootstrap", "tost"):
             metrics = {"tps": "higher", "ttft.p95": "lower"}
             ruleset = Ruleset("r", "1", (), baseline=Baseline(test=test, metrics=metrics))  # type: ignore[arg-type]  # as a file says it
-            rows = judge(ruleset, run, others=[run] * 4, baseline=[run] * 5).rows
+            rows = evaluate(ruleset, run, others=[run] * 4, baseline=[run] * 5).rows
             assert [(row.status, row.observed) for row in rows] == [("PASS", 0.0)] * 2

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from reporter.compare.comparable import Unlike
-from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange, Rules, Told
+from reporter.compare.comparable import Mismatch
+from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange, Rules, SideSummary
 from reporter.render import comparison_markdown
 from reporter.render.comparison import render
 
@@ -29,7 +29,7 @@ PAIR = Comparison(
     reasons=("ttft:p(99) of runs/new is worse",),
     test="within_runs",
     rules=Rules(),
-    sides=(Told("runs/old", ("runs/old",)), Told("runs/new", ("runs/new",))),
+    sides=(SideSummary("runs/old", ("runs/old",)), SideSummary("runs/new", ("runs/new",))),
     rows=(
         ComparisonRow(
             *("output_tps", "tok/s", "higher", True, False),
@@ -80,9 +80,9 @@ PAIR = Comparison(
         ),
     ),
     unlike=(
-        Unlike("validity", "invalid", "runs/new", "the client was the limit"),
-        Unlike("settings", "load.concurrency", "runs/new", 8, "runs/old", 16),
-        Unlike("settings", "max_tokens", "runs/new", None, "runs/old", 64),
+        Mismatch("validity", "invalid", "runs/new", "the client was the limit"),
+        Mismatch("settings", "load.concurrency", "runs/new", 8, "runs/old", 16),
+        Mismatch("settings", "max_tokens", "runs/new", None, "runs/old", 64),
     ),
     notes=(
         "one run a side: this cannot see how runs differ from each other",
@@ -101,7 +101,7 @@ def with_third(pair: Comparison) -> Comparison:
         )
         for row in pair.rows
     )
-    return replace(pair, sides=(*pair.sides, Told("runs/third", ("1", "2", "3"))), rows=rows)
+    return replace(pair, sides=(*pair.sides, SideSummary("runs/third", ("1", "2", "3"))), rows=rows)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
@@ -122,14 +122,16 @@ def test_colour_says_what_fails(golden: Callable[[str, str], None]) -> None:
 
 def test_as_markdown(golden: Callable[[str, str], None]) -> None:
     """For a comment; names of runs are nothing but text in it."""
-    sides = (PAIR.sides[0], Told(HOSTILE, (HOSTILE,)))
+    sides = (PAIR.sides[0], SideSummary(HOSTILE, (HOSTILE,)))
     golden("comparison.md", comparison_markdown.render(replace(PAIR, sides=sides)))
 
 
 def test_no_name_steers_a_terminal() -> None:
     """Escapes are shown, not obeyed."""
-    unlike = (Unlike("settings", HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE),)
-    page = render(replace(PAIR, sides=(PAIR.sides[0], Told(HOSTILE, ())), unlike=unlike, reasons=(HOSTILE,)))
+    unlike = (Mismatch("settings", HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE),)
+    page = render(
+        replace(PAIR, sides=(PAIR.sides[0], SideSummary(HOSTILE, ())), unlike=unlike, reasons=(HOSTILE,))
+    )
     assert "\x1b" not in page
     assert "\\x1b" in page
 

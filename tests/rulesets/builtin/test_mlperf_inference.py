@@ -267,7 +267,7 @@ def test_audits(fact: Fact) -> None:
     for test in fact["tests"].split():
         name, told = TESTS[test]
         expected[name] = {**(RAG if fact["model"] == "e2e-rag-qna" else told), "test": test}
-    assert {audit.name: dict(audit.told) for audit in rules(fact).audits} == expected
+    assert {audit.name: dict(audit.parameters) for audit in rules(fact).audits} == expected
 
 
 @records

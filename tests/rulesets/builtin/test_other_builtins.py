@@ -9,7 +9,7 @@ import pytest
 
 from rulesets import catalog, linting, loading
 from rulesets.confidence import Confidence
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.of_report import OfReport
 from rulesets.ruleset import Ruleset
 from rulesets.statistics import order_statistics
@@ -56,7 +56,7 @@ def test_every_rule_has_its_row_and_is_kept(name: str) -> None:
     """A run that showed nothing gets one row a rule, none of them twice, and a log keeps the rules whole."""
     nothing = OfReport({"run": {}, "validity": {"valid": True, "reasons": []}, "counts": {"issued": 0}})
     for ruleset in book(name).rulesets.values():
-        verdict = judge(ruleset, nothing)
+        verdict = evaluate(ruleset, nothing)
         assert len({row.id for row in verdict.rows}) == len(verdict.rows)
         assert {row.id for row in verdict.rows} >= {target.id for target in ruleset.targets}
         assert verdict.status != "PASS"
@@ -117,7 +117,7 @@ def test_runs_of_endpoints_are_of_some_models() -> None:
         "deepseek-r1",
     }
     for (_, scenario), ruleset in held.rulesets.items():
-        audits = {audit.name: dict(audit.told) for audit in ruleset.audits}
+        audits = {audit.name: dict(audit.parameters) for audit in ruleset.audits}
         assert audits["output_caching"] == {"threshold": 0.2 if scenario == "single_stream" else 0.1}
         assert "seed_match" in audits
         assert ruleset.definitions.latency_origin == "issued"
@@ -176,7 +176,7 @@ def test_agentic_points_of_endpoints(model: str, scenario: str, seconds: int) ->
         swe_bench,
         "info",
     )
-    assert {"min": shortest, "max": longest} in [dict(audit.told) for audit in held.audits]
+    assert {"min": shortest, "max": longest} in [dict(audit.parameters) for audit in held.audits]
     assert (held.dataset.perf_samples, held.validity.min_duration_s) == (613, seconds)
     assert held.sweep is not None
     assert (

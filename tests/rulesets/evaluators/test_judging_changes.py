@@ -9,7 +9,7 @@ import pytest
 from rulesets import baseline
 from rulesets.demands import Baseline
 from rulesets.errors import TargetError
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
 
@@ -30,7 +30,7 @@ def compared(
     """Judge runs of these tokens a second."""
     first, *others = (make_run(rates={"output_tps": value}) for value in after)
     baseline = [make_run(rates={"output_tps": value}) for value in before]
-    (row,) = judge(rules, first, others=others, baseline=baseline).rows
+    (row,) = evaluate(rules, first, others=others, baseline=baseline).rows
     return row
 
 
@@ -99,7 +99,7 @@ def test_without_a_confidence_the_change_itself_decides(make_run: MakeRun) -> No
 
 def test_without_a_baseline_a_change_fails(make_run: MakeRun) -> None:
     """What was not measured is not met, and the row says what to give."""
-    (row,) = judge(no_worse(), make_run()).rows
+    (row,) = evaluate(no_worse(), make_run()).rows
     assert (row.status, row.remedy) == (
         "FAIL",
         "give the runs to compare with: --baseline RUN, once for each",
@@ -109,7 +109,7 @@ def test_without_a_baseline_a_change_fails(make_run: MakeRun) -> None:
 def test_a_baseline_that_is_invalid_is_told(make_run: MakeRun) -> None:
     """A run that was cut off, or that the client limited, is no figure of the server."""
     runs = [make_run(), make_run(reasons=("cut off",))]
-    (row,) = judge(no_worse(), make_run(), baseline=runs).rows
+    (row,) = evaluate(no_worse(), make_run(), baseline=runs).rows
     assert row.method.endswith("; 1 of the other runs invalid")
 
 
@@ -117,8 +117,8 @@ def test_a_change_from_nothing(make_run: MakeRun) -> None:
     """A rate of 0 has no share to grow by: more of it is a miss, and the same is no change."""
     ruleset = Ruleset("r", "1", (parse("error:delta<=5%"),))
     whole, broken = make_run(), make_run(counts={"completed": 900, "failed": 100})
-    (same,) = judge(ruleset, whole, baseline=[whole]).rows
-    (worse,) = judge(ruleset, broken, baseline=[whole]).rows
+    (same,) = evaluate(ruleset, whole, baseline=[whole]).rows
+    (worse,) = evaluate(ruleset, broken, baseline=[whole]).rows
     assert (same.status, same.observed) == ("PASS", 0.0)
     assert (worse.status, worse.observed) == ("FAIL", None)
     assert worse.reason == "error:rate was 0 in the baseline, and no longer is"

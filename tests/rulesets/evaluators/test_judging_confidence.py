@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rulesets.definitions import Definitions
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.evidence import Accuracy, Good
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def row_of(expression: str, run: Evidence) -> VerdictRow:
     """Judge a run by one short form, with the run's own definitions."""
-    (row,) = judge(Ruleset("r", "1", (parse(expression),), definitions=run.definitions), run).rows
+    (row,) = evaluate(Ruleset("r", "1", (parse(expression),), definitions=run.definitions), run).rows
     return row
 
 
@@ -142,7 +142,7 @@ def test_what_has_no_limit_is_inconclusive(make_run: MakeRun) -> None:
     assert {score.status, mean.status} == {"INCONCLUSIVE"}
     assert score.reason.endswith("(its standard error is not known)")
     assert mean.reason.endswith("(fewer than two blocks of time)")
-    assert score.remedy == "tell its standard_error beside it, or judge a share by wilson"
+    assert score.remedy == "give its standard_error too, or use wilson for a share"
     assert mean.remedy == "run for longer: --duration"
 
 
@@ -186,7 +186,7 @@ def test_other_definitions_are_another_figure(make_run: MakeRun) -> None:
         (parse("ttft:p(99)<1s"), parse("ttft:mean<1s"), parse("qps>1")),
         definitions=Definitions(percentile_method="nearest_rank"),
     )
-    rows = judge(ruleset, make_run()).rows
+    rows = evaluate(ruleset, make_run()).rows
     assert [row.status for row in rows] == ["INCONCLUSIVE", "PASS", "PASS"]
     assert rows[0].reason == (
         "the report was computed with percentile method linear, and the rules say nearest_rank"

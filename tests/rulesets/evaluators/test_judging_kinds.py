@@ -19,7 +19,7 @@ from rulesets.demands import (
     Sweep,
     ValidityDemand,
 )
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.evaluators.rules import KINDS, NEVER_JUDGED, rules_of
 from rulesets.evidence import Accuracy, Good
 from rulesets.expression import parse
@@ -241,7 +241,7 @@ def test_a_run_that_must_pass_does(kind: str, make_run: MakeRun) -> None:
     """Its row says with which figure and how it was found, and has nothing to complain of."""
     case, baseline = CASES[kind], [make_run() for _ in range(5)]
     run = make_run(**case.passing)
-    verdict = judge(case.ruleset, run, others=baseline[:4], baseline=baseline, audits=case.audits)
+    verdict = evaluate(case.ruleset, run, others=baseline[:4], baseline=baseline, audits=case.audits)
     row = dict(zip((rule.kind for rule in rules_of(case.ruleset)), verdict.rows, strict=True))[kind]
     assert (row.status, row.reason, row.remedy) == ("PASS", "", "")
     assert row.method or row.observed is not None
@@ -253,7 +253,7 @@ def test_a_run_that_must_not_pass_does_not(kind: str, make_run: MakeRun) -> None
     """Its row says why, and the whole says the same wherever the rule counts."""
     case, baseline = CASES[kind], [make_run() for _ in range(5)]
     runs = [make_run(**case.failing) for _ in range(5)]
-    verdict = judge(
+    verdict = evaluate(
         case.ruleset, runs[0], others=runs[1:], baseline=baseline, audits=case.failing_audits or case.audits
     )
     row = dict(zip((rule.kind for rule in rules_of(case.ruleset)), verdict.rows, strict=True))[kind]
@@ -271,14 +271,14 @@ def test_what_one_run_cannot_meet_is_skipped_with_a_reason(kind: str, make_run: 
         "seeds.qsl": rules("qps>0", seeds={"qsl": 1}),
         "sweep": rules("qps>0", sweep=Sweep(points={"min": 8}, checks=(("config_identical", True),))),
     }[kind]
-    verdict = judge(ruleset, make_run())
+    verdict = evaluate(ruleset, make_run())
     pairs = zip(rules_of(ruleset), verdict.rows, strict=True)
     skipped = [row for rule, row in pairs if rule.kind == kind]
     assert len(skipped) == 1
     assert all(row.status == "SKIP" and row.reason for row in skipped)
     assert verdict.status == "PASS"
     only = Ruleset("r", "1", (), seeds={"qsl": 1})
-    assert judge(only, make_run()).status == "INCONCLUSIVE"
+    assert evaluate(only, make_run()).status == "INCONCLUSIVE"
 
 
 def test_every_rule_has_exactly_one_row(make_run: MakeRun) -> None:
@@ -303,7 +303,7 @@ def test_every_rule_has_exactly_one_row(make_run: MakeRun) -> None:
     )
     nothing = {"samples": dict.fromkeys(("ttft", "tpot", "latency", "output_tokens"), ())}
     for run in (make_run(), make_run(**WORSE), make_run(**nothing, counts={"issued": 0, "completed": 0})):
-        verdict = judge(everything, run)
+        verdict = evaluate(everything, run)
         assert [row.id for row in verdict.rows] == [rule.id for rule in rules_of(everything)]
         assert len({row.id for row in verdict.rows}) == len(verdict.rows)
         assert all((row.reason == "") == (row.status == "PASS") for row in verdict.rows)
@@ -315,7 +315,7 @@ def test_every_built_in_ruleset_can_be_judged(make_run: MakeRun) -> None:
     """For each of its models and scenarios: one row a rule, with unique ids, and all of it JSON."""
     for path in sorted((Path(__file__).parents[3] / "rulesets" / "builtin").glob("*.yaml")):
         for ruleset in read(path).rulesets.values():
-            verdict = judge(ruleset, make_run(definitions=ruleset.definitions))
+            verdict = evaluate(ruleset, make_run(definitions=ruleset.definitions))
             assert [row.id for row in verdict.rows] == [rule.id for rule in rules_of(ruleset)]
             assert len({row.id for row in verdict.rows}) == len(verdict.rows)
             json.dumps(verdict.to_dict(), allow_nan=False)

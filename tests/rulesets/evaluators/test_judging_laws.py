@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets.demands import Baseline, GenerationDemand, LoadDemand, SteadyStateDemand, ValidityDemand
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.evidence import Good
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
@@ -58,7 +58,7 @@ def run_of(make_run: MakeRun, values: list[float], speed: float = 1.0) -> Eviden
 
 def gravity(target: Target, run: Evidence) -> int:
     """How bad the verdict of one target is."""
-    return GRAVITY[judge(Ruleset("r", "1", (target,)), run).rows[0].status]
+    return GRAVITY[evaluate(Ruleset("r", "1", (target,)), run).rows[0].status]
 
 
 @given(target=targets(), values=latencies, share=st.floats(min_value=0.01, max_value=1))
@@ -102,7 +102,7 @@ def test_no_order_of_rules_matters(
     mixed = list(rules)
     order.shuffle(mixed)  # type: ignore[attr-defined]  # a Random
     run = run_of(make_run, values)
-    straight, other = (judge(Ruleset("r", "1", tuple(one)), run) for one in (rules, mixed))
+    straight, other = (evaluate(Ruleset("r", "1", tuple(one)), run) for one in (rules, mixed))
     assert straight.status == other.status
     assert {row.id: row for row in straight.rows} == {row.id: row for row in other.rows}
     assert [row.id for row in other.rows] == [target.id for target in mixed]
@@ -125,6 +125,6 @@ def test_rules_that_a_log_has_kept_say_the_same(
     )
     kept = Ruleset.of_dict(json.loads(json.dumps(ruleset.to_dict())))
     run = run_of(make_run, values)
-    verdict = judge(ruleset, run)
-    assert judge(kept, run) == verdict
+    verdict = evaluate(ruleset, run)
+    assert evaluate(kept, run) == verdict
     assert {row.status for row in verdict.rows} <= {*GRAVITY, "SKIP"}

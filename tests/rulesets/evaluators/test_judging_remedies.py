@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.evidence import Good
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
@@ -40,11 +40,11 @@ def test_a_misspelt_tag_is_told_the_nearest(expression: str, remedy: str, make_r
         "turn": [{"value": "0", "values": 1}],
     }
     known = replace(run, report={**run.report, "breakdown": values})  # type: ignore[type-var]  # a run by hand
-    row = judge(Ruleset("r", "1", (parse(expression),)), known).rows[0]
+    row = evaluate(Ruleset("r", "1", (parse(expression),)), known).rows[0]
     assert row.status == "FAIL"
     assert row.remedy.replace("'", "").startswith(remedy.replace("'", ""))
     if "zzz" in expression:
-        untagged = judge(Ruleset("r", "1", (parse(expression),)), run).rows[0]
+        untagged = evaluate(Ruleset("r", "1", (parse(expression),)), run).rows[0]
         assert "the run has no tags" in untagged.remedy
 
 
@@ -62,5 +62,5 @@ def test_nothing_is_good_without_a_stream(
 ) -> None:
     """Where a condition is of one, and there was none, that is what to change."""
     run = make_run(facts={"stream": stream}, good=Good(0, 1000, 100.0))
-    row = judge(Ruleset("r", "1", (parse(expression),)), run).rows[0]
+    row = evaluate(Ruleset("r", "1", (parse(expression),)), run).rows[0]
     assert (row.status, row.remedy) == ("FAIL", remedy)

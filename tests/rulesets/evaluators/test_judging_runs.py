@@ -18,7 +18,7 @@ from rulesets.demands import (
     ValidityDemand,
 )
 from rulesets.errors import RulesetError
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.evidence import Rate
 from rulesets.expression import parse
 from rulesets.of_report import OfReport
@@ -38,7 +38,7 @@ def first_row(
     run: Evidence, found: Mapping[str, Mapping[str, Any]] | None = None, **parts: Any
 ) -> VerdictRow:
     """Judge a run by a ruleset without targets; its first row."""
-    return judge(Ruleset("r", "1", (), **parts), run, audits=found).rows[0]
+    return evaluate(Ruleset("r", "1", (), **parts), run, audits=found).rows[0]
 
 
 def test_a_demand_can_be_a_warning(make_run: MakeRun) -> None:
@@ -94,7 +94,7 @@ def test_the_concurrency_is_within_its_range(
 ) -> None:
     """A range, or the points of a sweep."""
     load = LoadDemand("concurrency", concurrency=concurrency)
-    row = judge(Ruleset("r", "1", (), load=load), make_run()).rows[1]
+    row = evaluate(Ruleset("r", "1", (), load=load), make_run()).rows[1]
     assert (row.status, row.observed) == ("INVALID", 8)
     assert row.reason == f"the concurrency is 8; required: {allowed}"
 
@@ -139,7 +139,7 @@ def test_what_a_run_that_was_given_up_cannot_have(make_run: MakeRun) -> None:
         ),
         steady_state=SteadyStateDemand(required=True, min_blocks=5),
     )
-    rows = {row.id: row.status for row in judge(ruleset, run).rows}
+    rows = {row.id: row.status for row in evaluate(ruleset, run).rows}
     assert rows.pop("ttft:max<1ms") == "FAIL"
     assert rows.pop("validity.max_error_rate") == "PASS"
     assert set(rows.values()) == {"SKIP"}
@@ -156,7 +156,7 @@ def test_what_a_run_that_was_given_up_cannot_have(make_run: MakeRun) -> None:
         (
             {"validity": ValidityDemand(min_samples_per_concurrency=10)},
             {"load": {"kind": "poisson"}},
-            "the load is no closed loop, and has no concurrency",
+            "the load is not a closed loop, and has no concurrency",
         ),
         ({"seeds": {"schedule": 1}}, {}, "the load has no schedule that a seed could draw"),
         (
@@ -190,7 +190,7 @@ def test_what_does_not_apply_is_skipped(
     run = make_run(facts=facts)
     row = first_row(run, **parts)
     assert (row.status, row.reason) == ("SKIP", reason)
-    assert judge(Ruleset("r", "1", (), **parts), run).status == "INCONCLUSIVE"
+    assert evaluate(Ruleset("r", "1", (), **parts), run).status == "INCONCLUSIVE"
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_what_does_not_apply_is_skipped(
             {"audits": (AuditDemand("token_count"),)},
             {"tokens": {"recounted_output": None}},
             "FAIL",
-            "judge with the model's tokenizer: --tokenizer NAME",
+            "evaluate with the model's tokenizer: --tokenizer NAME",
         ),
         (
             {"audits": (AuditDemand("osl_range", {"max": 5}),)},
@@ -282,7 +282,7 @@ def test_a_report_that_does_not_say_what_was_asked_for(make_run: MakeRun) -> Non
     row = first_row(
         make_run(facts={"generation": None}), generation=GenerationDemand({"temperature": 0}, locked=True)
     )
-    assert (row.status, row.remedy) == ("INCONCLUSIVE", "judge the run's log, which does")
+    assert (row.status, row.remedy) == ("INCONCLUSIVE", "evaluate the run's log, which does")
 
 
 def test_an_audit_that_did_not_pass_fails(make_run: MakeRun) -> None:
@@ -311,19 +311,21 @@ def test_a_drift_that_may_be_chance(make_run: MakeRun) -> None:
 def test_what_is_left_out_is_told(make_run: MakeRun) -> None:
     """By id or by group; the rules are then not those that their name stands for."""
     ruleset = Ruleset("r", "1", (parse("ttft:max<1ms"), parse("qps>1")), seeds={"sample_index": 1})
-    verdict = judge(ruleset, make_run(), skip=("ttft:max<1ms", "validity"))
+    verdict = evaluate(ruleset, make_run(), skip=("ttft:max<1ms", "validity"))
     assert [row.status for row in verdict.rows] == ["SKIP", "SKIP", "PASS"]
     assert verdict.rows[1].reason == "left out on request (--skip ttft:max<1ms)"
     assert verdict.overrides == ("left out: ttft:max<1ms", "left out: validity")
     assert verdict.status == "PASS"
     with pytest.raises(RulesetError, match="no rule 'validty' to leave out; did you mean 'validity'"):
-        judge(ruleset, make_run(), skip=("validty",))
+        evaluate(ruleset, make_run(), skip=("validty",))
 
 
 def test_each_status_of_a_whole(make_run: MakeRun) -> None:
     """Its exit code, and which of them outranks which."""
     passing, failing, unsure, broken = (
-        judge(Ruleset("r", "1", (parse(rule),), validity=ValidityDemand(min_samples=least)), make_run()).rows
+        evaluate(
+            Ruleset("r", "1", (parse(rule),), validity=ValidityDemand(min_samples=least)), make_run()
+        ).rows
         for rule, least in (("qps>1", 1), ("qps>99", 1), ("ttft:p(99.9)<1s@es99", 1), ("qps>1", 1001))
     )
     for rows, status, code in (
@@ -337,7 +339,7 @@ def test_each_status_of_a_whole(make_run: MakeRun) -> None:
         ((), "INCONCLUSIVE", 5),
     ):
         assert (whole(rows), EXIT_CODES[whole(rows)]) == (status, code)
-    assert exit_code(judge(Ruleset("r", "1", ()), make_run(reasons=["cut off"]))) == 4
+    assert exit_code(evaluate(Ruleset("r", "1", ()), make_run(reasons=["cut off"]))) == 4
 
 
 def test_what_only_the_log_knows() -> None:
@@ -371,7 +373,7 @@ def test_what_only_the_log_knows() -> None:
         "ttfb:max<1s": "FAIL",
     }
     ruleset = Ruleset("r", "1", tuple(map(parse, answers)))
-    rows = judge(ruleset, OfReport(report)).rows
+    rows = evaluate(ruleset, OfReport(report)).rows
     assert dict(zip(answers, (row.status for row in rows), strict=True)) == answers
     assert OfReport(report).rate("qps", ()) == Rate(5.0, 9)
 
@@ -379,11 +381,11 @@ def test_what_only_the_log_knows() -> None:
 def test_the_rules_of_a_sweep_are_known_where_one_run_is_judged(make_run: MakeRun) -> None:
     """They can be left out by their names, although one run has but one row for all of them."""
     ruleset = Ruleset("r", "1", (parse("qps>0"),), sweep=Sweep(points={"min": 8}))
-    verdict = judge(ruleset, make_run(), skip=("sweep.points.min",))
+    verdict = evaluate(ruleset, make_run(), skip=("sweep.points.min",))
     assert [row.id for row in verdict.rows] == ["qps:value>0req/s", "sweep"]
     assert verdict.rows[1].target == "over several runs: points"
     with pytest.raises(RulesetError, match=r"did you mean 'sweep\.points\.min'"):
-        judge(ruleset, make_run(), skip=("sweep.points.mim",))
+        evaluate(ruleset, make_run(), skip=("sweep.points.mim",))
 
 
 @pytest.mark.parametrize(
@@ -391,7 +393,7 @@ def test_the_rules_of_a_sweep_are_known_where_one_run_is_judged(make_run: MakeRu
 )
 def test_what_is_only_shown_has_no_bound(expression: str, observed: float, make_run: MakeRun) -> None:
     """Its row has the figure, and neither bound nor margin."""
-    (row,) = judge(Ruleset("r", "1", (parse(expression),)), make_run()).rows
+    (row,) = evaluate(Ruleset("r", "1", (parse(expression),)), make_run()).rows
     assert (row.status, row.bound, row.margin) == ("PASS", None, None)
     assert row.target in {"output_tps:value!info", "ttft:max!info"}
     assert row.observed == observed
@@ -401,5 +403,5 @@ def test_what_is_only_shown_may_have_no_figure(make_run: MakeRun) -> None:
     """A percentile that falls on failed requests is none."""
     definitions = Definitions(failed_requests="count_as_violation")
     run = make_run(samples={"ttft": [1.0, math.inf]}, definitions=definitions)
-    (row,) = judge(Ruleset("r", "1", (parse("ttft:max<=1440m!info"),), definitions=definitions), run).rows
+    (row,) = evaluate(Ruleset("r", "1", (parse("ttft:max<=1440m!info"),), definitions=definitions), run).rows
     assert row.reason == "ttft:max falls on failed requests, which exceed every bound: there is no figure"

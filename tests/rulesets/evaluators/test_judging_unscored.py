@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rulesets.demands import AuditDemand
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.evidence import Accuracy
 from rulesets.ruleset import of_expressions
 from tests.rulesets.test_score_names import told
@@ -23,7 +23,7 @@ JUDGE = "have it judged"
 
 def row_of(expression: str, run: Any) -> VerdictRow:
     """What became of one rule."""
-    (row,) = judge(of_expressions([expression]), run).rows
+    (row,) = evaluate(of_expressions([expression]), run).rows
     return row
 
 
@@ -85,5 +85,5 @@ def test_answers_under_load_are_those_of_the_run_itself(
     run.report["accuracy"] = [told(unscored=unscored)]
     audit = AuditDemand("perf_mode_accuracy", {"metric": "ifeval", "min": least})
     rules = replace(of_expressions(["completed>0"]), targets=(), audits=(audit,))
-    (row,) = judge(rules, run).rows
+    (row,) = evaluate(rules, run).rows
     assert row.status == status

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets.errors import RulesetFileError
-from rulesets.evaluation import judge
+from rulesets.evaluation import evaluate
 from rulesets.evidence import Good
 from rulesets.loading import load
 
@@ -144,8 +144,8 @@ def test_what_passes_the_file_passes_what_it_extends(
     if parent is None or child is None:
         return
     for run in (make_run(**told) for told in figures):
-        after = {row.id: row for row in judge(child, run).rows}
-        for row in judge(parent, run).rows:
+        after = {row.id: row for row in evaluate(child, run).rows}
+        for row in evaluate(parent, run).rows:
             if after[row.id].status == "PASS":
                 assert row.status == "PASS"
             if after[row.id].status == "SKIP":

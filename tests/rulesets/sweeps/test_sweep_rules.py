@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rulesets.demands import CHECKS as KNOWN
 from rulesets.demands import Sweep
-from rulesets.sweeps import CHECKS, front, judge, names
+from rulesets.sweeps import CHECKS, evaluate, front, names
 from rulesets.sweeps.pareto import step
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SEARCH = {"maximise": "rate", "subject_to": "targets", "tolerance": 0.05}
 
 def rows(sweep: Sweep, points: Sequence[Point], **more: Any) -> dict[str, VerdictRow]:
     """Judge points, and find their rows by the end of their id."""
-    result = judge(sweep, points, **more)
+    result = evaluate(sweep, points, **more)
     assert {row.group for row in result} == {"sweep"}
     return {row.id.removeprefix("sweep."): row for row in result}
 
@@ -489,7 +489,7 @@ def test_every_check_of_a_file_is_judged(curve: list[Point]) -> None:
     assert set(CHECKS) == {*KNOWN, "accuracy_runs"}
     sweep = Sweep(checks=tuple((name, None) for name in KNOWN))
     for points in ([], curve):
-        assert [row.id for row in judge(sweep, points)] == [f"sweep.{name}" for name in KNOWN]
+        assert [row.id for row in evaluate(sweep, points)] == [f"sweep.{name}" for name in KNOWN]
 
 
 def test_every_rule_has_a_row_whatever_the_points(curve: list[Point], point: Make) -> None:
@@ -498,7 +498,7 @@ def test_every_rule_has_a_row_whatever_the_points(curve: list[Point], point: Mak
     checks = (*((name, None) for name in KNOWN), ("accuracy_runs", payload))
     sweep = Sweep(points=POINTS, pareto={**PARETO, "must_dominate": "b"}, search=SEARCH, checks=checks)
     for points in ([], curve, [point(4)], [point(13368, offline=True)]):
-        assert tuple(row.id for row in judge(sweep, points)) == names(sweep)
+        assert tuple(row.id for row in evaluate(sweep, points)) == names(sweep)
 
 
 def test_a_check_of_another_version_is_inconclusive(curve: list[Point]) -> None:
@@ -510,9 +510,9 @@ def test_the_order_of_points_does_not_matter(curve: list[Point], point: Make) ->
     """Rows are the same however the points are sorted."""
     sweep = Sweep(points=POINTS, pareto=PARETO, search=SEARCH, checks=(("offline_tps_at_least", None),))
     points = [*curve, point(13368, offline=True)]
-    assert judge(sweep, points) == judge(sweep, points[::-1])
+    assert evaluate(sweep, points) == evaluate(sweep, points[::-1])
 
 
 def test_no_rules_make_no_rows(curve: list[Point]) -> None:
     """A sweep that asks for nothing is not judged."""
-    assert judge(Sweep(), curve) == ()
+    assert evaluate(Sweep(), curve) == ()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rulesets import loading
-from rulesets.sweeps import judge, regions
+from rulesets.sweeps import evaluate, regions
 
 if TYPE_CHECKING:
     from rulesets.sweeps import Point
@@ -25,7 +25,8 @@ def test_the_documented_rules_are_all_there_are(tmp_path: Path, curve: list[Poin
     sweep = loading.load(tmp_path / "sweep.yaml").sweep
     assert sweep is not None
     made = [
-        re.sub(rf"regions\.({'|'.join(REGIONS)})$", "regions.REGION", row.id) for row in judge(sweep, curve)
+        re.sub(rf"regions\.({'|'.join(REGIONS)})$", "regions.REGION", row.id)
+        for row in evaluate(sweep, curve)
     ]
     assert sorted(set(made)) == sorted(set(re.findall(r"^\| `(sweep\.\S+)` \|", PAGE, flags=re.MULTILINE)))
 

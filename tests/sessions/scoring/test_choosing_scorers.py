@@ -57,7 +57,7 @@ def test_what_there_is_not_is_said_with_what_there_is() -> None:
         scorer_named("gsm8k", "officia")
     with pytest.raises(TaskError, match="no task of this run has it"):
         names("gsm8k", scorers=("nobody's",))
-    with pytest.raises(TaskError, match="asks nothing of 'gsm9k'; did you mean 'gsm8k'"):
+    with pytest.raises(TaskError, match="has no task 'gsm9k'; did you mean 'gsm8k'"):
         names("gsm8k", scorers=("gsm9k=official",))
 
 

@@ -4,9 +4,9 @@ mlcommons/inference@b66003e1:compliance/TEST04;
 mlcommons/endpoints@ea332753:src/inference_endpoint/compliance/audit_test/output_caching_test.py.
 
 Two phases, one after the other: *reference* asks samples that differ, *output_caching* repeats one of them.
-The audit is passed where each phase completed at least 1 - threshold of what it was to ask, and the rate of
-the second is below that of the first times 1 + threshold. A cache that knew the samples of the reference
-phase before it began is not found: that phase is then as fast as the other.
+The audit passes if each phase completed at least 1 - threshold of its requests, and the rate of the second is
+below that of the first times 1 + threshold. A cache that already has the samples of the reference phase is
+not found: that phase is then as fast as the other.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ REFERENCE: Final = "reference"
 REPEATED: Final = "output_caching"
 THRESHOLD: Final = 0.1
 ONE_AT_A_TIME: Final = 0.2
-"""The threshold where one request is in flight at a time: MLPerf allows a single stream twice as much."""
+"""The threshold where one request is in flight at a time: MLPerf doubles it for a single stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditPhase:
-    """What a phase came to.
+    """The result of a phase.
 
     Attributes:
-        qps: Completed requests a second; None where nothing completed.
+        qps: Completed requests/s; None where nothing completed.
         completed: Requests that completed.
-        requested: Requests that it was to ask.
+        requested: Requests that it was to issue.
     """
 
     qps: float | None
@@ -39,13 +39,13 @@ class AuditPhase:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """An audit that is over.
+    """The result of an audit.
 
     Attributes:
         reference: The phase of samples that differ.
         repeated: The phase of one sample.
-        threshold: What was allowed of both.
-        passed: Whether it is passed.
+        threshold: The allowed difference.
+        passed: Whether it passed.
         reason: Why, or why not.
     """
 
@@ -72,7 +72,7 @@ class AuditResult:
 
 
 def audit(reference: AuditPhase, repeated: AuditPhase, threshold: float) -> AuditResult:
-    """Judge the two phases.
+    """Evaluate the two phases.
 
     Args:
         reference: The phase of samples that differ.
@@ -87,10 +87,10 @@ def audit(reference: AuditPhase, repeated: AuditPhase, threshold: float) -> Audi
     if short or reference.qps is None or repeated.qps is None:
         reason = f"{' and '.join(short) or 'a phase has no rate'}; at least {1 - threshold:.0%} must complete"
         return AuditResult(reference, repeated, threshold, passed=False, reason=reason)
-    most = reference.qps * (1 + threshold)
-    passed = repeated.qps < most
+    greatest_qps = reference.qps * (1 + threshold)
+    passed = repeated.qps < greatest_qps
     reason = (
         f"one prompt repeated was answered at {repeated.qps:.4f}/s, {'below' if passed else 'not below'} "
-        f"{1 + threshold:g} times the {reference.qps:.4f}/s of prompts that differ ({most:.4f}/s)"
+        f"{1 + threshold:g} times the {reference.qps:.4f}/s of prompts that differ ({greatest_qps:.4f}/s)"
     )
     return AuditResult(reference, repeated, threshold, passed=passed, reason=reason)

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.audit import AuditSettings
 
 
-def phases(given: AuditSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, SeriesPoint]:
+def phases(settings: AuditSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, SeriesPoint]:
     """The reference phase, and the one that repeats a prompt.
 
     Args:
-        given: What was said of the audit.
+        settings: The settings of the audit.
         perf: The options of `loadgen perf`.
 
     Raises:
-        UsageError: The prompts are not as many as the audit needs, or an option says nothing that it can do.
+        UsageError: There are too few prompts for the audit, or an option does not apply.
     """
-    reference = _reference(given, perf)
+    reference = _reference(settings, perf)
     again = perf_settings(
-        **{**perf, "requests": given.audit_requests or reference.requests, "only_prompt": given.sample}
+        **{**perf, "requests": settings.audit_requests or reference.requests, "only_prompt": settings.sample}
     )
     return (
         point_of(REFERENCE, {"phase": REFERENCE}, reference),
@@ -36,35 +36,37 @@ def phases(given: AuditSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, 
     )
 
 
-def threshold_of(given: AuditSettings, perf: Mapping[str, Any]) -> float:
-    """What is allowed: as was asked for, else as MLPerf allows for so many in flight."""
-    if given.threshold is not None:
-        return given.threshold
+def threshold_of(settings: AuditSettings, perf: Mapping[str, Any]) -> float:
+    """The threshold: as given, else as MLPerf allows for this concurrency."""
+    if settings.threshold is not None:
+        return settings.threshold
     return ONE_AT_A_TIME if perf["concurrency"] == 1 and not perf["offline"] else THRESHOLD
 
 
-def _reference(given: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
-    """Distinct samples: none is asked twice, in the warm-up or after it."""
+def _reference(audit_settings: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
+    """The phase of distinct samples: none is sent twice, in the warm-up or after it."""
     from loadgen.sessions.run.preparation import prepare
     from reporter.render.figures import counted
 
-    settings = perf_settings(**{**perf, "requests": given.requests})
+    settings = perf_settings(**{**perf, "requests": audit_settings.requests})
     prepared = prepare(settings)
     if prepared.plan.warmup_s is not None:
-        raise UsageError("--warmup: how many prompts so long a warm-up asks is not known: give a number")
+        raise UsageError(
+            "--warmup: the number of prompts of a timed warm-up is unknown: give a number of requests"
+        )
     name, prompts, warmup = (
         prepared.dataset.name,
         len(prepared.dataset.samples),
         prepared.plan.warmup,
     )
-    requests = given.requests or prompts - warmup
+    requests = audit_settings.requests or prompts - warmup
     if requests + warmup > prompts or requests < 1:
         raise UsageError(
-            f"the reference phase asks no prompt twice, and {name} has {prompts}, of which the warm-up asks "
-            f"{warmup}: give fewer --requests, or more prompts"
+            f"the reference phase sends no prompt twice, and {name} has {prompts}, of which the warm-up "
+            f"sends {warmup}: give fewer --requests, or more prompts"
         )
-    if given.sample >= prompts:
+    if audit_settings.sample >= prompts:
         raise UsageError(
-            f"--sample {given.sample}: {name} has {counted(prompts, 'prompt')}, the first being 0"
+            f"--sample {audit_settings.sample}: {name} has {counted(prompts, 'prompt')}, the first being 0"
         )
     return perf_settings(**{**perf, "requests": requests})

@@ -1,4 +1,4 @@
-"""What an audit leaves in `audit/` of its folder."""
+"""The files of an audit, in `audit/` of its folder."""
 
 from __future__ import annotations
 
@@ -23,39 +23,41 @@ FOLDER: Final = "audit"
 RECORD: Final = f"{FOLDER}/audit_{TEST}.json"
 VERIFIED: Final = f"{FOLDER}/verify_{TEST.upper()}.txt"
 _BEGUN_BEFORE: Final = (
-    "the reference phase had been begun before and was cut off, so a cache may have known its prompts: start "
-    "the server anew and audit again to be sure"
+    "the reference phase had been begun before and was cut off, so a cache may have had its prompts: restart "
+    "the server and audit again to be sure"
 )
 
 
 def conclude(
     folder: Path, outcomes: Sequence[PointOutcome], threshold: float, observer: Observer = SILENT
 ) -> AuditResult | None:
-    """Judge the phases that have been run, and write what came of them.
+    """Evaluate the phases that have been run, and write the result.
 
-    Phases that cannot stand for the server are not judged, and leave nothing: then it is None.
+    Invalid phases are not evaluated, and leave no files: the result is None.
 
     Raises:
         SetupError: The result cannot be written.
     """
-    invalid = [one for one in outcomes if not one.report.validity.valid]
-    for one in invalid:
-        why = " ".join(one.report.validity.reasons)
-        observer.note(f"error: the phase {one.point.name} is invalid, and nothing is judged: {why}")
+    invalid = [outcome for outcome in outcomes if not outcome.report.validity.valid]
+    for outcome in invalid:
+        why = " ".join(outcome.report.validity.reasons)
+        observer.note(
+            f"error: the phase {outcome.point.name} is invalid, and the audit is not evaluated: {why}"
+        )
     if invalid:
         return None
     reference, repeated = (_phase(outcomes, name) for name in (REFERENCE, REPEATED))
-    found = audit(reference, repeated, threshold)
+    result = audit(reference, repeated, threshold)
     if any(folder.glob(f"{outcomes[0].folder.name}.cut-*")):
-        found = replace(found, reason=f"{found.reason}; {_BEGUN_BEFORE}")
+        result = replace(result, reason=f"{result.reason}; {_BEGUN_BEFORE}")
     run = outcomes[0].report.run
-    told = {**found.to_dict(), "model": run.model, "salt": run.salt}
-    _lay(folder, told, passed=found.passed)
-    return found
+    record = {**result.to_dict(), "model": run.model, "salt": run.salt}
+    _lay(folder, record, passed=result.passed)
+    return result
 
 
 def _phase(outcomes: Sequence[PointOutcome], name: str) -> AuditPhase:
-    outcome = next(one for one in outcomes if one.point.name == name)
+    outcome = next(outcome for outcome in outcomes if outcome.point.name == name)
     report = outcome.report
     return AuditPhase(
         report.throughput.qps or None, report.counts.completed, outcome.point.options["requests"]
@@ -63,19 +65,19 @@ def _phase(outcomes: Sequence[PointOutcome], name: str) -> AuditPhase:
 
 
 def withdraw(folder: Path) -> None:
-    """Take away what an earlier conclusion has left: while phases run, nothing says that they passed."""
+    """Remove the files of an earlier result: while phases run, no file says that they passed."""
     for name in (RECORD, VERIFIED):
         (folder / name).unlink(missing_ok=True)
 
 
 def verified(*, passed: bool) -> bytes:
-    """The line in which MLPerf's checkers look for the end of an audit."""
+    """The line in which MLPerf's checkers look for the result of an audit."""
     return f"Performance check pass: {passed}\n".encode()
 
 
-def _lay(folder: Path, told: dict[str, Any], *, passed: bool) -> None:
-    """The record first: without it, nothing is to say that the audit is passed."""
-    files.lay(folder / RECORD, told)
+def _lay(folder: Path, record: dict[str, Any], *, passed: bool) -> None:
+    """Write the record first: without it, no file may say that the audit passed."""
+    files.lay(folder / RECORD, record)
     try:
         write_whole(folder / VERIFIED, verified(passed=passed))
     except OSError as error:

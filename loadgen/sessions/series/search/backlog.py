@@ -1,11 +1,10 @@
-"""Whether a backlog that grows slowly may look like chance: what one trial is too short to tell.
+"""Whether a slowly growing backlog may be hidden by chance in a trial.
 
-An endpoint whose answers take their time at random does not fall behind steadily. In a trial of a few hundred
-requests a rate of 5 % too many is hidden by that. The measured time is cut into blocks; that the endpoint
-kept up is in doubt when it may have been short of more than a share of the rate, be it only one standard
-error beyond what was seen. Two figures tell it, either is enough: what was completed, which varies little
-where an endpoint is busy all the time, and what was issued and not completed, which varies little where it is
-not.
+An endpoint whose latencies vary does not fall behind steadily. In a trial of a few hundred requests this
+variation hides a rate that is 5 % too high. The measured time is cut into blocks; that the endpoint kept up
+is in doubt if it may have been short of more than a share of the rate, within one standard error of the
+observation. Either of two figures is enough: the completed requests, which vary little where an endpoint is
+busy all the time, and those issued and not completed, which vary little where it is not.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHORT: Final = 0.06
-"""So much of the rate a slow endpoint may be short of, at most, without being seen."""
+"""The share of the rate that a slow endpoint may be short of without being detected."""
 
 _SQL: Final = """
 WITH span AS (
@@ -63,13 +62,13 @@ def may_grow(expected: float, issued: Sequence[int], completed: Sequence[int]) -
     """Decide from counts.
 
     Args:
-        expected: So many requests the rate calls for, in all blocks together.
+        expected: The expected requests of the rate, in all blocks together.
         issued: How many requests were issued, block by block.
         completed: How many completed, block by block.
     """
     grown = [begun - done for begun, done in zip(issued, completed, strict=True)]
-    most = min(expected - sum(completed) + _error(completed), sum(grown) + _error(grown))
-    return most > SHORT * expected
+    shortage = min(expected - sum(completed) + _error(completed), sum(grown) + _error(grown))
+    return shortage > SHORT * expected
 
 
 def _error(counts: Sequence[int]) -> float:

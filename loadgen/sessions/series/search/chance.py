@@ -1,4 +1,4 @@
-"""What chance may have done to a figure, and whether a requirement is met or missed beyond it."""
+"""Whether a requirement is met or missed beyond chance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rulesets.target import Target
 
 DOUBT: Final = 0.05
-"""A verdict is clear when chance alone would bring about what was seen less often than this."""
+"""A verdict is clear if chance alone would give the observation less often than this."""
 
 _NORMAL: Final = 1.645
 """Standard deviations that a normal figure is farther off than with probability DOUBT, on one side."""
@@ -25,10 +25,10 @@ def of_share(over: int, count: int, allowed: float, doubt: float = DOUBT) -> Tri
     """Whether the share of those over a bound is below what is allowed: an exact binomial test, both ways.
 
     Args:
-        over: How many are over it.
-        count: Of how many.
-        allowed: The share that may be: 0.01 for a p99.
-        doubt: How often chance alone may bring about what is called clear.
+        over: The number over it.
+        count: The number of samples.
+        allowed: The allowed share: 0.01 for a p99.
+        doubt: How often chance alone may give a clear result.
     """
     if not count:
         return TrialVerdict.MISSED
@@ -52,7 +52,7 @@ def of_mean(summary: Summary | None, bound: float) -> TrialVerdict:
 
 
 def fewest(target: Target) -> int:
-    """So many samples it takes at least for a requirement to be met clearly, with none over the bound."""
+    """The fewest samples that meet a requirement clearly, with none over the bound."""
     allowed = allowed_share(target)
     if allowed is None or allowed <= 0:
         return 0
@@ -60,12 +60,12 @@ def fewest(target: Target) -> int:
 
 
 def doubt_of(target: Target) -> float:
-    """The doubt that a target leaves: where it asks for a confidence, what that leaves."""
+    """The doubt that a target allows: 1 - its confidence, if it has one."""
     return DOUBT if target.confidence is None else float(1 - exactly(target.confidence.level))
 
 
 def allowed_share(target: Target) -> float | None:
-    """The share of the samples that may be over the bound; None for what is no percentile and no share."""
+    """The share of samples that may be over the bound; None for any figure but a percentile or a share."""
     if target.quantity.kind == "error":
         return target.bound
     if target.quantity.kind == "good":

@@ -1,7 +1,7 @@
-"""Arrivals that put on what they say: of many seeds the one whose requests are as many as the rate calls for.
+"""Representative arrivals: of many seeds the one whose number of requests is nearest to the expected one.
 
-In a few seconds a Poisson process of 40 requests a second brings 5 % more or fewer than it should, and the
-verdict would be about that. Chosen so, it is a Poisson process given its count: as irregular as any other.
+In a few seconds a Poisson process of 40 requests/s has 5 % more or fewer than expected, which would
+decide the verdict. With a chosen seed it is a Poisson process given its count: as irregular as any other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CANDIDATES: Final = 32
 MANY: Final = 100_000
-"""Of so many arrivals, every seed brings nearly as many as it should."""
+"""From this many arrivals on, every seed has nearly the expected number."""
 
 
 def fair_seed(load: Load, seconds: float, first: int) -> int:
@@ -24,7 +24,7 @@ def fair_seed(load: Load, seconds: float, first: int) -> int:
 
     Args:
         load: An open loop of a rate that does not change.
-        seconds: For how long.
+        seconds: The duration.
         first: The first candidate; the others follow it.
     """
     expected = expected_arrivals(load, seconds) or 0.0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rulesets.target import Target
 
 
-def judge(required: Required, report: Report, run: Path) -> tuple[TrialVerdict, str]:
+def evaluate(required: Required, report: Report, run: Path) -> tuple[TrialVerdict, str]:
     """Whether a run meets all requirements, and why not.
 
     Percentiles, the error rate and the share of good requests are judged by exact binomial tests, means by

@@ -1,4 +1,4 @@
-"""The requirements of a search: bounds that more load can only bring nearer."""
+"""The requirements of a search: bounds that more load can only approach."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from rulesets.ruleset import Ruleset
 
 _PROVED: Final = frozenset({("early_stopping", "test"), ("order_stat", None)})
-"""How a percentile can be asked for that a search proves likewise: by the number over the bound."""
+"""The confidence methods of percentiles that a search can use too: by the number over the bound."""
 
 _MOST_ERRORS: Final = "validity.max_error_rate"
 
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """What a search is to meet.
+    """The requirements of a search.
 
     Attributes:
-        targets: All of it.
+        targets: The targets.
         definitions: What the figures mean.
     """
 
@@ -44,47 +44,47 @@ def required_of(
     model: str | None = None,
     skip: Sequence[str] = (),
 ) -> Required:
-    """What a search is to meet.
+    """The requirements of a search.
 
     Args:
         require: Targets in the short form.
         ruleset: `NAME`, `NAME@VERSION`, or a file.
-        scenario: That of the ruleset.
+        scenario: The scenario of the ruleset.
         model: The model that is run.
         skip: Ids and groups of rules that are left out.
 
     Raises:
-        RulesetError: Something cannot be read.
-        UsageError: There is none, or one that a search cannot use.
+        RulesetError: A rule cannot be read.
+        UsageError: There is no requirement, or one that a search cannot use.
     """
     rules = read_rules(require, ruleset, scenario=scenario, model=model)
     if rules is None:
-        raise UsageError("nothing is required: say what is to be met, e.g. --require 'ttft:p(99)<2s'")
+        raise UsageError("nothing is required: give a target, e.g. --require 'ttft:p(99)<2s'")
     targets = [target for target in _demands(rules) if not _names(target) & set(skip)]
     for target in targets:
         if why := _why_not(target, rules.definitions):
             further = "" if ruleset is None else f"; leave it out with --skip '{target.id}'"
             raise UsageError(f"{target.id}: {why}{further}")
     if not targets:
-        raise UsageError("nothing is required: all of it is left out (--skip)")
+        raise UsageError("nothing is required: all rules are left out (--skip)")
     return Required(tuple(targets), rules.definitions)
 
 
 def fewest_samples(required: Required) -> int:
-    """So many requests it takes at least until all requirements can be met clearly."""
+    """The fewest requests that can meet all requirements clearly."""
     return max(map(fewest, required.targets))
 
 
 def _demands(rules: Ruleset) -> list[Target]:
-    """The targets, and the error rate that makes a run invalid: more load brings it nearer as well."""
-    most = rules.validity.max_error_rate
-    if most is None:
+    """The targets, and the error rate that makes a run invalid, which grows with load too."""
+    error_rate = rules.validity.max_error_rate
+    if error_rate is None:
         return list(rules.targets)
-    return [*rules.targets, Target("error", "rate", "<=", most, "", id=_MOST_ERRORS)]
+    return [*rules.targets, Target("error", "rate", "<=", error_rate, "", id=_MOST_ERRORS)]
 
 
 def _names(target: Target) -> set[str]:
-    """What it can be left out by."""
+    """The names that leave it out."""
     return {target.id, "validity" if target.id == _MOST_ERRORS else group_of(target)}
 
 
@@ -95,7 +95,7 @@ def _why_not(target: Target, definitions: Definitions) -> str | None:
     reasons = {
         "a search compares nothing with a baseline": target.delta,
         "a search meets upper bounds of latencies and of the error rate, percentiles of tps_per_user and a "
-        f"share of good requests; {target.metric}:{spell(target.stat)} is no such figure": not _is_bound(
+        f"share of good requests, and {target.metric}:{spell(target.stat)} is another figure": not _is_bound(
             target
         ),
         f"what is only shown ({target.severity}) cannot be searched for": target.severity != "fail",
@@ -109,7 +109,7 @@ def _why_not(target: Target, definitions: Definitions) -> str | None:
 
 
 def _is_bound(target: Target) -> bool:
-    """Whether more load can only bring it nearer."""
+    """Whether more load can only approach it."""
     match target.quantity.kind:
         case "latency" | "error":
             return True
@@ -120,5 +120,5 @@ def _is_bound(target: Target) -> bool:
 
 
 def _latencies(target: Target) -> set[str]:
-    by_kind = {"good": {one.metric for one in target.conditions}, "interactivity": {"tpot"}}
+    by_kind = {"good": {condition.metric for condition in target.conditions}, "interactivity": {"tpot"}}
     return by_kind.get(target.quantity.kind, {target.metric})

@@ -1,4 +1,4 @@
-"""What a search found, what it tried, and why it stopped."""
+"""The result of a search: the load, the trials, and why it stopped."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ _CODES: Final[Mapping[StopReason, int]] = {
     StopReason.INTERRUPTED: ExitCode.INTERRUPTED,
 }
 _HIGHER: Final = 4
-"""Times the top of a range whose limit is above it: where to search next."""
+"""The factor to the top of a range for the next search, if the limit is above it."""
 _UNITS: Final = {"rate": "requests/s", "concurrency": "users"}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The end of a search.
+    """The result of a search.
 
     Attributes:
         axis: `rate` or `concurrency`.
-        bounds: Where was searched.
+        bounds: The searched range.
         stopped: Why it ended.
-        judged: What was tried.
-        folder: That of the series.
+        evaluated: The trials, with their verdicts.
+        folder: The folder of the series.
     """
 
     axis: str
     bounds: SearchRange
     stopped: StopReason
-    judged: Sequence[EvaluatedTrial]
+    evaluated: Sequence[EvaluatedTrial]
     folder: Path
 
     @property
     def load(self) -> float | None:
-        """The highest load that met every requirement; None when that was not found."""
+        """The highest load that met every requirement; None if none was found."""
         return self.between[0] if self.stopped in {StopReason.PRECISION, StopReason.HIGH_MEETS} else None
 
     @property
     def between(self) -> tuple[float, float | None]:
-        """Where the limit is, as far as is known: what met, and what did not; else where was searched.
+        """The known bounds of the limit: a load that met, and one that did not; else the searched range.
 
         None for the upper end is a limit above the range.
         """
@@ -64,7 +64,7 @@ class SearchOutcome:
             return self.bounds.low, self.bounds.high
         if self.stopped is StopReason.HIGH_MEETS:
             return self.bounds.high, None
-        so_far = known([one.tried for one in self.judged])
+        so_far = known([trial.tried for trial in self.evaluated])
         low = self.bounds.low if so_far.met is None else so_far.met
         high = self.bounds.high if so_far.missed is None else so_far.missed
         return low, high
@@ -75,7 +75,7 @@ class SearchOutcome:
         return _CODES[self.stopped]
 
     def to_dict(self) -> dict[str, Any]:
-        """What search.json has."""
+        """The content of search.json."""
         return {
             "schema_version": SCHEMA_VERSION,
             "found": self.stopped is StopReason.PRECISION,
@@ -83,7 +83,7 @@ class SearchOutcome:
             "between": list(self.between),
             "stopped_because": self.stopped.value,
             "message": self.message,
-            "tried": [self._row(one) for one in self.judged],
+            "tried": [self._row(trial) for trial in self.evaluated],
         }
 
     @property
@@ -91,7 +91,7 @@ class SearchOutcome:
         """The result in a sentence or two."""
         (low, high), unit, bounds = self.between, _UNITS[self.axis], self.bounds
         reach = f"between {bounds.low:g} and {bounds.high:g} {unit}"
-        last = self.judged[-1].why if self.judged else ""
+        last = self.evaluated[-1].why if self.evaluated else ""
         so_far = self._so_far()
         best = f"Highest passing {self.axis}: {low:g} {unit}"
         higher = min(_HIGHER * bounds.high, HIGHEST[self.axis])
@@ -108,8 +108,8 @@ class SearchOutcome:
         }[self.stopped]
 
     def _so_far(self) -> str:
-        """What is known of a search that is not over."""
-        so_far, unit = known([one.tried for one in self.judged]), _UNITS[self.axis]
+        """The state of a search that has not ended."""
+        so_far, unit = known([trial.tried for trial in self.evaluated]), _UNITS[self.axis]
         if so_far.met is None and so_far.missed is None:
             return "no thorough trial passed or failed"
         if so_far.met is None:
@@ -119,28 +119,28 @@ class SearchOutcome:
         return f"the limit is between {so_far.met:g} and {so_far.missed:g} {unit}"
 
     def _next(self, load: float | None) -> str:
-        """What became of the lowest load that did not pass."""
+        """The result of the lowest load that did not pass."""
         if load is None:
             return ""
-        why = next((one.why for one in reversed(self.judged) if one.tried.trial.load == load), "")
+        why = next((trial.why for trial in reversed(self.evaluated) if trial.tried.trial.load == load), "")
         return f"{load:g} {'is unclear' if self._is_unclear(load) else 'failed'}: {why}"
 
     def _is_unclear(self, load: float) -> bool:
-        at = [one.tried.verdict for one in self.judged if one.tried.trial.load == load]
-        return bool(at) and at[-1] is TrialVerdict.UNCLEAR
+        verdicts = [trial.tried.verdict for trial in self.evaluated if trial.tried.trial.load == load]
+        return bool(verdicts) and verdicts[-1] is TrialVerdict.UNCLEAR
 
-    def _row(self, one: EvaluatedTrial) -> dict[str, Any]:
-        report, trial = one.outcome.report, one.tried.trial
+    def _row(self, trial_run: EvaluatedTrial) -> dict[str, Any]:
+        report, trial = trial_run.outcome.report, trial_run.tried.trial
         return {
             self.axis: trial.load,
             "thorough": trial.thorough,
-            "verdict": one.tried.verdict.value,
-            "why": one.why,
-            "overloaded": one.tried.limit is not None,
+            "verdict": trial_run.tried.verdict.value,
+            "why": trial_run.why,
+            "overloaded": trial_run.tried.limit is not None,
             "requests": report.counts.issued,
             "duration_s": report.window.duration_s,
             "qps": report.throughput.qps,
-            "valid": report.validity.valid or any(found.code == OVERLOADED for found in report.findings),
+            "valid": report.validity.valid or any(finding.code == OVERLOADED for finding in report.findings),
             "accepted": report.validity.accepted,
-            "folder": str(one.outcome.folder.relative_to(self.folder)),
+            "folder": str(trial_run.outcome.folder.relative_to(self.folder)),
         }

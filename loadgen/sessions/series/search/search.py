@@ -1,4 +1,4 @@
-"""A search as a series: each trial a run, chosen from what came of those before."""
+"""A search as a series: each trial is a run, chosen by the outcomes of those before."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ if TYPE_CHECKING:
 
 RESULT: Final = "search.json"
 AROUND_S: Final = 2.0
-"""What a trial takes beside its duration, about."""
+"""About how long a trial takes in addition to its duration, in seconds."""
 
 
 def seek(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
-    """Try one load after the other until the search is over.
+    """Try one load after the other until the search ends.
 
     Args:
-        folder: That of the series.
+        folder: The folder of the series.
         series: The search, with the trials that have been chosen so far.
-        secrets: What every trial needs.
-        observer: Hears how it gets on.
+        secrets: The secrets of every trial.
+        observer: Gets the progress.
 
     Raises:
         UsageError, UnreachableError…: A trial could not be run at all.
     """
     asked = series.definition
     common = SeriesPoint(**asked["common"])
-    given = settings_of(common, secrets)
-    # What is wrong with an option is wrong with every trial: it is said before the first one.
+    settings = settings_of(common, secrets)
+    # A wrong option is wrong in every trial: report it before the first one.
     prepared(common, secrets)
-    axis, bounds, trials = _trials(series, given)
+    axis, bounds, trials = _trials(series, settings)
     over_at = time.monotonic() + asked["budget_s"]
     stopped = StopReason.INTERRUPTED
 
     def following(outcomes: Sequence[PointOutcome]) -> SeriesPoint | None:
         nonlocal stopped
-        judged = trials.judged(outcomes)
-        step = next_step([one.tried for one in judged], bounds)
+        evaluated = trials.evaluated(outcomes)
+        step = next_step([trial.tried for trial in evaluated], bounds)
         if isinstance(step, StopReason):
             stopped = step
             return None
-        seconds = trials.seconds(step, judged)
+        seconds = trials.seconds(step, evaluated)
         rest_s = series.cooldown_s if outcomes else 0.0
         if time.monotonic() + rest_s + seconds + AROUND_S > over_at:
             stopped = StopReason.BUDGET
@@ -70,32 +70,32 @@ def seek(folder: Path, series: Series, secrets: Secrets, observer: Observer = SI
         folder, series, lambda _: secrets, observer=observer, following=following, remark=trials.remark
     )
     stopped = StopReason.INTERRUPTED if ended.interrupted else stopped
-    return SearchOutcome(axis, bounds, stopped, trials.judged(ended.outcomes), folder)
+    return SearchOutcome(axis, bounds, stopped, trials.evaluated(ended.outcomes), folder)
 
 
 def found_in(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SearchOutcome:
-    """What a search has found so far, by the trials that have been run; why it ended says `search.json`."""
+    """The result of a search so far, by the trials that have been run; `search.json` has why it ended."""
     import orjson
 
     axis, bounds, trials = _trials(series, settings_to_read(SeriesPoint(**series.definition["common"])))
-    judged, stopped = trials.judged(outcomes), StopReason.INTERRUPTED
-    step = next_step([one.tried for one in judged], bounds)
+    evaluated, stopped = trials.evaluated(outcomes), StopReason.INTERRUPTED
+    step = next_step([trial.tried for trial in evaluated], bounds)
     if isinstance(step, StopReason):
         stopped = step
     elif (ended := folder / RESULT).is_file():
         with suppress(ValueError, KeyError):
             stopped = StopReason(orjson.loads(ended.read_bytes())["stopped_because"])
-    return SearchOutcome(axis, bounds, stopped, judged, folder)
+    return SearchOutcome(axis, bounds, stopped, evaluated, folder)
 
 
-def _trials(series: Series, given: PerfSettings) -> tuple[str, SearchRange, Trials]:
-    """What a search asks: its axis, its range, and what judges its trials."""
+def _trials(series: Series, settings: PerfSettings) -> tuple[str, SearchRange, Trials]:
+    """The axis and the range of a search, and its trials."""
     asked = series.definition
     axis = asked["axis"]
     bounds = SearchRange(asked["low"], asked["high"], asked["within"], whole=axis == "concurrency")
-    verdict = given.verdict
-    required = required_of(verdict.require, verdict.ruleset, verdict.scenario, given.model, verdict.skip)
+    verdict = settings.verdict
+    required = required_of(verdict.require, verdict.ruleset, verdict.scenario, settings.model, verdict.skip)
     options = {
-        name: value for name, value in flat_values(given).items() if name not in {"rate", "concurrency"}
+        name: value for name, value in flat_values(settings).items() if name not in {"rate", "concurrency"}
     }
     return axis, bounds, Trials(axis, required, options, asked["point_s"])

@@ -22,14 +22,14 @@ def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path,
     """Plan a search.
 
     Args:
-        settings: What is searched, and what is required.
+        settings: The settings of the search.
         perf: The options that all trials have in common, by field.
 
     Returns:
-        Its folder, which is made, its definition, and the secrets of its trials.
+        Its folder, which is created, its definition, and the secrets of its trials.
 
     Raises:
-        UsageError: Nothing is required, or the range is none.
+        UsageError: Nothing is required, or the range is empty.
     """
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.search.range import common_point, span_of

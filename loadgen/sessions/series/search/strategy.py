@@ -1,12 +1,12 @@
-"""Which load to try next, from what came of those before: bracketing, then narrowing. Pure.
+"""Which load to try next, by the results of the trials before: bracketing, then narrowing. Pure.
 
-Short trials (scouts) take four times the load from the lowest on until one misses. From there on trials are
-thorough: long enough for their verdict to be more than chance, and repeated twice as long while it is not
-clear. Where a scout was overloaded, what it completed a second tells about where the limit is, and the first
-thorough trial is just below; else it is in the middle. Each next one is a step up from one that met, or down
-from one that missed, and from the third on each is twice as wide as the one before; or in the middle, once
-there are both. All steps and middles are on a logarithmic scale. What is to be the result is repeated,
-longer, while an endpoint that falls behind slowly could have met as well.
+Short trials (scouts) quadruple the load from the lowest on until one misses. From there on trials are
+thorough: long enough for a clear verdict, and repeated at twice the length while it is not clear. If a scout
+was overloaded, its completed requests/s estimate the limit, and the first thorough trial is just below;
+otherwise it is in the middle. Each next trial is a step up from one that met, or down from one that missed,
+and from the third on each step is twice as wide as the one before; once there are both, it is in the middle.
+All steps and middles are on a logarithmic scale. The final load is tried again, longer, while an endpoint
+that falls behind slowly could have met too.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_EXTENSIONS: Final = 2
-"""So often a thorough trial that is not clear is repeated, each time twice as long."""
+"""How often an unclear thorough trial is repeated, each time twice as long."""
 
 MOST_REPEATS: Final = 2
-"""So often a trial is repeated that the client spoilt."""
+"""How often a trial that the client made invalid is repeated."""
 
 MOST_TRIALS: Final = 80
 HIGHEST: Final = {"rate": 100_000.0, "concurrency": 10_000.0}
@@ -34,43 +34,43 @@ _SLACK: Final = 1e-9
 
 
 class TrialVerdict(StrEnum):
-    """What a trial says of its load."""
+    """The verdict of a trial on its load."""
 
     MET = "met"
     MISSED = "missed"
     UNCLEAR = "unclear"
-    """It met or missed a requirement, but chance may have had it do so."""
+    """It met or missed a requirement, but chance may explain that."""
     INVALID = "invalid"
-    """The client spoilt it: it says nothing of the server."""
+    """The client made it invalid: it says nothing about the server."""
 
 
 class StopReason(StrEnum):
-    """Why a search is over."""
+    """Why a search ended."""
 
     PRECISION = "precision"
-    """What met and what did not are near enough to each other."""
+    """A load that met and one that did not are near enough."""
     LOW_MISSES = "low_misses"
     """Even the lowest load did not meet the requirements."""
     HIGH_MEETS = "high_meets"
     """Even the highest load met them."""
     INCONCLUSIVE = "inconclusive"
-    """Whether the lowest load met them, or the highest, did not become clear."""
+    """Whether the lowest or the highest load met them did not become clear."""
     INVALID = "invalid"
-    """The client spoilt every attempt at a load."""
+    """The client made every attempt at a load invalid."""
     BUDGET = "budget"
-    """The time was over."""
+    """The time budget was spent."""
     INTERRUPTED = "interrupted"
-    """Somebody ended it."""
+    """It was interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRange:
-    """What is searched.
+    """The searched range of loads.
 
     Attributes:
         low: The lowest load.
         high: The highest.
-        within: How near to each other what met and what did not have to be, as a share of the former.
+        within: How near loads that met and missed must be, as a share of the former.
         whole: Whether loads are whole numbers.
     """
 
@@ -80,11 +80,11 @@ class SearchRange:
     whole: bool
 
     def near(self, met: float, missed: float) -> bool:
-        """Whether nothing worth a trial lies between."""
+        """Whether no load between them is worth a trial."""
         return missed <= met * (1 + self.within) * (1 + _SLACK) or (self.whole and missed - met <= 1)
 
     def rounded(self, load: float) -> float:
-        """A load with as many digits as matter, within the bounds."""
+        """A load rounded to the digits that matter, within the bounds."""
         whole = round(load) if self.whole else float(f"{load:.{_DIGITS}g}")
         return min(max(whole, self.low), self.high)
 
@@ -99,8 +99,8 @@ class Trial:
     """A load to try.
 
     Attributes:
-        load: Requests a second, or users.
-        thorough: Whether its verdict is to be more than a hint.
+        load: Requests/s, or users.
+        thorough: Whether its verdict must be more than a hint.
         extensions: How often it has been repeated because it was not clear: each time it is twice as long.
     """
 
@@ -111,12 +111,13 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """A trial and what came of it.
+    """A trial and its result.
 
     Attributes:
-        trial: What was tried.
-        verdict: What it says.
-        limit: Where the limit may be, from what an overloaded endpoint completed; None where it was not.
+        trial: The trial.
+        verdict: Its verdict.
+        limit: The estimated limit, by what an overloaded endpoint completed; None where it was not
+            overloaded.
         doubtful: Whether an endpoint that falls behind slowly could have met as well.
     """
 
@@ -128,13 +129,13 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What all trials together say; None is not known. A hint counts until a thorough trial contradicts it.
+    """All trials together; None is unknown. A hint counts until a thorough trial contradicts it.
 
     Attributes:
         met: The highest load that met, thoroughly, below all that did not.
-        missed: The lowest that did not, or of which it could not be made clear.
-        seems_met: The highest that met, be it a hint; never below `met`.
-        seems_missed: The lowest that did not, be it a hint; never above `missed`.
+        missed: The lowest that did not meet, or stayed unclear.
+        seems_met: The highest that met, including hints; never below `met`.
+        seems_missed: The lowest that did not, including hints; never above `missed`.
     """
 
     met: float | None
@@ -144,8 +145,8 @@ class Known:
 
 
 def known(tried: Sequence[TrialResult]) -> Known:
-    """What trials say together."""
-    thorough = {one.trial.load: one.verdict for one in tried if one.trial.thorough}
+    """Summarize the results of trials."""
+    thorough = {result.trial.load: result.verdict for result in tried if result.trial.thorough}
     missed = min(
         (
             load
@@ -162,9 +163,11 @@ def known(tried: Sequence[TrialResult]) -> Known:
         ),
         default=None,
     )
-    scouts = [one for one in tried if not one.trial.thorough and one.trial.load not in thorough]
-    hints_met = [one.trial.load for one in scouts if one.verdict in {TrialVerdict.MET, TrialVerdict.UNCLEAR}]
-    hints_missed = [one.trial.load for one in scouts if one.verdict is TrialVerdict.MISSED]
+    scouts = [result for result in tried if not result.trial.thorough and result.trial.load not in thorough]
+    hints_met = [
+        result.trial.load for result in scouts if result.verdict in {TrialVerdict.MET, TrialVerdict.UNCLEAR}
+    ]
+    hints_missed = [result.trial.load for result in scouts if result.verdict is TrialVerdict.MISSED]
     above = [load for load in (missed, *hints_missed) if load is not None and load > _or(met, 0.0)]
     seems_missed = min(above, default=None)
     below = [load for load in (met, *hints_met) if load is not None and load < _or(seems_missed, math.inf)]
@@ -172,7 +175,7 @@ def known(tried: Sequence[TrialResult]) -> Known:
 
 
 def next_step(tried: Sequence[TrialResult], bounds: SearchRange) -> Trial | StopReason:
-    """What to try next, or why nothing."""
+    """The next trial, or why the search ends."""
     if not tried:
         return Trial(bounds.low, thorough=False)
     last = tried[-1]
@@ -190,11 +193,11 @@ def next_step(tried: Sequence[TrialResult], bounds: SearchRange) -> Trial | Stop
 
 
 def _again(tried: Sequence[TrialResult]) -> Trial | StopReason:
-    """Repeat a trial that the client spoilt, a few times."""
+    """Repeat a trial that the client made invalid, a few times."""
     last = tried[-1].trial
     times = 0
-    for one in reversed(tried):
-        if one.verdict is not TrialVerdict.INVALID or one.trial.load != last.load:
+    for result in reversed(tried):
+        if result.verdict is not TrialVerdict.INVALID or result.trial.load != last.load:
             break
         times += 1
     return last if times <= MOST_REPEATS else StopReason.INVALID
@@ -203,7 +206,9 @@ def _again(tried: Sequence[TrialResult]) -> Trial | StopReason:
 def _onward(tried: Sequence[TrialResult], so_far: Known, bounds: SearchRange) -> Trial | StopReason:
     met, missed = so_far.met, so_far.missed
     if missed == bounds.low:
-        verdicts = [one.verdict for one in tried if one.trial.thorough and one.trial.load == bounds.low]
+        verdicts = [
+            result.verdict for result in tried if result.trial.thorough and result.trial.load == bounds.low
+        ]
         return StopReason.LOW_MISSES if verdicts[-1] is TrialVerdict.MISSED else StopReason.INCONCLUSIVE
     if met == bounds.high:
         return _beyond_doubt(tried, met) or StopReason.HIGH_MEETS
@@ -215,22 +220,22 @@ def _onward(tried: Sequence[TrialResult], so_far: Known, bounds: SearchRange) ->
 
 
 def _beyond_doubt(tried: Sequence[TrialResult], met: float) -> Trial | None:
-    """Repeat what is to be the result, twice as long each time, while it is in doubt."""
-    last = next(one for one in reversed(tried) if one.trial.thorough and one.trial.load == met)
+    """Repeat the final load, twice as long each time, while it is in doubt."""
+    last = next(result for result in reversed(tried) if result.trial.thorough and result.trial.load == met)
     if not last.doubtful or last.trial.extensions == MOST_EXTENSIONS:
         return None
     return Trial(met, thorough=True, extensions=last.trial.extensions + 1)
 
 
 def _upward(top: float, bounds: SearchRange) -> Trial:
-    """Take a multiple of the load; the highest has to be tried thoroughly."""
+    """Multiply the load; the highest must be tried thoroughly."""
     if top >= bounds.high:
         return Trial(bounds.high, thorough=True)
     return Trial(min(bounds.rounded(SCOUTS_APART * top), bounds.high), thorough=False)
 
 
 def _narrowing(tried: Sequence[TrialResult], so_far: Known, bounds: SearchRange) -> float:
-    """A load between what seems to be met and what does not; one of the two where they are near."""
+    """A load between one that seems to meet and one that does not; one of the two where they are near."""
     low, high = _or(so_far.seems_met, bounds.low), _or(so_far.seems_missed, bounds.high)
     if low >= high:
         return bounds.low
@@ -242,7 +247,7 @@ def _narrowing(tried: Sequence[TrialResult], so_far: Known, bounds: SearchRange)
     limit = _guess(tried, low, high)
     if limit is None:
         return bounds.between(low, high)
-    times = sum(one.trial.thorough and not one.trial.extensions for one in tried)
+    times = sum(result.trial.thorough and not result.trial.extensions for result in tried)
     step = (1 + bounds.within) ** (2 ** max(0, times - 2))
     if so_far.met is not None:
         wanted = so_far.met * step
@@ -257,9 +262,9 @@ def _narrowing(tried: Sequence[TrialResult], so_far: Known, bounds: SearchRange)
 
 
 def _guess(tried: Sequence[TrialResult], low: float, high: float) -> float | None:
-    """Where the latest overloaded trial, a thorough one first, sees the limit, when that is between."""
-    seen = [one for one in tried if one.limit is not None]
-    best = next((one for one in reversed(seen) if one.trial.thorough), seen[-1] if seen else None)
+    """The limit by the latest overloaded trial, thorough ones first, if it is between."""
+    seen = [result for result in tried if result.limit is not None]
+    best = next((result for result in reversed(seen) if result.trial.thorough), seen[-1] if seen else None)
     return (
         None if best is None or best.limit is None or not low * (1 - 0.1) < best.limit < high else best.limit
     )

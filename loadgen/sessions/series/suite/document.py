@@ -1,4 +1,4 @@
-"""What a suite's file may say, as a pydantic model, of which the JSON schema for editors is made."""
+"""The format of a suite's file, as a pydantic model that the JSON schema for editors is made of."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "num_gpus": "gpus",
     "output_dir": "out",
 }
-"""What other tools call a key, where it means the same: taken for it in every table that has it."""
+"""Other tools' names of keys with the same meaning: accepted in every table that has the key."""
 
 
 def _with_synonyms(schema: dict[str, Any]) -> None:
-    """Let editors take the names of other tools too."""
+    """Let editors accept the names of other tools too."""
     properties = schema.get("properties", {})
     for name, meant in SYNONYMS.items():
         if meant in properties:
@@ -99,17 +99,17 @@ class SuiteTable(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_underscores(cls, told: Any) -> Any:
-        if not isinstance(told, dict):
-            return told
-        names = [str(key).replace("-", "_") for key in told]
+    def _with_underscores(cls, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        names = [str(key).replace("-", "_") for key in table]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"{twice[0]} stands twice, with - and with _")
+            raise ValueError(f"{twice[0]} is there twice, with - and with _")
         keys = [SYNONYMS[name] if SYNONYMS.get(name) in cls.model_fields else name for name in names]
         if both := sorted({key for key in keys if keys.count(key) > 1}):
-            given = [name for name, key in zip(names, keys, strict=True) if key == both[0]]
-            raise ValueError(f"{' and '.join(given)} mean the same: say it once, as {both[0]}")
-        return dict(zip(keys, told.values(), strict=True))
+            names_used = [name for name, key in zip(names, keys, strict=True) if key == both[0]]
+            raise ValueError(f"{' and '.join(names_used)} mean the same: give it once, as {both[0]}")
+        return dict(zip(keys, table.values(), strict=True))
 
 
 OF_RUNS: Final = frozenset({"concurrency", "seed", "warmup"})
@@ -117,32 +117,32 @@ OF_RUNS: Final = frozenset({"concurrency", "seed", "warmup"})
 
 
 class Meta(SuiteTable):
-    """What the suite is called, and what it is for."""
+    """The suite's name and purpose."""
 
     name: Name = Field(default="", description="A part of the folder's name; the file's name without it.")
-    description: Text = Field(default="", description="A sentence: what it is to find out.")
+    description: Text = Field(default="", description="A sentence: its purpose.")
 
 
 class RunTable(SuiteTable):
-    """How the runs follow each other, and where they go."""
+    """The order of the runs, and their folder."""
 
     out: Text = Field(
         default="",
         description="The folder of all runs, from the file's folder; runs/<time>-<name> without it.",
     )
     cooldown: Time = Field(default=0.0, description="The pause between two runs: 30, 30s, 2m.")
-    repeat: int = Field(default=1, strict=True, ge=1, le=1000, description="Do each run so many times.")
+    repeat: int = Field(default=1, strict=True, ge=1, le=1000, description="Repeat each run N times in all.")
     stop_on_failure: StrictBool = Field(
         default=False, description="End the suite after a run that is invalid or misses a requirement."
     )
     concurrency: Users = Field(
-        default=None, description="Requests in flight of the runs for which no other table says a load."
+        default=None, description="Requests in flight of the runs for which no other table has a load."
     )
-    seed: Seed = Field(default=None, description="As in [defaults], which goes before it.")
-    warmup: Warmup = Field(default=None, description="As in [defaults], which goes before it.")
+    seed: Seed = Field(default=None, description="As in [defaults], which overrides it.")
+    warmup: Warmup = Field(default=None, description="As in [defaults], which overrides it.")
 
     def options(self) -> dict[str, Any]:
-        """What the table says of the runs themselves."""
+        """The options of runs in the table."""
         return {name: getattr(self, name) for name in self.model_fields_set & OF_RUNS}
 
 
@@ -155,29 +155,30 @@ class Options(SuiteTable):
         description="Further request headers: each name with the environment variable of its value.",
     )
 
-    def said(self) -> dict[str, Any]:
-        """What the table says of its runs, by option."""
+    def values(self) -> dict[str, Any]:
+        """The options of its runs."""
         return {name: getattr(self, name) for name in self.model_fields_set - {"name", "model"}}
 
 
 class NamedModel(Options):
-    """What tells a model from the others."""
+    """The names of a model."""
 
-    name: Name = Field(description="What the matrix and --model-filter call it.")
-    model: Name = Field(default="", description="What the endpoint calls it; its name without it.")
+    name: Name = Field(description="Its name in the matrix and in --model-filter.")
+    model: Name = Field(default="", description="The endpoint's name of it; by default, its name.")
 
 
 class NamedBenchmark(Options):
-    """What tells a benchmark from the others."""
+    """The name of a benchmark."""
 
-    name: Name = Field(description="What the matrix and --benchmark-filter call it.")
+    name: Name = Field(description="Its name in the matrix and in --benchmark-filter.")
 
 
 class NamedLoad(Options):
-    """What tells a load from the others."""
+    """The name of a load."""
 
     name: Name = Field(
-        default="", description="What the matrix and --load-filter call it; made of its options without it."
+        default="",
+        description="Its name in the matrix and in --load-filter; by default, made of its options.",
     )
 
 
@@ -201,37 +202,35 @@ if TYPE_CHECKING:
     Benchmark: TypeAlias = NamedBenchmark
     Load: TypeAlias = NamedLoad
 else:
-    Defaults = _with_options(
-        "Defaults", "Options of every run, where no other table says otherwise.", Options
-    )
+    Defaults = _with_options("Defaults", "Options of every run; other tables override them.", Options)
     Model = _with_options("Model", "A model, where it is served, and options of its runs.", NamedModel)
     Benchmark = _with_options(
         "Benchmark",
-        "What is asked, and options of its runs, which go before those of the model.",
+        "The prompts, and options of its runs, which override those of the model.",
         NamedBenchmark,
     )
     Load = _with_options(
         "Load",
-        "How load is put on, and options of its runs, which go before those of the benchmark.",
+        "The load, and options of its runs, which override those of the benchmark.",
         NamedLoad,
     )
 
 
 class Gate(SuiteTable):
-    """What every run of the suite is held against."""
+    """The rules that every run of the suite is evaluated by."""
 
     require: Targets = Field(
         default=[], description="Targets, e.g. 'ttft:p(99)<500ms'; those of other tables are added to them."
     )
     ruleset: Text = Field(
         default="",
-        description="A built-in ruleset, NAME or NAME@VERSION, or a YAML file; that of another table wins.",
+        description="A built-in ruleset, NAME or NAME@VERSION, or a YAML file; other tables override it.",
     )
     scenario: Text = Field(
         default="", description="Its scenario, [MODEL/]SCENARIO; by model and load without."
     )
     skip: Skipped = Field(default=[], description="Rules, or groups of them, that are left out, by id.")
-    inconclusive: Ends = Field(default="5", description="What an inconclusive verdict ends with.")
+    inconclusive: Ends = Field(default="5", description="The exit code of an inconclusive verdict.")
 
 
 VERDICT_KEYS: Final = tuple(Gate.model_fields)
@@ -251,11 +250,11 @@ class _JudgeTable(Gate):
     )
 
     def options(self) -> dict[str, Any]:
-        """What the table says of runs that ask a benchmark, by option."""
+        """The options of runs of benchmarks in the table."""
         return {JUDGE_KEYS[key]: getattr(self, key) for key in self.model_fields_set & JUDGE_KEYS.keys()}
 
     def gate(self) -> dict[str, Any]:
-        """What the table says that belongs into `[gate]`."""
+        """The keys that belong into `[gate]`."""
         return {key: getattr(self, key) for key in VERDICT_KEYS if key in self.model_fields_set}
 
 
@@ -265,7 +264,7 @@ else:
     Judge = create_model(
         "Judge",
         __base__=_JudgeTable,
-        __doc__="The LLM that judges answers, where a benchmark needs one; its key is not for a file.",
+        __doc__="The LLM that judges answers, where a benchmark needs one; its key is not in a file.",
         __module__=__name__,
         **{key: (_typed(options()[name]), None) for key, name in JUDGE_KEYS.items() if name in options()},
     )

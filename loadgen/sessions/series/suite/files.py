@@ -1,4 +1,4 @@
-"""The names of files in a suite: from the folder of whoever wrote them, made absolute."""
+"""The names of files in a suite, made absolute from the folder of their source."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _HUB: Final = "hf:"
 
 
 def placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The same options, with the names of files as they are found from a folder.
+    """The same options, with paths relative to a folder made absolute.
 
     Args:
-        values: By option.
-        folder: Where a name without a root begins: that of the suite's file, or where the command runs.
+        values: The options.
+        folder: The folder that relative paths start from: that of the suite's file, or the current one.
     """
     return {name: _placed(name, value, folder.absolute()) for name, value in values.items()}
 
@@ -30,7 +30,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
     if isinstance(value, Path):
         return folder / value.expanduser()
     if name == "task":
-        return [placed_task(one, folder) for one in value]
+        return [placed_task(task, folder) for task in value]
     option = options().get(name)
     if option is None or not isinstance(value, str):
         return value
@@ -38,7 +38,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
 
 
 def _found(value: str, meant: str, folder: Path) -> str:
-    """What a text names, by what the option takes."""
+    """The value of a text, by what the option takes."""
     if meant.endswith("NAME|FILE"):
         return ruleset_placed(value, folder)
     if meant.startswith("FILE") and not value.startswith(_HUB):

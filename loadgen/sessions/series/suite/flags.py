@@ -1,4 +1,4 @@
-"""What goes before a suite's file: the environment, and before that what the command line says."""
+"""What overrides a suite's file: the environment, and above it the command line."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
 
 
 def above(sets: Iterable[str], named: Mapping[str, Any]) -> list[SuiteLayer]:
-    """The environment, then the flags, so that the latter have the last word.
+    """The environment, then the flags, which override it.
 
     Args:
-        sets: What `--set` was given: `KEY=VALUE`.
-        named: Options that have a flag of their own, by name; None where it was not given.
+        sets: The values of `--set`: `KEY=VALUE`.
+        named: Options with their own flag, by name; None where it was not given.
 
     Raises:
-        UsageError: The option does not exist, its value cannot be read, or two flags say it.
+        UsageError: The option does not exist, its value cannot be read, or two flags set it.
     """
     own = {name: value for name, value in named.items() if value is not None}
-    told = _sets(sets)
-    if twice := sorted(own.keys() & told.keys()):
+    set_values = _sets(sets)
+    if twice := sorted(own.keys() & set_values.keys()):
         flag = options()[twice[0]].flag
-        raise UsageError(f"{flag} and --set {twice[0]}=…: say it once")
+        raise UsageError(f"{flag} and --set {twice[0]}=…: give it once")
     return [
         *_environment(),
         *(SuiteLayer(options()[name].flag, {name: value}) for name, value in own.items()),
-        SuiteLayer("--set", placed(told, Path.cwd())),
+        SuiteLayer("--set", placed(set_values, Path.cwd())),
     ]
 
 
 def _environment() -> list[SuiteLayer]:
     """The environment variables of `loadgen perf` that are set, without that of the key."""
-    found = []
+    layers = []
     for name, names in variables().items():
         set_one = next((variable for variable in names if os.environ.get(variable)), None)
         if name in options() and set_one is not None:
-            found.append(SuiteLayer(set_one, {name: _from(set_one, options()[name])}))
-    return found
+            layers.append(SuiteLayer(set_one, {name: _from(set_one, options()[name])}))
+    return layers
 
 
 def _from(variable: str, option: SettingField) -> Any:
-    """What an environment variable says; of an option that can be repeated, a value a word."""
+    """The value of an environment variable; of a repeatable option, one value per word."""
     text = os.environ[variable]
     if not option.is_list:
         return _read(variable, option, text)
@@ -59,20 +59,20 @@ def _from(variable: str, option: SettingField) -> Any:
 
 
 def _sets(sets: Iterable[str]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    for one in sets:
-        key, equals, text = one.partition("=")
+    values: dict[str, Any] = {}
+    for text_of_set in sets:
+        key, equals, text = text_of_set.partition("=")
         name = key.strip().removeprefix("--").replace("-", "_")
         if not equals:
-            raise UsageError(f"--set {one}: write KEY=VALUE, e.g. --set max-tokens=64")
+            raise UsageError(f"--set {text_of_set}: write KEY=VALUE, e.g. --set max-tokens=64")
         option = options().get(name)
         if option is None:
             raise UsageError(f"--set {key}=…: {elsewhere(name) or _unknown(name)}")
         value = _read(f"--set {key}", option, text)
-        if name in told and not option.is_list:
-            raise UsageError(f"--set {key}=…: said twice")
-        told[name] = [*told.get(name, ()), *value] if option.is_list else value
-    return told
+        if name in values and not option.is_list:
+            raise UsageError(f"--set {key}=…: given twice")
+        values[name] = [*values.get(name, ()), *value] if option.is_list else value
+    return values
 
 
 def _unknown(name: str) -> str:

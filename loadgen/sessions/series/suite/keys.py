@@ -1,4 +1,4 @@
-"""The secrets of a suite: its file names environment variables, and nothing that is written holds a value."""
+"""The secrets of a suite: its file names environment variables; no written file has a value."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ def from_environment() -> str | None:
     return next(filter(None, map(os.environ.get, variables()["api_key"])), None)
 
 
-def secrets_of(known: Named, otherwise: str | None) -> Callable[[str], Secrets]:
-    """Look the secrets of a run up by its name, when it is prepared.
+def secrets_of(variables: Named, otherwise: str | None) -> Callable[[str], Secrets]:
+    """Look up the secrets of a run by its name, when it is prepared.
 
     Args:
-        known: The variables of each run.
-        otherwise: The key of runs without one of their own.
+        variables: The variables of each run.
+        otherwise: The key of runs without their own.
 
     Raises:
         UsageError: By the function that is returned: a variable that the file names is not set.
     """
 
     def secrets(run: str) -> Secrets:
-        names = known[run]
+        names = variables[run]
         key = _value(names["api_key"]) if names["api_key"] else otherwise
         header = tuple(f"{name}: {_value(variable)}" for name, variable in names["headers"].items())
-        # A suite that was begun by an earlier version names no variable of the judge's key.
+        # A suite of an earlier version has no variable of the judge's key.
         judge = names.get("judge_api_key")
         return Secrets(key, header, _value(judge) if judge else os.environ.get(JUDGE_KEY))
 
     return secrets
 
 
-def unset(known: Named) -> list[str]:
-    """The variables that are named and not set, each once."""
-    return [name for name in dict.fromkeys(_all(known)) if not os.environ.get(name)]
+def unset(variables: Named) -> list[str]:
+    """The named variables that are not set, each once."""
+    return [name for name in dict.fromkeys(_all(variables)) if not os.environ.get(name)]
 
 
-def _all(known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for names in known.values():
+def _all(variables: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for names in variables.values():
         yield from filter(None, (names["api_key"], *names["headers"].values(), names["judge_api_key"]))
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.suite.source import SuiteSource
 
 MOST_RUNS: Final = 10_000
-"""A suite has no more: who writes more has made a mistake."""
+"""The most runs of a suite: more are a mistake."""
 
 _LOADS: Final = frozenset({"rate", "stages", "trace", "offline"})
-"""Options that say a load, with which `concurrency` would be another one."""
+"""Options that set a load and so exclude `concurrency`."""
 
 _SECRETS: Final = frozenset({"api_key_env", "headers_env"})
 
@@ -35,8 +35,8 @@ class MatrixRun:
     Attributes:
         name: Unique in its suite.
         axes: Model, benchmark and load by their names, and the repetition where there are several.
-        settings: What `loadgen perf` is to do, without secrets.
-        merged: What the file, the environment and the flags say of it, and who had the last word.
+        settings: The settings of `loadgen perf`, without secrets.
+        merged: Its options by the file, the environment and the flags, with their origins.
         judge_key_env: The environment variable that holds the judge's key; empty where the file names none.
     """
 
@@ -59,7 +59,7 @@ class MatrixRun:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What of a suite is run: what matches one of the globs of each kind, or everything without one.
+    """The part of a suite to run: the names that match a glob of each kind, or all without one.
 
     Attributes:
         models: Globs for the names of models.
@@ -81,9 +81,9 @@ def matrix(
 
     Args:
         source: The file, for messages.
-        suite: What it says.
-        above: What goes before the file, the last of them before the others: the environment, the flags.
-        choice: What of it is run.
+        suite: Its content.
+        above: The layers that override the file, the last one with the highest precedence.
+        choice: The part of it to run.
 
     Raises:
         UsageError: Two tables have one name, a glob matches nothing, or a run contradicts itself.
@@ -99,7 +99,7 @@ def matrix(
     below = [
         layer_of(source, "gate", _gate_of(suite)),
         layer_of(source, "run", suite.run.options()),
-        layer_of(source, "defaults", suite.defaults.said()),
+        layer_of(source, "defaults", suite.defaults.values()),
     ]
     entries: list[MatrixRun] = []
     for chosen in product(*rows):
@@ -116,13 +116,13 @@ def matrix(
 
 
 def _gate_of(suite: Suite) -> dict[str, Any]:
-    """What `[gate]` says but for its targets, which are added to those of other tables."""
+    """The options of `[gate]` without its targets, which are added to those of other tables."""
     keys = {name: getattr(suite.gate, name) for name in VERDICT_KEYS if name != "require"}
     return {name: value for name, value in keys.items() if value and name in suite.gate.model_fields_set}
 
 
 def _fitting(whole: Merged) -> Merged:
-    """Without what is meant for other runs: a judge where nothing is judged, users where a load is said."""
+    """Drop options for other runs: a judge where no answer is judged, users where a load is set."""
     left_out = set()
     if not whole.values.get("task"):
         left_out |= {name for name in JUDGE_KEYS.values() if whole.origins.get(name) == ("[judge]",)}
@@ -148,15 +148,15 @@ def _settings(
     """The settings of one run.
 
     Raises:
-        UsageError: They contradict each other; the message says who said what.
+        UsageError: They contradict each other; the message names their origins.
     """
     if "url" not in whole.values:
         raise UsageError(
             f"{source.path}: {_name(axes)}: there is no url: give one in [[models]] or [defaults], "
             "in LOADGEN_URL, or with --set url=…"
         )
-    said = {name: value for name, value in whole.values.items() if name not in _SECRETS}
+    values = {name: value for name, value in whole.values.items() if name not in _SECRETS}
     try:
-        return perf_settings(**{**said, "require": [*require, *said.get("require", ())]})
+        return perf_settings(**{**values, "require": [*require, *values.get("require", ())]})
     except UsageError as error:
         raise UsageError(f"{source.path}: {_name(axes)}: {error}{whole.blamed(str(error))}") from None

@@ -1,4 +1,4 @@
-"""Who has the last word: what several places say of one run, merged key by key."""
+"""The precedence of options: those of several places for one run, merged key by key."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _OPTION: Final = re.compile(r"--(?:no-)?([a-z][a-z-]*)")
 
 @dataclass(frozen=True, slots=True)
 class SuiteLayer:
-    """What one place says of a run.
+    """The options of a run from one place.
 
     Attributes:
-        name: How a message calls the place: `[defaults]`, `[[loads]] 2 (busy)`, `LOADGEN_URL`, `--set`.
-        values: What it says, by option.
+        name: The place's name in messages: `[defaults]`, `[[loads]] 2 (busy)`, `LOADGEN_URL`, `--set`.
+        values: The options.
     """
 
     name: str
@@ -27,25 +27,27 @@ class SuiteLayer:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What holds for a run.
+    """The merged options of a run.
 
     Attributes:
-        values: By option; without those of which nobody says anything.
-        origins: The names of the places that say something, by option; the last of them had the last word.
+        values: The options that at least one place sets.
+        origins: The names of the places that set an option, by option; the last one has precedence.
     """
 
     values: Mapping[str, Any]
     origins: Mapping[str, tuple[str, ...]]
 
     def blamed(self, message: str) -> str:
-        """End a message that complains of options with who said them; empty where none did."""
+        """The origins of the options in an error message, for its end; empty without any."""
         named = dict.fromkeys(name.replace("-", "_") for name in _OPTION.findall(message))
-        told = [f"{name} is said by {self.origins[name][-1]}" for name in named if name in self.origins]
-        return f" ({', '.join(told)})" if told else ""
+        origins_of_options = [
+            f"{name} is set by {self.origins[name][-1]}" for name in named if name in self.origins
+        ]
+        return f" ({', '.join(origins_of_options)})" if origins_of_options else ""
 
 
 def merged(layers: Iterable[SuiteLayer]) -> Merged:
-    """Merge what places say, the last of them with the last word; a list replaces a list."""
+    """Merge layers, the last one with precedence; a list replaces a list."""
     values: dict[str, Any] = {}
     origins: dict[str, tuple[str, ...]] = {}
     for layer in layers:

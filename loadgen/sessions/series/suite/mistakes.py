@@ -1,4 +1,4 @@
-"""From what pydantic says of a suite's file to sentences that name the file, the table and the key."""
+"""From pydantic's errors in a suite's file to sentences that name the file, the table and the key."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 10
 _FEW: Final = 10
-"""So many keys are all named where one is not known."""
+"""From this many keys on, a message does not list all of them."""
 _TABLES: Final[Mapping[str, type[SuiteTable]]] = {
     "meta": Meta,
     "defaults": Defaults,
@@ -46,7 +46,7 @@ _TABLES: Final[Mapping[str, type[SuiteTable]]] = {
 _JUDGE_HINTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("engine", "provider", "base_url"),
-        'the judge is any endpoint of the OpenAI protocol: say url = "http://host:port", and model',
+        'the judge is any endpoint of the OpenAI protocol: write url = "http://host:port", and model',
     ),
     "api_key": "a key does not belong into a file: name the environment variable that holds it with "
     "api_key_env, or set LOADGEN_JUDGE_API_KEY",
@@ -64,7 +64,7 @@ _SAID: Final[Mapping[str, str]] = {
 
 
 def suite_of(source: SuiteSource) -> Suite:
-    """Check what a file says.
+    """Validate a file.
 
     Raises:
         UsageError: Every mistake in it, up to ten, each with file, line, table and key.
@@ -73,9 +73,9 @@ def suite_of(source: SuiteSource) -> Suite:
         context = {"folder": source.path.absolute().parent}
         return _with_gate(Suite.model_validate(dict(source.tables), context=context))
     except ValidationError as error:
-        told = [str(_error(source, one)) for one in error.errors(include_url=False)]
-        more = [f"… and {len(told) - _MOST} more"] if len(told) > _MOST else []
-        raise UsageError("\n".join([*told[:_MOST], *more])) from None
+        messages = [str(_error(source, problem)) for problem in error.errors(include_url=False)]
+        more = [f"… and {len(messages) - _MOST} more"] if len(messages) > _MOST else []
+        raise UsageError("\n".join([*messages[:_MOST], *more])) from None
 
 
 def verdict_keys(suite: Suite) -> list[str]:
@@ -84,7 +84,7 @@ def verdict_keys(suite: Suite) -> list[str]:
 
 
 def _with_gate(suite: Suite) -> Suite:
-    """The suite with what `[judge]` says of verdicts in `[gate]`, which has the last word."""
+    """The suite with the verdict keys of `[judge]` moved to `[gate]`, which has precedence."""
     before = suite.judge.gate()
     if not before:
         return suite
@@ -94,22 +94,22 @@ def _with_gate(suite: Suite) -> Suite:
     return suite.model_copy(update={"gate": suite.gate.model_copy(update=gate)})
 
 
-def _error(source: SuiteSource, one: ErrorDetails) -> UsageError:
-    place: Place = tuple(one["loc"])
-    if place == ("models",) and one["type"] in {"missing", "too_short"}:
+def _error(source: SuiteSource, problem: ErrorDetails) -> UsageError:
+    place: Place = tuple(problem["loc"])
+    if place == ("models",) and problem["type"] in {"missing", "too_short"}:
         return source.error((), "there is no model: write [[models]] with a name and a url")
-    return source.error(place, _sentence(place, one))
+    return source.error(place, _sentence(place, problem))
 
 
-def _sentence(place: Place, one: ErrorDetails) -> str:
-    kind = one["type"]
+def _sentence(place: Place, problem: ErrorDetails) -> str:
+    kind = problem["type"]
     if kind == "extra_forbidden":
         return _unknown(place)
     if kind == "list_type":
         name = place[0]
         return f"must be a list of tables: write [[{name}]]" if len(place) == 1 else 'must be a list: ["…"]'
     if kind == "value_error":
-        return str(one["ctx"]["error"])
+        return str(problem["ctx"]["error"])
     if kind == "string_pattern_mismatch":
         variable = str(place[-1]).endswith("_env") or "headers_env" in place
         return (
@@ -117,7 +117,7 @@ def _sentence(place: Place, one: ErrorDetails) -> str:
             if variable
             else "has spaces around it, or control characters in it"
         )
-    message = one["msg"]
+    message = problem["msg"]
     return _SAID.get(kind, message[:1].lower() + message[1:])
 
 
@@ -128,18 +128,18 @@ def _unknown(place: Place) -> str:
     if place[0] == "judge" and name in _JUDGE_HINTS:
         return _JUDGE_HINTS[name]
     if place[0] == "gate" and name in Judge.model_fields:
-        return "[gate] is what runs are held against; the LLM that judges answers is configured in [judge]"
+        return "[gate] has the rules for runs; the LLM that judges answers is configured in [judge]"
     if name in SYNONYMS:
         return f"this key is {SYNONYMS[name]!r} here, and belongs into {_home(SYNONYMS[name])}"
-    known = _known(place)
-    few = f" ({', '.join(known)})" if len(known) < _FEW else ""
-    return f"the key does not exist here{few}{did_you_mean(name, known)}"
+    keys = _known(place)
+    few = f" ({', '.join(keys)})" if len(keys) < _FEW else ""
+    return f"the key does not exist here{few}{did_you_mean(name, keys)}"
 
 
 def _home(key: str) -> str:
-    return "[run]" if key in RunTable.model_fields else "[defaults], or a table that goes before it"
+    return "[run]" if key in RunTable.model_fields else "[defaults], or a table that overrides it"
 
 
 def _known(place: Place) -> list[str]:
-    """The keys that there are where one is not."""
+    """The valid keys of a place."""
     return list((Suite if len(place) == 1 else _TABLES[str(place[0])]).model_fields)

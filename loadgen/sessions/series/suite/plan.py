@@ -1,4 +1,4 @@
-"""What a suite would do, run by run, in plain types."""
+"""The plan of a suite, run by run, in plain types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def as_rows(entries: Sequence[MatrixRun]) -> list[dict[str, Any]]:
-    """The matrix in plain types: of each run its place in it, its options, and who said each of them."""
+    """The matrix in plain types: of each run its place in it, its options, and their origins."""
     return [
         {
             "number": number,
@@ -26,14 +26,14 @@ def as_rows(entries: Sequence[MatrixRun]) -> list[dict[str, Any]]:
 
 
 def shown(entry: MatrixRun) -> dict[str, Any]:
-    """What was said of a run, the requirements of `[gate]` among it; the model has an axis of its own."""
+    """The options of a run, with the requirements of `[gate]`; the model has its own axis."""
     require = {"require": entry.settings.verdict.require} if entry.settings.verdict.require else {}
-    said = {**entry.merged.values, **require}
-    return {name: _plain(said[name]) for name in sorted(said) if name != "model" or _differs(entry)}
+    options = {**entry.merged.values, **require}
+    return {name: _plain(options[name]) for name in sorted(options) if name != "model" or _differs(entry)}
 
 
 def _said_by(entry: MatrixRun, name: str) -> list[str]:
-    """The places that say an option: the last has the last word, but `[gate]` always adds."""
+    """The places that set an option: the last one has precedence, except that `[gate]` always adds."""
     places = entry.merged.origins.get(name, ())
     gate = (
         entry.settings.verdict.require

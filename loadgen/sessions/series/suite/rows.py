@@ -1,4 +1,4 @@
-"""The models, benchmarks and loads of a suite, each by its name, and what the filters leave of them."""
+"""The models, benchmarks and loads of a suite by name, after filters."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DEFAULT: Final = "default"
 """The name of the one benchmark, or load, of a suite that has none."""
 
 _KINDS: Final = ("concurrency", "rate", "stages", "trace")
-"""The options that choose a kind of load: the name of a load without one is made of them."""
+"""The options that choose a kind of load: a load without a name gets one made of them."""
 
 _QUESTIONS: Final = (
     *("prompts", "trace", "input_tokens", "output_tokens", "turns", "shared_prefix", "corpus", "tokenizer"),
 )
-"""The options that say what is asked, but for `task`."""
+"""The options that choose prompts, except `task`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class SuiteRow:
 
     Attributes:
         name: Unique among its kind.
-        layer: What its table says.
+        layer: The options of its table.
     """
 
     name: str
@@ -43,10 +43,10 @@ class SuiteRow:
 
 
 def layer_of(
-    source: SuiteSource, kind: str, said: Mapping[str, Any], number: int | None = None
+    source: SuiteSource, kind: str, values: Mapping[str, Any], number: int | None = None
 ) -> SuiteLayer:
-    """What a table says, with the files that it names as they are found from the suite's folder."""
-    return SuiteLayer(source.table(kind, number), placed(said, source.path.parent))
+    """The options of a table, with files relative to the suite's folder."""
+    return SuiteLayer(source.table(kind, number), placed(values, source.path.parent))
 
 
 def models_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
@@ -55,61 +55,63 @@ def models_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
     Raises:
         UsageError: Two have one name.
     """
-    said = [(one.name, {**one.said(), "model": one.model or one.name}) for one in suite.models]
-    return _rows(source, "models", said)
+    named_options = [
+        (model.name, {**model.values(), "model": model.model or model.name}) for model in suite.models
+    ]
+    return _rows(source, "models", named_options)
 
 
 def benchmarks_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
-    """The benchmarks, in the file's order; one that says nothing where there is none.
+    """The benchmarks, in the file's order; one without options where there is none.
 
-    A table whose name is that of a task asks that task.
+    A table with the name of a task runs that task.
 
     Raises:
-        UsageError: Two have one name, or the name of a task stands above something else.
+        UsageError: Two have one name, or a table with the name of a task has other prompts.
     """
     from workloads.catalog import is_task
 
-    said = []
-    for number, one in enumerate(suite.benchmarks):
-        values: Mapping[str, Any] = one.said()
-        if is_task(one.name.partition(":")[0]):
-            values = _asking(source, number, one.name, values)
-        said.append((one.name, values))
-    return _rows(source, "benchmarks", said)
+    named_options = []
+    for number, benchmark in enumerate(suite.benchmarks):
+        values: Mapping[str, Any] = benchmark.values()
+        if is_task(benchmark.name.partition(":")[0]):
+            values = _asking(source, number, benchmark.name, values)
+        named_options.append((benchmark.name, values))
+    return _rows(source, "benchmarks", named_options)
 
 
-def _asking(source: SuiteSource, number: int, name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a table says that is called like a task, which it then asks.
+def _asking(source: SuiteSource, number: int, name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options of a table with the name of a task, which it then runs.
 
     Raises:
-        UsageError: It says that something else is asked.
+        UsageError: It has other prompts.
     """
     from workloads.catalog import canonical
 
     task = name.partition(":")[0]
-    if other := next((key for key in _QUESTIONS if said.get(key)), None):
+    if other := next((key for key in _QUESTIONS if values.get(key)), None):
         raise source.error(
             ("benchmarks", number),
-            f"{task!r} is the name of a benchmark, and {other} asks something else: rename the table, or "
+            f"{task!r} is the name of a benchmark, and {other} has other prompts: rename the table, or "
             f"leave {other} out",
         )
-    tasks = said.get("task")
-    if tasks and canonical(task) not in {one.partition(":")[0] for one in tasks}:
+    tasks = values.get("task")
+    if tasks and canonical(task) not in {task_name.partition(":")[0] for task_name in tasks}:
         raise source.error(
             ("benchmarks", number),
-            f"{task!r} is the name of a benchmark, and task asks {', '.join(tasks)}: rename the table, or "
+            f"{task!r} is the name of a benchmark, and task is {', '.join(tasks)}: rename the table, or "
             "leave task out",
         )
-    return said if tasks else {"task": [canonical(name)], **said}
+    return values if tasks else {"task": [canonical(name)], **values}
 
 
 def loads_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
-    """The loads, likewise; one without a name is called by what it does.
+    """The loads, likewise; one without a name is named by its options.
 
     Raises:
         UsageError: Two have one name.
     """
-    return _rows(source, "loads", [(one.name or _made_up(one), one.said()) for one in suite.loads])
+    return _rows(source, "loads", [(load.name or _made_up(load), load.values()) for load in suite.loads])
 
 
 def filtered(
@@ -122,17 +124,17 @@ def filtered(
     Raises:
         UsageError: A pattern matches none.
     """
-    kept: set[str] = set()
+    matching_names: set[str] = set()
     for pattern in globs:
-        found = _matching(rows, pattern)
-        if not found:
+        matches = _matching(rows, pattern)
+        if not matches:
             names = ", ".join(row.name for row in rows)
             raise UsageError(
                 f"--{kind.removesuffix('s')}-filter {pattern!r} matches none of the {kind} of {source.path}: "
                 f"{printable(names)}"
             )
-        kept |= found
-    return [row for row in rows if not globs or row.name in kept]
+        matching_names |= matches
+    return [row for row in rows if not globs or row.name in matching_names]
 
 
 def _matching(rows: Sequence[SuiteRow], pattern: str) -> set[str]:
@@ -147,9 +149,12 @@ def _matching(rows: Sequence[SuiteRow], pattern: str) -> set[str]:
 _WILDCARDS: Final = "*?["
 
 
-def _rows(source: SuiteSource, kind: str, said: Iterable[tuple[str, Mapping[str, Any]]]) -> list[SuiteRow]:
+def _rows(
+    source: SuiteSource, kind: str, named_options: Iterable[tuple[str, Mapping[str, Any]]]
+) -> list[SuiteRow]:
     rows = [
-        SuiteRow(name, layer_of(source, kind, values, number)) for number, (name, values) in enumerate(said)
+        SuiteRow(name, layer_of(source, kind, values, number))
+        for number, (name, values) in enumerate(named_options)
     ]
     seen: dict[str, int] = {}
     for number, row in enumerate(rows):
@@ -162,10 +167,10 @@ def _rows(source: SuiteSource, kind: str, said: Iterable[tuple[str, Mapping[str,
 
 
 def _made_up(load: Options) -> str:
-    said = load.said()
-    if said.get("offline"):
+    options = load.values()
+    if options.get("offline"):
         return "offline"
-    kind = next((name for name in _KINDS if name in said), None)
+    kind = next((name for name in _KINDS if name in options), None)
     if kind is None:
         return DEFAULT
-    return f"{kind}-{said[kind].stem if isinstance(said[kind], Path) else said[kind]}"
+    return f"{kind}-{options[kind].stem if isinstance(options[kind], Path) else options[kind]}"

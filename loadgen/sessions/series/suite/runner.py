@@ -1,4 +1,4 @@
-"""The runs of a suite, one after the other, and what they amount to together."""
+"""The runs of a suite: their preparation and their definition as a series."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def name_of(source: SuiteSource, suite: Suite) -> str:
-    """What a suite is called: as it says, else as its file."""
+    """The name of a suite: its own, else that of its file."""
     return suite.meta.name or source.path.stem
 
 
@@ -32,19 +32,20 @@ def sound(
     secrets: Callable[[str], Secrets],
     tell: Callable[[Prepared, str], None] | None = None,
 ) -> tuple[SeriesPoint, ...]:
-    """Prepare every run, its prompts and its rules included, and send nothing.
+    """Prepare every run with its prompts and rules, and send nothing.
 
     Args:
         source: The file, for messages.
         entries: Its runs.
-        secrets: Those of a run, by its name.
+        secrets: Gives the secrets of a run by its name.
         tell: Gets each run and its name, once where it is repeated.
 
     Returns:
-        What the runs are to do.
+        The points of the runs.
 
     Raises:
-        UsageError: One cannot be done; the message names the file, the run, and who said what.
+        UsageError: A run cannot be prepared; the message names the file, the run, and the origin of the
+            option.
     """
     points: list[SeriesPoint] = []
     for entry in entries:
@@ -53,8 +54,8 @@ def sound(
         except Exception as error:
             if exit_code(error) is None:
                 raise
-            told = f"{source.path}: {entry.name}: {error}{entry.merged.blamed(str(error))}"
-            raise UsageError(told) from error
+            message = f"{source.path}: {entry.name}: {error}{entry.merged.blamed(str(error))}"
+            raise UsageError(message) from error
     return tuple(points)
 
 
@@ -72,18 +73,18 @@ def series_of(
     source: SuiteSource,
     suite: Suite,
     points: tuple[SeriesPoint, ...],
-    known: Named,
+    secret_variables: Named,
     *,
     cooldown_s: float,
     stop_on_failure: bool,
 ) -> Series:
-    """The series that a suite is: all that is needed to go on with it without its file, but no secret.
+    """The series of a suite: all that is needed to resume it without its file, except secrets.
 
     Args:
         source: The file.
-        suite: What it says.
+        suite: Its content.
         points: Its runs.
-        known: The environment variables that hold the secrets of each.
+        secret_variables: The environment variables that hold the secrets of each.
         cooldown_s: The pause between two runs.
         stop_on_failure: Whether a run that fails is the last.
     """
@@ -92,7 +93,7 @@ def series_of(
         "description": suite.meta.description,
         "file": str(source.path.absolute()),
         "sha256": source.sha256,
-        "secrets": known,
+        "secrets": secret_variables,
         "stop_on_failure": stop_on_failure,
     }
     return Series(SeriesKind.SUITE, definition, points, cooldown_s)

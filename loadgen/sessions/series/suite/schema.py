@@ -12,11 +12,11 @@ from loadgen.sessions.series.suite.option import options
 
 
 def schema() -> dict[str, Any]:
-    """The schema, in draft 2020-12; what an option may be stands in it once, whichever table takes it."""
-    told = Suite.model_json_schema()
-    tables: dict[str, Any] = told["$defs"]
+    """The schema, in draft 2020-12; each option is defined once, for all tables that take it."""
+    model_schema = Suite.model_json_schema()
+    tables: dict[str, Any] = model_schema["$defs"]
     shared = {f"option_{name}": option.schema() for name, option in options().items()}
-    for table in (*tables.values(), told):
+    for table in (*tables.values(), model_schema):
         for name, value in table["properties"].items():
             value.pop("title", None)
             value.pop("default", None)
@@ -24,7 +24,7 @@ def schema() -> dict[str, Any]:
                 table["properties"][name] = {"$ref": f"#/$defs/option_{name}"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **told,
+        **model_schema,
         "title": "A suite of loadgen runs",
         "$defs": {**tables, **shared},
     }

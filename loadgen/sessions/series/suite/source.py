@@ -1,4 +1,4 @@
-"""A suite's file as it is written: plain values, and the line on which each of them stands."""
+"""A suite's file as it is written: plain values, and the line of each."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Place = tuple[str | int, ...]
-"""Where a value stands: keys, with `_` for `-`, and numbers of list items from 0."""
+"""The place of a value: keys, with `_` for `-`, and numbers of list items from 0."""
 
 MOST_BYTES: Final = 256 * 1024
-"""No suite is longer, and what is made to be long takes its time."""
+"""The most bytes of a suite: parsing a file that is made to be long would be slow."""
 
 _YAML: Final = {".yaml", ".yml"}
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*([\w.\"'-]+)\s*\]")
@@ -28,13 +28,13 @@ _NAMED: Final = ("models", "benchmarks", "loads")
 
 @dataclass(frozen=True, slots=True)
 class SuiteSource:
-    """What a file says, before anybody has looked whether it makes sense.
+    """The content of a file before validation.
 
     Attributes:
         path: The file.
         sha256: Of its bytes.
         tables: Its content as plain values.
-        lines: Where values stand, counted from 1, as far as that was found.
+        lines: The lines of values, counted from 1, as far as they are known.
     """
 
     path: Path
@@ -50,7 +50,7 @@ class SuiteSource:
         return UsageError(": ".join(filter(None, (where, self._told(place), message))))
 
     def table(self, kind: str, number: int | None = None) -> str:
-        """How a table is called: `[defaults]`, or `[[models]] 2 (big)`."""
+        """The name of a table: `[defaults]`, or `[[models]] 2 (big)`."""
         if kind not in _NAMED:
             return f"[{kind}]"
         listed = self.tables.get(kind)
@@ -74,7 +74,8 @@ def read(path: Path) -> SuiteSource:
     """Read a file by its suffix: TOML, or YAML (`.yaml`, `.yml`).
 
     Raises:
-        UsageError: It is not there, too long, of another kind, or cannot be read; line and reason are told.
+        UsageError: It does not exist, is too long, of another kind, or cannot be read; the message has line
+            and reason.
     """
     from hashlib import sha256
 
@@ -93,7 +94,7 @@ def read(path: Path) -> SuiteSource:
 
 def _content(path: Path) -> bytes:
     if not path.exists():
-        raise UsageError(f"{path} is not there; `loadgen init {path}` writes a suite to begin with")
+        raise UsageError(f"{path} does not exist; `loadgen init {path}` writes a suite to begin with")
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
     try:
@@ -114,7 +115,7 @@ def _toml(path: Path, text: str) -> tuple[dict[str, Any], dict[Place, int]]:
 
 
 def _lines(text: str) -> Iterator[tuple[Place, int]]:
-    """Find tables and keys, line by line, which is what `tomllib` does not tell."""
+    """Find the lines of tables and keys, which `tomllib` does not give."""
     table: Place = ()
     counts: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):

@@ -1,4 +1,4 @@
-"""What the runs of a suite amount to together: files with a row for each run, and a sentence."""
+"""The summary of a suite: files with a row for each run, and a sentence."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 CSV: Final = "summary.csv"
 _VERDICTS: Final[dict[int, str]] = {code: status for status, code in EXIT_CODES.items()}
-"""Of all runs together, by the gravest exit code."""
+"""The verdict of all runs together, by the most severe exit code."""
 
 
 def summed_up(folder: Path, series: Series, ended: SeriesResult) -> dict[str, Any]:
     """Write `summary.json` and `summary.csv` into the suite's folder.
 
     Returns:
-        What `summary.json` says.
+        The content of `summary.json`.
     """
     content = document(folder, series, ended)
     lay(folder / SUMMARY, content)
@@ -38,7 +38,7 @@ def summed_up(folder: Path, series: Series, ended: SeriesResult) -> dict[str, An
 
 
 def document(folder: Path, series: Series, ended: SeriesResult) -> dict[str, Any]:
-    """What `summary.json` says."""
+    """The content of `summary.json`."""
     return {
         "kind": series.kind,
         "suite": series.definition["name"],
@@ -52,24 +52,24 @@ def document(folder: Path, series: Series, ended: SeriesResult) -> dict[str, Any
 
 
 def verdict(outcomes: Sequence[PointOutcome]) -> str | None:
-    """The gravest verdict of the runs; None where nothing was required of any of them."""
-    if all(one.report.verdict is None for one in outcomes):
+    """The most severe verdict of the runs; None where none had requirements."""
+    if all(outcome.report.verdict is None for outcome in outcomes):
         return None
-    return _VERDICTS.get(gravest(one.exit_code for one in outcomes), "INVALID")
+    return _VERDICTS.get(gravest(outcome.exit_code for outcome in outcomes), "INVALID")
 
 
 def required(outcomes: Sequence[PointOutcome]) -> list[str]:
-    """Every target that a run was held against, each once."""
-    verdicts = (one.report.verdict for one in outcomes)
+    """Every target of the runs, each once."""
+    verdicts = (outcome.report.verdict for outcome in outcomes)
     return list(dict.fromkeys(row.target for whole in verdicts if whole for row in whole.rows if row.target))
 
 
 def sentence(outcomes: Sequence[PointOutcome]) -> str:
-    """Whether what was required was met, by how many runs; empty where there is none yet."""
+    """Whether the requirements were met, by how many runs; empty without a run."""
     if not outcomes:
         return ""
     whole = verdict(outcomes)
-    results = Counter(result(one) or "valid" for one in outcomes)
+    results = Counter(result(outcome) or "valid" for outcome in outcomes)
     counts = ", ".join(f"{number} {word}" for word, number in results.most_common())
     if whole is None:
         return f"Nothing was required: {counts}"

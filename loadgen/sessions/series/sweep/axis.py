@@ -1,4 +1,4 @@
-"""An axis of a sweep: an option of `loadgen perf`, and the values that it takes one after the other."""
+"""An axis of a sweep: an option of `loadgen perf`, and its values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
 MOST_POINTS: Final = 1000
-"""A sweep of more is a mistake."""
+"""The most points of a sweep: more are a mistake."""
 
 _FINE: Final = 12
 """Decimals that a range is computed to, so that 0.1:0.5:0.1 ends at 0.5."""
@@ -30,8 +30,8 @@ class SweepAxis:
     """One option and its values, at least one.
 
     Attributes:
-        option: As a user writes it, without the dashes: `max-tokens`.
-        values: Each as it was written, and as `PerfSettings` has it.
+        option: The option without the dashes: `max-tokens`.
+        values: Each as text, and as `PerfSettings` has it.
     """
 
     option: str
@@ -59,7 +59,7 @@ def varied(text: str) -> SweepAxis:
     """Read `max-tokens=64,128`. Where a value has a comma in it, semicolons separate the values.
 
     Raises:
-        UsageError: It is none, or no option of `loadgen perf` that takes these values.
+        UsageError: It cannot be read, or no option of `loadgen perf` takes these values.
     """
     option, equals, values = text.partition("=")
     option = option.strip().removeprefix("--").replace("_", "-")
@@ -69,15 +69,19 @@ def varied(text: str) -> SweepAxis:
 
 
 def axis(option: str, texts: Sequence[str]) -> SweepAxis:
-    """An axis of values as they are written on the command line.
+    """An axis of values in the form of the command line.
 
     Raises:
         UsageError: The option does not exist, or it does not take one of them.
     """
     name = option.replace("-", "_")
-    known = {known: taken for known, taken in options().items() if known not in _NO_AXES}
-    if name not in known:
-        raise UsageError(f"--vary {option}: {_why_not(name, known)}")
+    variable_options = {
+        variable_options: taken
+        for variable_options, taken in options().items()
+        if variable_options not in _NO_AXES
+    }
+    if name not in variable_options:
+        raise UsageError(f"--vary {option}: {_why_not(name, variable_options)}")
     if not texts:
         raise UsageError(f"{_flag(option)}: no values given; write them like 1,2,4")
     if twice := sorted({text for text in texts if texts.count(text) > 1}):
@@ -93,12 +97,12 @@ def grid(axes: Sequence[SweepAxis]) -> Iterator[Mapping[str, tuple[str, Any]]]:
     """
     if not axes:
         raise UsageError("Nothing to sweep. Use --concurrency 1,2,4, --rate 1:10:1 or --vary OPTION=…")
-    names = [one.option for one in axes]
+    names = [axis.option for axis in axes]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"{', '.join(twice)} is varied twice: give all of its values at once")
-    points = list(product(*(one.values for one in axes)))
+    points = list(product(*(axis.values for axis in axes)))
     if len(points) > MOST_POINTS:
-        raise UsageError(f"{len(points)} runs are asked for, and a sweep has {MOST_POINTS} at most")
+        raise UsageError(f"{len(points)} runs are too many: a sweep has at most {MOST_POINTS}")
     return (dict(zip(names, point, strict=True)) for point in points)
 
 
@@ -112,10 +116,12 @@ def _value(option: str, text: str) -> Any:
         raise UsageError(f"{_flag(option)}: {error}") from error
 
 
-def _why_not(name: str, known: Collection[str]) -> str:
+def _why_not(name: str, variable_options: Collection[str]) -> str:
     if name in fields_of(PerfSettings):
         return "this option is the same in all runs of a sweep"
-    guess = did_you_mean(name.replace("_", "-"), [one.replace("_", "-") for one in known])
+    guess = did_you_mean(
+        name.replace("_", "-"), [option_name.replace("_", "-") for option_name in variable_options]
+    )
     return f"no option of a run that can be varied{guess}"
 
 

@@ -1,4 +1,4 @@
-"""The runs of a sweep: one a combination of values."""
+"""The runs of a sweep: one per combination of values."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def points_of(settings: SweepSettings, perf: Mapping[str, Any]) -> tuple[SeriesP
     """Every run of a sweep.
 
     Args:
-        settings: What is varied.
+        settings: The varied options.
         perf: The options that all runs have in common, by field.
 
     Raises:
-        UsageError: Nothing is varied, or what is cannot be, or one combination contradicts itself.
+        UsageError: Nothing is varied, an option cannot be varied, or a combination contradicts itself.
     """
-    given = {"concurrency": settings.concurrency, "rate": settings.rate}
-    axes = [numbers(option, text) for option, text in given.items() if text is not None]
+    texts = {"concurrency": settings.concurrency, "rate": settings.rate}
+    axes = [numbers(option, text) for option, text in texts.items() if text is not None]
     axes += [varied(text) for text in settings.vary]
     return tuple(_point(values, perf) for values in grid(axes))
 

@@ -1,4 +1,4 @@
-"""What a sweep leaves: sweep.json, sweep.csv, and pareto.svg where it was asked for."""
+"""The files of a sweep: sweep.json, sweep.csv, and pareto.svg if requested."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCHEMA_VERSION: Final = 1
 
 
 def lay(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -> None:
-    """Write the files of a sweep that is over."""
+    """Write the files of a sweep that has ended."""
     content = document(folder, outcomes)
     files.lay(folder / SWEEP, content)
     lay_csv(folder / CSV, content["points"])
@@ -36,7 +36,7 @@ def lay(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -> None:
 
 
 def document(folder: Path, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
-    """What sweep.json has."""
+    """The content of sweep.json."""
     interactivity, ttft = map(_summary, planes_of(outcomes))
     return {
         "schema_version": SCHEMA_VERSION,
@@ -71,4 +71,10 @@ def _summary(plane: Plane) -> dict[str, Any]:
 
 def planes_of(outcomes: Sequence[PointOutcome]) -> tuple[Plane, Plane]:
     """The valid runs: a run that the client limited does not measure the server."""
-    return planes([(one.point.name, figures(one.report)) for one in outcomes if one.report.validity.stands])
+    return planes(
+        [
+            (outcome.point.name, figures(outcome.report))
+            for outcome in outcomes
+            if outcome.report.validity.stands
+        ]
+    )
