@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rulesets.demands import Sweep
-from rulesets.sweeps.evaluation import judge
+from rulesets.sweeps.evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def check(name: str, parameters: Any, points: Sequence[Point]) -> VerdictRow:
     """Judge points by one check."""
-    (row,) = judge(Sweep(checks=((name, parameters),)), points)
+    (row,) = evaluate(Sweep(checks=((name, parameters),)), points)
     return row
 
 
