@@ -1,7 +1,23 @@
-"""Telling: read the log of a run, compute its figures, and render them."""
+"""Telling: read the log of a run, compute its figures, and render them.
 
-from reporter.report import Report
-from reporter.report_options import TPOTReportingMode
-from reporter.reporter import MetricsReporter
+A name is imported when it is first used: who needs one module of this package is spared the others.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reporter.report import Report
+    from reporter.report_options import TPOTReportingMode
+    from reporter.reporter import MetricsReporter
 
 __all__ = ["MetricsReporter", "Report", "TPOTReportingMode"]
+
+_HOMES = {"MetricsReporter": "reporter", "Report": "report", "TPOTReportingMode": "report_options"}
+"""The modules that the names live in."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"reporter.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,6 +12,7 @@ import asyncio
 import os
 import socket
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import ending, overload, own_health
@@ -25,6 +26,7 @@ from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.shard import Shard
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
+from loadgen.driver.system.memory import return_free_memory
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader
 from loadgen.driver.workers.messages import Command, WorkerConfig, WorkerMessage, commanded
 from loadgen.driver.workers.shared_counter import SharedCounter
@@ -32,6 +34,8 @@ from loadgen.driver.workers.shipping import Shipper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+
+    from loadgen.driver.requests.agenda import Agenda
 
 PROGRESS_INTERVAL_S: Final = 0.1
 """How often a worker tells how it is getting on: an error budget is spent so much late at most."""
@@ -56,11 +60,13 @@ def main() -> None:
     make_transport = load_transport(transport)
     calm()
     payloads = _first_payloads(sock, frames)
-    config = commanded(payloads[0])
+    config: WorkerConfig = commanded(payloads.pop(0))
+    agenda, config = config.agenda(), replace(config, questions=())
+    return_free_memory()
     sock.settimeout(0)
-    worker = Worker(sock, frames, config, make_transport, counter)
+    worker = Worker(sock, frames, config, agenda, make_transport, counter)
     try:
-        asyncio.run(worker.run(payloads[1:]))
+        asyncio.run(worker.run(payloads))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
         sys.exit(config.redact(_crash_text(crash)))
 
@@ -92,7 +98,8 @@ class Worker:
     Args:
         sock: Leads to the parent.
         frames: What of the next message has arrived.
-        config: The first message of the parent.
+        config: The first message of the parent, without its questions.
+        agenda: These, unpacked.
         make_transport: Makes the transport.
         counter: Where the users of a closed loop get their numbers, when there are other workers.
     """
@@ -102,12 +109,14 @@ class Worker:
         sock: socket.socket,
         frames: FrameReader,
         config: WorkerConfig,
+        agenda: Agenda,
         make_transport: Callable[..., Any],
         counter: SharedCounter | None,
     ) -> None:
         self._sock = sock
         self._frames = frames
         self._config = config
+        self._agenda = agenda
         self._make_transport = make_transport
         self._claim = counter.claim if counter else None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -134,7 +143,7 @@ class Worker:
             ship=self._shipper.ship,
         )
         self._issuer = Issuer(
-            *(plan, config.agenda(), runner, system_clock(), config.share),
+            *(plan, self._agenda, runner, system_clock(), config.share),
             claim=self._claim if config.share.workers > 1 else None,
             room=self._shipper,
         )

@@ -16,6 +16,7 @@ from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
+from loadgen.driver.system.memory import return_free_memory
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.calibration.stored import warn_beyond
@@ -76,6 +77,7 @@ async def measure(
         pool.begin(prepared.targets, prepared.agenda(), perf.client.connect_ahead)
         calm()
         await stop.unless_asked(_require_all_ready(prepared, pool))
+        return_free_memory()  # the questions have been sent
         async with recording(recorder, stop, observer):
             if not prepared.targets[0].verify:
                 recorder.put(_insecure_finding(clock.now_ns()))
