@@ -157,3 +157,15 @@ def test_the_list_of_commands_needs_none_of_their_options() -> None:
     for asked in (["--help"], ["no-command"]):
         quick, whole = (CliRunner().invoke(application(outline=outline), asked) for outline in (True, False))
         assert (quick.output, quick.exit_code) == (whole.output, whole.exit_code)
+
+
+def test_a_run_starts_without_the_reporter() -> None:
+    """What only a report needs is imported after the last request."""
+    script = (
+        "import sys\n"
+        "import loadgen.cli.perf, loadgen.sessions.run.session, loadgen.sessions.run.preparation\n"
+        "import loadgen.sessions.gating.foreseen, loadgen.sessions.run.measurement\n"
+        "print(*(name for name in sys.modules if name.startswith(('reporter.report', 'duckdb', 'pyarrow'))))"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == []

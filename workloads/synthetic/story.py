@@ -100,7 +100,9 @@ def _text(random: Random, number: int, words: int) -> str:
     following = sentences(random, 1 + words // SENTENCE_WORDS)
     if words < SENTENCE_WORDS + len(REQUEST):
         return _cut(opening, following, words)
-    story = _cut(opening, following, words - len(REQUEST)).rstrip(".")  # it may end in the middle of a sentence
+    story = _cut(opening, following, words - len(REQUEST)).rstrip(
+        "."
+    )  # it may end in the middle of a sentence
     return f"{story}. {_REQUESTED}"
 
 
@@ -123,8 +125,7 @@ def _opening(random: Random) -> str:
 def sentences(random: Random, count: int) -> list[str]:
     """Make sentences of `SENTENCE_WORDS` words each."""
     drawn = [
-        _choices(random, words, count)
-        for words in (_ADJECTIVES, _NOUNS, _ADVERBS, _VERBS, _NOUNS, _PLACES)
+        _choices(random, words, count) for words in (_ADJECTIVES, _NOUNS, _ADVERBS, _VERBS, _NOUNS, _PLACES)
     ]
     return [
         f"The {adjective} {noun} {adverb} {verb} the {other} of the {place}."

@@ -16,8 +16,10 @@ _USUAL: Final = gc.get_threshold()
 
 
 def calm() -> None:
-    """Let the collector leave alone what lives to the end, and come less often."""
-    gc.collect()
+    """Let the collector leave alone what lives to the end, and come less often.
+
+    A start leaves little over; collecting it among all that was imported would delay the first request.
+    """
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.driver.load import limit_of
+from loadgen.driver.load import Offline, limit_of
 from loadgen.driver.load_record import kind_of
-from reporter.findings.client_timeouts import OPTIONS, round_up, waits_together
 from workloads.amounts import duration_text
 
 if TYPE_CHECKING:
@@ -21,6 +20,11 @@ def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
         plan: The plan.
         rules: The rules of the run; they may demand a duration.
     """
+    if not isinstance(plan.load, Offline):
+        return None
+    # Other loads start without these modules of the reporter.
+    from reporter.findings.client_timeouts import OPTIONS, round_up, waits_together
+
     lasts_s = plan.duration_s or 0.0
     if rules is not None:
         lasts_s = max(lasts_s, rules.validity.min_duration_s or 0.0)

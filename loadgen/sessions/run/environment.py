@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from loadgen.driver.client.arrival import timestamp_source
 from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.sessions.package_version import package_version
 
 _PACKAGES: Final = ("llm-loadgen", "httptools", "orjson")
 
 
 def environment() -> dict[str, Any]:
     """What the log says of this program and of this machine."""
-    packages = {}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            packages[name] = version(name)
+    versions = {name: package_version(name) for name in _PACKAGES}
+    packages = {name: version for name, version in versions.items() if version is not None}
     return {
         "version": packages.get("llm-loadgen", "unknown"),
         "python": platform.python_version(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
-from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ from loadgen.driver.client.plain_json import PlainJson
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.server_json import place
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.package_version import package_version
 from loadgen.sessions.secrets import lines
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def headers_of(settings: EndpointSettings) -> Mapping[str, str]:
     """
     key = lines("--api-key", settings.api_key)[0] if settings.api_key else None
     codec = codec_of(protocol_of(settings), options_of(settings))
-    headers = {"User-Agent": f"llm-loadgen/{version('llm-loadgen')}", **codec.headers(key)}
+    headers = {"User-Agent": f"llm-loadgen/{package_version('llm-loadgen')}", **codec.headers(key)}
     ours = {name.lower(): name for name in headers}
     for header in chain.from_iterable(lines("--header", argument) for argument in settings.header):
         name, colon, value = (part.strip() for part in header.partition(":"))
