@@ -43,8 +43,6 @@ COMMIT_INTERVAL_S: Final = 0.025
 HEALTH_INTERVAL_S: Final = 1.0
 """How often the recorder logs its own health, so that a log that was cut off has it too."""
 
-_GATHER_S: Final = 0.005
-
 CLOSE_TIMEOUT_S: Final = 90.0
 """A log that does not take a batch within this time does not hold up the end of the process any longer."""
 
@@ -122,6 +120,8 @@ class EventRecorder(Active):
             size: How many bytes they took on their way here.
         """
         self._backlog.put_batch(Batch(rows, since_ns / 1e9, size))
+        if self.waiting >= COMMIT_EVENTS:
+            self._hurry.set()
 
     def expect_completeness(self) -> None:
         """Learn that `complete_until` says how far the events have come; else each is put when it happens."""
@@ -367,10 +367,9 @@ class EventRecorder(Active):
 
     def _gather(self) -> None:
         """Let events come together, until the batch is full, its time is up, or an event is urgent."""
-        while self.waiting < COMMIT_EVENTS:
-            left = self._waiting_since + COMMIT_INTERVAL_S - time.monotonic()
-            if left <= 0 or self._hurry.wait(min(left, _GATHER_S)):
-                break
+        left_s = self._waiting_since + COMMIT_INTERVAL_S - time.monotonic()
+        if left_s > 0 and self.waiting < COMMIT_EVENTS:
+            self._hurry.wait(left_s)
         self._hurry.clear()
 
     def _write(self, first: Item) -> bool:
