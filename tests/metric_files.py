@@ -61,11 +61,19 @@ def sql_page(text: str) -> str:
 
 
 def rules_page(text: str) -> str:
-    """docs/rulesets.md, with what a target can name."""
+    """docs/rulesets.md, with what a target can name: metrics of requests in groups, the others one by one."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for metric in REQUEST_METRICS:
+        if metric.in_rules:
+            written = (_statistics(metric.quantity), _units(metric.quantity), _ops(metric))
+            groups.setdefault(written, []).append(_names(metric))
     rows = [
+        (", ".join(names), "[metrics.md](metrics.md#times)", *written) for written, names in groups.items()
+    ]
+    rows += [
         (_names(metric), _phrase(metric), _statistics(metric.quantity), _units(metric.quantity), _ops(metric))
         for metric in TABLE
-        if metric.in_rules
+        if metric.in_rules and metric not in REQUEST_METRICS
     ]
     score = ("`accuracy.NAME`", "a [score](#scores) of the run", "`value`", "none", "`<` `<=` `>` `>=`")
     head = ("metric", "what it is", "statistics", "units", "operators")

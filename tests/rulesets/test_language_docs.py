@@ -20,8 +20,8 @@ PROOFS, METRICS_TABLE = PAGE.split("### Confidence")[1].split("## Metrics, stati
 
 @for_each("metric", [*METRICS, "accuracy.NAME"])
 def test_every_metric_is_documented(metric: str) -> None:
-    """Each metric has its row, with its statistics, units and operators."""
-    (row,) = re.findall(rf"^\| `{metric}(?:\(…\))?`.*$", METRICS_TABLE, flags=re.MULTILINE)
+    """Each metric is in one row, with its statistics, units and operators."""
+    (row,) = re.findall(rf"^\| [^|\n]*`{metric}(?:\(…\))?`.*$", METRICS_TABLE, flags=re.MULTILINE)
     quantity = quantity_of(metric)
     stats, units, ops = row.split("|")[3:6]
     assert ("distribution" in stats) == quantity.percentiles
