@@ -32,6 +32,12 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
+def section(page: str, heading: str) -> str:
+    """Give a part of another page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return text.split(f"## {heading}\n")[1].split("\n## ")[0]
+
+
 def test_the_documented_ruleset_is_one(tmp_path: Path) -> None:
     """The commented example is read, and its parts are what the comments say."""
     path = tmp_path / "chat.yaml"
@@ -57,11 +63,10 @@ def test_every_documented_file_is_right(text: str, tmp_path: Path) -> None:
 def test_every_key_is_documented() -> None:
     """Each key of a file, at any depth, is on the page, and so is each word that a key takes.
 
-    The values of `definitions` are those of docs/metrics.md.
+    The values of `definitions` are those of docs/metrics.md, the parts of `sweep` those of docs/sweep.md.
     """
     words: set[str] = set()
-    definitions = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8").split("## Definitions\n")[1]
-    text = PAGE + definitions.split("\n## ")[0]
+    text = PAGE + section("metrics.md", "Definitions") + section("sweep.md", "Rules over the points")
 
     def collect(schema: Any) -> None:
         words.update(schema.get("properties", ()))
