@@ -29,7 +29,7 @@ def blaming(log: Path) -> Iterator[None]:
         NoRoomError: There is no disk space for temporary data.
     """
     import duckdb
-    from adbc_driver_sqlite import dbapi
+    from adbc_driver_manager import Error as DriverError
     from pyarrow import ArrowException
 
     try:
@@ -39,7 +39,7 @@ def blaming(log: Path) -> Iterator[None]:
             f"there is no room to report {log} ({_first_line(error)}): make some in {gettempdir()}, "
             "or set TMPDIR to another folder",
         ) from error
-    except (dbapi.Error, duckdb.Error, ArrowException, OSError, UnicodeDecodeError) as error:
+    except (DriverError, duckdb.Error, ArrowException, OSError, UnicodeDecodeError) as error:
         # A library's message about bytes that are not UTF-8 may quote them, and then cannot be decoded.
         if isinstance(error, OSError) and error.errno is not None:
             # Arrow wraps an error of the driver that it reads from as one without a number.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 ROOMS = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
 LIBRARIES = (
-    "adbc_driver_sqlite.dbapi",
+    "adbc_driver_sqlite",
     "aiohttp",
     "duckdb",
     "pyarrow.parquet",

@@ -13,7 +13,7 @@ from recorder.errors import LogError
 from recorder.session import ASIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Part = Literal["run", "aside", "whole"]
 """Of a log: what happened while it ran; from the first segment on in which it was scored; everything."""
@@ -73,7 +73,7 @@ class OneClock:
     """How to ask a log for events whose times are all on the first segment's clock.
 
     Args:
-        source: A connection to the log, by DB-API.
+        select: Gives the rows of a query of the log.
 
     Attributes:
         scored_last: Whether the last segment is one of scoring, rather than of the run.
@@ -82,15 +82,15 @@ class OneClock:
         LogError: The log is damaged.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, select: Callable[[str], list[tuple[Any, ...]]]) -> None:
         self._segments: list[Any] | None = None
         self.scored_last = False
         named = "SELECT name FROM sqlite_master WHERE name IN ('sittings', 'heartbeats')"
-        tables = {name for (name,) in _all(source, named)}
+        tables = {name for (name,) in select(named)}
         beat = _BEAT if "heartbeats" in tables else "0"
         self._beats = {name: beat.format(column=name) for name in ("complete_until_ns", "written_ns")}
         if "sittings" in tables:
-            self._segments = _all(source, _KINDS)
+            self._segments = select(_KINDS)
             if not self._segments or not all(
                 isinstance(number, int) for *three, _ in self._segments for number in three
             ):
@@ -149,10 +149,3 @@ def _whole(_: Sequence[Any]) -> str:
 
 
 _OF_PART: Final = {"run": _of_run, "aside": _aside, "whole": _whole}
-
-
-def _all(source: Any, query: str) -> list[Any]:
-    with source.cursor() as cursor:
-        cursor.execute(query)
-        rows: list[Any] = cursor.fetchall()
-    return rows

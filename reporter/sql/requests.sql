@@ -3,18 +3,8 @@
 -- `settled`: it ended, and not by the client's own doing; what is not, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing.
 CREATE TABLE requests AS
-WITH conversations AS (
-    SELECT conversation, bool_or(code = EventType.ERROR OR turn + 1 = turns) AS settled_together
-    FROM issues JOIN marks ON issued_seq = issues.seq JOIN endings ON endings.seq = ended_seq
-    WHERE
-        conversation IS NOT NULL
-        AND code <> EventType.CANCELLED
-        AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true)
-    GROUP BY conversation
-),
-
 -- Logs of older versions have the limit of each request only here.
-limits AS (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) AS limit_of_session FROM session)
+WITH limits AS (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) AS limit_of_session FROM session)
 
 SELECT
     sample_uuid,
@@ -27,14 +17,9 @@ SELECT
     sitting,
     phase,
     coalesce(phase = 'performance', false) AS measured,
+    coalesce(endings.code, EventType.CANCELLED) <> EventType.CANCELLED
+    AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true) AS settled,
     CASE
-        WHEN conversation IS NOT NULL THEN coalesce(settled_together, false)
-        ELSE
-            coalesce(endings.code, EventType.CANCELLED) <> EventType.CANCELLED
-            AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true)
-    END AS settled,
-    CASE
-        WHEN NOT settled AND sitting < (SELECT max(sitting) FROM clocks) THEN 'abandoned'
         WHEN endings.code = EventType.COMPLETE THEN 'completed'
         WHEN endings.code = EventType.ERROR THEN 'failed'
         WHEN endings.code = EventType.CANCELLED THEN 'cancelled'
@@ -102,8 +87,21 @@ FROM marks
 LEFT JOIN issues ON issues.seq = issued_seq
 LEFT JOIN sends ON sends.seq = sent_seq
 LEFT JOIN endings ON endings.seq = ended_seq
-LEFT JOIN conversations USING (conversation)
 LEFT JOIN limits ON true;
+
+UPDATE requests SET settled = settled_together
+FROM (
+    SELECT
+        conversation_id,
+        coalesce(bool_or(settled AND (status = 'failed' OR turn + 1 = turns)), false) AS settled_together
+    FROM requests
+    WHERE conversation_id IS NOT NULL
+    GROUP BY conversation_id
+) AS conversations
+WHERE requests.conversation_id = conversations.conversation_id AND settled <> settled_together;
+
+UPDATE requests SET status = 'abandoned'
+WHERE NOT settled AND sitting < (SELECT max(sitting) FROM clocks);
 
 DROP TABLE marks;
 DROP TABLE issues;
