@@ -42,7 +42,8 @@ class OpenLog:
         window: The span that rates are counted over, the windows of all segments together.
         windows: That of each segment; None for the run's own.
         token_counts: The table of what a tokenizer counted; None where none did.
-        has_samples_table: Whether the rows of `samples` are in a table, which is read faster than the view.
+        has_samples_table: Whether the rows of `counted` and `samples` are in tables, which are read faster
+            than the views.
     """
 
     run: Path
@@ -78,11 +79,11 @@ class OpenLog:
         return self._derived(token_counts=table)
 
     def with_samples_table(self) -> OpenLog:
-        """The same log with the rows of `samples` in a table, where there are few requests.
+        """The same log with the rows of `counted` and `samples` in tables, where there are few requests.
 
-        DuckDB plans the view for every query: 50 ms for all of its columns, whichever a query needs. With few
-        requests this is most of the time that a report takes; with many it does not count, and the table
-        would take memory.
+        DuckDB plans a view for every query: 5 and 20 ms for all of their columns, whichever a query needs.
+        With few requests this is most of the time that a report takes; with many it does not count, and the
+        tables would take memory.
         """
         ((requests,),) = self.execute("SELECT count(*) FROM requests").fetchall()
         return self if requests > FEW_REQUESTS else self._derived(has_samples_table=True)
@@ -124,7 +125,8 @@ class OpenLog:
         if log.token_counts is not None:
             log.execute(f"CREATE TEMP VIEW client_tokens AS FROM {log.token_counts}")
         if log.has_samples_table:
-            log.execute("CREATE TEMP TABLE samples AS FROM memory.main.samples")
+            for view in ("counted", "samples"):
+                log.execute(f"CREATE TEMP TABLE {view} AS FROM memory.main.{view}")
         return log
 
 
