@@ -33,7 +33,7 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-wheel: setup ## Build dist/llm_loadgen-VERSION-py3-none-any.whl, which pip installs anywhere
+wheel: setup ## Build a wheel in dist: with the compiled I/O loop where there is a compiler, else one that pip installs anywhere
 	$(BIN)/python -m hatchling build --target wheel --directory dist
 
 demo: setup ## Measure a mock endpoint and hold the report against its truth (10 s)
@@ -67,6 +67,7 @@ format: setup ## Format the code
 
 fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; installs atheris where there is a wheel of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
+	HTTP1_ROUNDS=1000000 $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
 

@@ -164,10 +164,12 @@ class SessionOptions(ScoringOptions, total=False):
     """Give up a response that is larger than this: 10MB, 64MiB."""
     workers: int | None
     """Number of client processes. Default: by load and machine."""
-    transport: Literal["native", "aiohttp"] | None
-    """The HTTP client: native, which measures best, or aiohttp, which supports proxies."""
+    transport: Literal["native", "python", "aiohttp"] | None
+    """The HTTP client: native, which measures best; python, the same without compiled code; aiohttp, which
+    supports proxies.
+    """
     connect_ahead: int | None
-    """Open N connections before the first request; native only."""
+    """Open N connections before the first request; not with aiohttp."""
     max_tokens: int | None
     """Maximum of output tokens of each request."""
     temperature: float | None

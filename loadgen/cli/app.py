@@ -178,7 +178,10 @@ def _print_version(*, wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"llm-loadgen {version('llm-loadgen')}")
+        from loadgen.driver.client.compiled import COMPILED
+
+        loop = "compiled" if COMPILED else "in Python: not compiled here"
+        typer.echo(f"llm-loadgen {version('llm-loadgen')} (client I/O {loop})")
         raise typer.Exit
 
 

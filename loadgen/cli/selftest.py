@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from loadgen.driver.client.transports import TRANSPORTS
+from loadgen.driver.client.transports import MEASURES_BEST, TRANSPORTS
 from loadgen.sessions import errors
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from rulesets.exit_codes import ExitCode
 
-_ALL: Final = "both"
-"""All transports."""
+_BOTH: Final = "both"
+_KINDS: Final = (MEASURES_BEST, "aiohttp")
+"""The transports that share no code: what `both` tries."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
 
     TransportChoice = str
 else:
-    TransportChoice = Literal[(*TRANSPORTS, _ALL)]
+    TransportChoice = Literal[(*TRANSPORTS, _BOTH)]
 
 
 def selftest(
     *,
     transport: Annotated[
         TransportChoice,
-        Option(help="The transport to try."),
-    ] = _ALL,
+        Option(help="The transport to try; both: native and aiohttp."),
+    ] = _BOTH,
     protocol: Annotated[
         list[str] | None,
         Option(help="A protocol to try, repeatable; all of them by default."),
@@ -64,7 +65,7 @@ def selftest(
     """
     from loadgen.sessions.conformance.row import rows
 
-    transports = tuple(TRANSPORTS) if transport == _ALL else (transport,)
+    transports = _KINDS if transport == _BOTH else (transport,)
     results = _try(rows(only or (), protocol, transports), keep)
     _print(results, json=json)
     if not all(result.passed for result in results):

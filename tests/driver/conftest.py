@@ -22,11 +22,12 @@ from loadgen.driver.client.aiohttp_transport import AiohttpTransport
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.exchange import Exchange
-from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.http_transport import HttpTransport, InterpretedTransport
 from loadgen.driver.client.observed_socket import ObservedSocket
 from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.client.wire_connection import WireConnection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
@@ -258,24 +259,36 @@ class Kind(NamedTuple):
 
     Attributes:
         make: What opens it.
-        connection_type: Whose `is_stale` says whether a kept connection can be used.
+        connection_types: Whose `is_stale` says whether a kept connection can be used.
         resends: Whether a request that met the close of a kept connection on its way goes out again.
         opens_ahead: Whether it can open connections before they are needed.
         ends_early: Whether a response is over when its length is there, whatever follows in the same read.
     """
 
     make: Callable[[Endpoint, Timeouts], Transport]
-    connection_type: type
+    connection_types: tuple[type, ...]
     resends: bool = True
     opens_ahead: bool = True
     ends_early: bool = True
 
 
-NATIVE = Kind(HttpTransport, Connection)
-AIOHTTP = Kind(AiohttpTransport, ObservedSocket, resends=False, opens_ahead=False, ends_early=False)
+COMPILED = Kind(HttpTransport, (Connection, WireConnection))
+INTERPRETED = Kind(InterpretedTransport, (Connection,))
+AIOHTTP = Kind(AiohttpTransport, (ObservedSocket,), resends=False, opens_ahead=False, ends_early=False)
 
 
-@pytest.fixture(params=[NATIVE, AIOHTTP], ids=["native", "aiohttp"], scope="session")
+@pytest.fixture(
+    params=[
+        pytest.param(
+            COMPILED,
+            id="compiled",
+            marks=pytest.mark.skipif(not HttpTransport.compiled, reason="there was no compiler"),
+        ),
+        pytest.param(INTERPRETED, id="interpreted"),
+        pytest.param(AIOHTTP, id="aiohttp"),
+    ],
+    scope="session",
+)
 def transport_kind(request: pytest.FixtureRequest) -> Kind:
     """A transport; every one there is gets its turn."""
     assert isinstance(request.param, Kind)

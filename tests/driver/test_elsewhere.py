@@ -8,7 +8,7 @@ import pytest
 
 from loadgen.driver.client import arrival, ready
 from loadgen.driver.client.endpoint import endpoint
-from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.http_transport import InterpretedTransport
 from loadgen.driver.client.ready import LoopReady
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.system import clock
@@ -37,9 +37,9 @@ def several(run: Any, serve: Any, ask: Any) -> Callable[..., tuple[Any, list[Exc
     def several(*scripts: Any, body: bytes = b"{}", tls: ssl.SSLContext | None = None, **server: Any) -> Any:
         async def scenario() -> tuple[Any, list[Exchange]]:
             async with serve(*scripts, tls=tls, **server) as served:
-                transport = HttpTransport(endpoint(served.url, {}, verify=False), Timeouts(10))
+                transport = InterpretedTransport(endpoint(served.url, {}, verify=False), Timeouts(10))
                 exchanges = [await ask(transport, body) for _ in scripts]
-                assert isinstance(transport._ready, LoopReady)
+                assert isinstance(transport._reader, LoopReady)
                 await transport.close()
                 return served, exchanges
 

@@ -103,7 +103,8 @@ class PlainServer:
 @pytest.fixture
 def credulous(monkeypatch: pytest.MonkeyPatch, transport_kind: Any) -> None:
     """Connections pass for good: as when the server closes them right after the look at them."""
-    monkeypatch.setattr(transport_kind.connection_type, "is_stale", lambda _: False)
+    for connection_type in transport_kind.connection_types:
+        monkeypatch.setattr(connection_type, "is_stale", lambda _: False)
 
 
 @pytest.fixture

@@ -9,15 +9,17 @@ from __future__ import annotations
 import random
 import sqlite3
 import tempfile
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
+from socket import socketpair
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from loadgen.driver.client import sse
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
+from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
@@ -25,6 +27,7 @@ from loadgen.driver.client.redaction import hide, without_a_part
 from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.sse import SSEDecoder
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.client.wire_connection import WireConnection
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.workers.framing import FrameReader, framed
 from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
@@ -165,9 +168,9 @@ def template(codec: Codec, data: bytes) -> None:
 
 
 class Socket:
-    """Hands out pieces; then the connection is at its end."""
+    """Hands out pieces, which arrive after the request was sent; then the connection is at its end."""
 
-    arrival_ns = 1
+    arrival_ns = 2**62
 
     def __init__(self, pieces: list[bytes]) -> None:
         self._pieces = [piece for piece in pieces if piece]
@@ -265,6 +268,8 @@ def parse_http(data: bytes) -> None:
     joined, other = _response(pieces), _response([b"".join(pieces)])
     if Failure.TOO_LARGE not in (joined[-1], other[-1]):
         assert joined == other
+    if COMPILED:
+        _parse_http_compiled(pieces)
 
 
 def _response(pieces: list[bytes]) -> tuple[Any, ...]:
@@ -278,6 +283,55 @@ def _response(pieces: list[bytes]) -> tuple[Any, ...]:
         connection._on_readable()
         if connection._head is None:
             assert sum(len(n) + len(v) for n, v in connection._headers) <= 2 * MAX_HEAD_BYTES
+    assert observer.end is not None
+    status = observer.head_.status if observer.head_ else None
+    connection.close()
+    return status, observer.body_, observer.end
+
+
+class Loop:
+    """The compiled loop without an event loop: a connection takes what came when it is asked to."""
+
+    def __init__(self) -> None:
+        from loadgen.driver.client._wire import Wire
+
+        self.wire = Wire()
+
+    def add(self, _: WireConnection, descriptor: int) -> int:
+        """Take over a socket."""
+        return self.wire.add(descriptor)
+
+    def forget(self, number: int) -> None:
+        """Close a connection."""
+        self.wire.forget(number)
+
+
+@cache
+def _loop() -> Loop:
+    return Loop()
+
+
+def _parse_http_compiled(pieces: list[bytes]) -> None:
+    """Likewise in compiled code, which takes for a whole response only what the other parser does."""
+    joined, other = _compiled_response(pieces), _compiled_response([b"".join(pieces)])
+    if Failure.TOO_LARGE not in (joined[-1], other[-1]):
+        assert joined == other
+    if str(joined[-1]).startswith("ended"):
+        assert joined == _response(pieces)
+
+
+def _compiled_response(pieces: list[bytes]) -> tuple[Any, ...]:
+    client, server = socketpair()
+    observer = Told()
+    connection = WireConnection(client, _loop())  # type: ignore[arg-type]  # as much of them as it uses
+    with server:
+        connection.request(b"GET / HTTP/1.1\r\n\r\n", observer)
+        server.recv(SMALL)
+        for piece in pieces:
+            with suppress(ConnectionError):
+                server.sendall(piece)
+            connection.read_on()
+    connection.read_on()
     assert observer.end is not None
     status = observer.head_.status if observer.head_ else None
     connection.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -21,16 +22,30 @@ from tests.conftest import ROOT, clean_environment
 
 PACKAGES = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
 
+MODULE = "loadgen/driver/client/_wire.abi3.so"
+
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module", params=["compiled", "pure"])
+def is_compiled(request: pytest.FixtureRequest) -> bool:
+    """Whether the wheel has compiled code: both kinds are built where there is a compiler."""
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    if request.param == "compiled" and not (
+        sys.platform == "linux" and shutil.which("cc") and header.exists()
+    ):
+        pytest.skip("needs Linux and a C compiler")
+    return bool(request.param == "compiled")
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory, *, is_compiled: bool) -> Path:
     """The wheel of this checkout."""
     pytest.importorskip("hatchling", reason="a wheel is built with hatchling, of the extra `dev`")
     folder = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    environment = os.environ | ({} if is_compiled else {"LOADGEN_PURE": "1"})
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, env=environment)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -51,11 +66,20 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_everything_is_in_it(wheel: Path) -> None:
     """Each file of the packages: the SQL, the rulesets, the benchmarks' own data as well."""
     files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
-    known = {str(path.relative_to(ROOT)) for path in files if "__pycache__" not in path.parts}
+    built = {"__pycache__", "_wire.abi3.so"}
+    known = {str(path.relative_to(ROOT)) for path in files if built.isdisjoint(path.parts)}
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert known <= packed
     assert {name.split("/")[0] for name in packed} == set(PACKAGES)
+
+
+def test_it_is_for_the_platforms_that_it_runs_on(wheel: Path, *, is_compiled: bool) -> None:
+    """With compiled code for this one and any CPython from 3.11 on, without it for all."""
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    assert wheel.stem.endswith(f"-cp311-abi3-{platform}" if is_compiled else "-py3-none-any")
+    with zipfile.ZipFile(wheel) as archive:
+        assert (MODULE in archive.namelist()) == is_compiled
 
 
 def test_it_says_what_it_depends_on(wheel: Path) -> None:
@@ -78,14 +102,14 @@ def test_it_says_what_it_depends_on(wheel: Path) -> None:
     assert {*metadata.get_all("Provides-Extra", [])} == {*extras}
 
 
-def test_it_runs_far_from_the_repository(program: Path, tmp_path: Path) -> None:
+def test_it_runs_far_from_the_repository(program: Path, tmp_path: Path, *, is_compiled: bool) -> None:
     """Its version, a run against a mock, the report, what it has built in; all from the wheel's own files."""
 
     def run(*words: str) -> str:
         done = subprocess.run(
             [program, *words],
             cwd=tmp_path,
-            env=clean_environment(PATH=os.environ["PATH"]),
+            env=clean_environment(PATH=os.environ["PATH"], PYTHONPATH=""),
             capture_output=True,
             text=True,
             check=False,
@@ -93,13 +117,17 @@ def test_it_runs_far_from_the_repository(program: Path, tmp_path: Path) -> None:
         assert done.returncode in {0, 4}, done.stderr
         return done.stdout
 
-    assert run("--version").startswith("llm-loadgen ")
+    version = run("--version")
+    assert version.startswith("llm-loadgen ")
+    assert ("client I/O compiled" in version) == is_compiled
     where = [program.parent / "python", "-c", "import reporter; print(reporter.__file__)"]
     loaded = subprocess.run(where, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert Path(loaded).is_relative_to(program.parents[1])
     with start_mock(ttft="5ms", itl="1ms", tokens="4") as server:
         run("perf", "--url", server.url, "--model", "m", "-n", "5", "-q", "--out", "r", "--ruleset", "chat")
     assert orjson.loads(run("report", "r", "--json"))["counts"]["completed"] == 5
+    logged = "select environment ->> '$.compiled_io' as io from session"
+    assert run("sql", "r", logged).split() == ["io", str(is_compiled).lower()]
     assert "mlperf-inference" in run("list", "rulesets")
     assert "gsm8k" in run("list", "tasks")
     assert run("sql", "r", "select count(*) as n from samples").split() == ["n", "5"]

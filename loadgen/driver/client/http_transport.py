@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.deadlines import Deadlines
 from loadgen.driver.client.dialing import Dialer
@@ -15,6 +16,7 @@ from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.patience import Patience, Silence
 from loadgen.driver.client.ready import Ready, ready
+from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from loadgen.driver.client.exchange import Exchange
     from loadgen.driver.client.request import Request
     from loadgen.driver.client.timeouts import Timeouts
+
+AnyConnection = Connection | WireConnection
 
 _REUSED: Final = Setup(reused=True)
 _SECOND: Final = 1_000_000_000
@@ -39,16 +43,21 @@ class HttpTransport:
     Args:
         endpoint: Where to.
         timeouts: How long each part of a request may take.
+
+    Attributes:
+        compiled: Whether plain connections are read in compiled code; TLS always is in Python.
     """
+
+    compiled: ClassVar[bool] = COMPILED
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self.endpoint = endpoint
         self._too_late = timeouts.too_late
-        self._idle: list[Connection] = []
+        self._idle: list[AnyConnection] = []
         self._unasked = 0
-        self._carriers: dict[Exchange, Connection] = {}
+        self._carriers: dict[Exchange, AnyConnection] = {}
         self._dialer = Dialer(endpoint, timeouts)
-        self._ready: Ready | None = None
+        self._reader: Ready | WireLoop | None = None
         self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.total_s, self._late)
         self._patience = Patience(timeouts, self._carriers.get, self._silent)
 
@@ -58,7 +67,7 @@ class HttpTransport:
         Cancelling closes the connection and leaves the exchange unfinished.
         """
         data = self.endpoint.http1(request)
-        connection: Connection | None = None
+        connection: AnyConnection | None = None
         self._deadlines.start(exchange, exchange.due_s)
         self._patience.start(exchange)
         try:
@@ -78,7 +87,7 @@ class HttpTransport:
                 self._carriers.pop(exchange, None)
                 self._release(connection, exchange)
 
-    async def _carry(self, data: bytes, exchange: Exchange, connection: Connection) -> None:
+    async def _carry(self, data: bytes, exchange: Exchange, connection: AnyConnection) -> None:
         """Have a connection carry a request; return when the exchange is finished."""
         if exchange.ended_ns is not None:
             # Its time was over in the moment in which the connection was there.
@@ -108,7 +117,7 @@ class HttpTransport:
     async def caught_up(self) -> int | None:
         """Take what has arrived, and tell the exchanges of it; return before which moment that was."""
         # Without connections, nothing can have arrived.
-        return time.monotonic_ns() if self._ready is None else await self._ready.caught_up()
+        return time.monotonic_ns() if self._reader is None else await self._reader.caught_up()
 
     async def close(self) -> None:
         """Close the idle connections."""
@@ -116,9 +125,9 @@ class HttpTransport:
         self._patience.close()
         while self._idle:
             self._idle.pop().close()
-        if self._ready is not None:
-            self._ready.close()
-            self._ready = None
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     def _late(self, exchange: Exchange, due_s: float) -> None:
         # The event loop's clock is CLOCK_MONOTONIC.
@@ -134,7 +143,7 @@ class HttpTransport:
             carrier.read_on()
         exchange.failed(failure, message, due_ns)
 
-    def _release(self, connection: Connection, exchange: Exchange) -> None:
+    def _release(self, connection: AnyConnection, exchange: Exchange) -> None:
         if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:
             self._idle.append(connection)
             exchange.forsake = connection.close_if_idle
@@ -142,7 +151,7 @@ class HttpTransport:
             connection.close()
             self._unasked += connection.unasked
 
-    def _idle_connection(self) -> tuple[Connection, Setup] | None:
+    def _idle_connection(self) -> tuple[AnyConnection, Setup] | None:
         """A connection from an earlier request, if one is left that the server has not closed."""
         while self._idle:
             connection = self._idle.pop()
@@ -152,7 +161,7 @@ class HttpTransport:
             self._unasked += connection.unasked
         return None
 
-    async def _dialed(self, exchange: Exchange, *, retried: bool = False) -> tuple[Connection, Setup]:
+    async def _dialed(self, exchange: Exchange, *, retried: bool = False) -> tuple[AnyConnection, Setup]:
         """A new connection.
 
         Raises:
@@ -172,8 +181,16 @@ class HttpTransport:
         unasked, self._unasked = self._unasked, 0
         return replace(setup, unasked=unasked)
 
-    async def _open(self) -> tuple[Connection, Setup]:
+    async def _open(self) -> tuple[AnyConnection, Setup]:
         sock, tls, setup = await self._dialer.dial()
-        if self._ready is None:
-            self._ready = ready()
-        return Connection(sock, tls, self._ready), setup
+        if self._reader is None:
+            self._reader = WireLoop() if self.compiled and tls is None else ready()
+        if isinstance(self._reader, WireLoop):
+            return WireConnection(sock, self._reader), setup
+        return Connection(sock, tls, self._reader), setup
+
+
+class InterpretedTransport(HttpTransport):
+    """The same, with all I/O in Python: for platforms without the compiled loop, and to compare with."""
+
+    compiled = False

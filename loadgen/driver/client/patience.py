@@ -26,13 +26,11 @@ _EARLY_NS = 1_000
 
 
 class Listener(Protocol):
-    """Who reads a response.
+    """Who reads a response."""
 
-    Attributes:
-        heard_ns: When its last bytes arrived, within the body the last that belong to it; 0 before the first.
-    """
-
-    heard_ns: int
+    @property
+    def heard_ns(self) -> int:
+        """When its last bytes arrived, within the body the last that belong to it; 0 before the first."""
 
     def read_on(self) -> None:
         """Read and parse what lies in the socket, without waiting for a turn."""

@@ -126,9 +126,9 @@ class ResponseStream:
         self.bytes += size
         more = size + PIECE_BYTES * len(pieces)
         self._held += more
-        self._allowance.take(more, self._held)
         self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
         self.last_ns = moments[-1]
+        self._allowance.take(more, self._held)
         try:
             if self.awaits_token:
                 self._find_token()

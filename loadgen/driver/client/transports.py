@@ -10,12 +10,15 @@ if TYPE_CHECKING:
 
 TRANSPORTS: Final = {
     "native": "loadgen.driver.client.http_transport:HttpTransport",
+    "python": "loadgen.driver.client.http_transport:InterpretedTransport",
     "aiohttp": "loadgen.driver.client.aiohttp_transport:AiohttpTransport",
 }
 """Loaded on use: each is called with an endpoint and `Timeouts`."""
 
 MEASURES_BEST: Final = next(iter(TRANSPORTS))
-"""The default; the only one that opens connections ahead."""
+"""The default."""
+
+CANNOT_OPEN_AHEAD: Final = frozenset({"aiohttp"})
 
 if TYPE_CHECKING:
     TransportName = str

@@ -7,6 +7,7 @@ import platform
 from typing import Any, Final
 
 from loadgen.driver.client.arrival import timestamp_source
+from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.workers.sizing import usable_cpus
 from loadgen.sessions.package_version import package_version
 
@@ -25,5 +26,6 @@ def environment() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "usable_cpus": usable_cpus(),
         "timestamp_source": timestamp_source(),
+        "compiled_io": COMPILED,
         "packages": packages,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from loadgen.driver.client.transports import MEASURES_BEST, TransportName
+from loadgen.driver.client.transports import CANNOT_OPEN_AHEAD, MEASURES_BEST, TransportName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option
 
@@ -30,7 +30,8 @@ class ClientSettings:
     transport: Annotated[
         TransportName,
         Option(
-            help="The HTTP client: native, which measures best, or aiohttp, which supports proxies.",
+            help="The HTTP client: native, which measures best; python, the same without compiled code; "
+            "aiohttp, which supports proxies.",
             panel=CLIENT,
         ),
     ] = MEASURES_BEST
@@ -38,7 +39,7 @@ class ClientSettings:
         int,
         Option(
             metavar="N",
-            help="Open N connections before the first request; native only.",
+            help="Open N connections before the first request; not with aiohttp.",
             panel=CLIENT,
         ),
     ] = 0
@@ -48,5 +49,5 @@ class ClientSettings:
             raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")
         if not 0 <= self.connect_ahead <= MOST_CONNECTIONS:
             raise UsageError(f"--connect-ahead {self.connect_ahead}: must be from 0 to {MOST_CONNECTIONS}")
-        if self.connect_ahead and self.transport != MEASURES_BEST:
+        if self.connect_ahead and self.transport in CANNOT_OPEN_AHEAD:
             raise UsageError(f"--connect-ahead: the transport {self.transport} cannot; leave --transport out")

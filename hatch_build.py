@@ -1,0 +1,72 @@
+"""Compiles the client's I/O loop into the wheel where there is a compiler; it is never required."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+FOLDER = Path("loadgen/driver/client")
+SOURCE = FOLDER / "_wire.c"
+MODULE = FOLDER / "_wire.abi3.so"
+"""Built against the stable ABI of CPython 3.11: one file for all later versions."""
+
+FLAGS = ("-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-Wall")
+SKIP = "LOADGEN_PURE"
+"""This environment variable, set to anything, leaves the compiled loop out."""
+
+
+class WireBuildHook(BuildHookInterface[Any]):
+    """Adds the compiled module to a wheel, and to the source folder of an editable installation."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, and say which platform the wheel is for."""
+        self._folder = tempfile.TemporaryDirectory(prefix="loadgen-build-")
+        root = Path(self.root)
+        built = root / MODULE if version == "editable" else Path(self._folder.name) / MODULE.name
+        if version == "editable":
+            built.unlink(missing_ok=True)
+        if (failure := _compile(root / SOURCE, built)) is not None:
+            self.app.display_warning(
+                f"{MODULE.name} is not built, the client's I/O runs in Python: {failure}"
+            )
+            return
+        if version == "editable":
+            return
+        build_data["force_include"][str(built)] = str(MODULE)
+        build_data["pure_python"] = False
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"cp311-abi3-{platform}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Remove what the wheel has a copy of."""
+        self._folder.cleanup()
+
+
+def _compile(source: Path, module: Path) -> str | None:
+    """Compile the module; return why that is not possible, None where it was."""
+    if os.environ.get(SKIP):
+        return f"{SKIP} is set"
+    if not sys.platform.startswith("linux"):
+        return "it is for Linux"
+    if sys.implementation.name != "cpython":
+        return "it is for CPython"
+    compiler = shlex.split(os.environ.get("CC") or "cc")
+    if shutil.which(compiler[0]) is None:
+        return f"there is no compiler {compiler[0]!r}"
+    include = sysconfig.get_path("include")
+    partial = module.with_suffix(f".{os.getpid()}")
+    command = [*compiler, *FLAGS, f"-I{include}", "-o", str(partial), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or [f"the compiler ended with {done.returncode}"])[0]
+    partial.replace(module)
+    return None

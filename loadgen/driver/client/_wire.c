@@ -1,0 +1,993 @@
+/* The I/O loop of plain HTTP/1.1 connections, in a thread that does not need the interpreter.
+ *
+ * Python hands over connected sockets and requests; the thread reads, stamps, parses, and hands back what came:
+ * the head, the pieces of the body with their stamps, and how the response ended, a batch at a time. All that
+ * is decided about them is decided in Python (wire_connection.py), which also documents what a batch holds.
+ *
+ * One lock guards all connections. Who holds it never waits for the interpreter, and Python objects are made
+ * without it. Stamps are those of arrival.py, and late pieces are found as in late.py. */
+#define _GNU_SOURCE
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "_http1.h"
+
+enum {
+    READ_BYTES = 64 * 1024,
+    MOST_READS = 64,          /* of one connection without a break */
+    MOST_READY = 256,         /* connections per turn */
+    TOGETHER = 32,            /* pieces that are handed over together, unless Python is waiting for them */
+    LARGE = 16 * 1024,        /* or as many bytes */
+    MOST_PIECES = 512,        /* with so many pieces or bytes not taken, a connection is not read */
+    MOST_BYTES = 64 * 1024,
+    MOST_SPARE = 64,
+    MOST_SPARE_PIECES = 512,
+    MUCH = 60,                /* reads per window from which on epoll is asked by time, and down to which */
+    LITTLE = 40,
+    ONE_SEGMENT = 1200,       /* late.py */
+    WINDOW = 4,               /* late.py */
+};
+#define SECOND 1000000000LL
+#define WINDOW_NS 4000000LL
+#define REST_NS 250000L
+#define NAP_NS 500000L
+#define DOUBT_NS 20000LL          /* late.py */
+#define RESAMPLE_NS 100000000LL   /* arrival.py */
+#define PLAUSIBLE_NS 1000000LL    /* arrival.py */
+#define FAREWELL_LENGTH 12
+#define FLAG(value) ((value) ? Py_True : Py_False)
+
+/* What a batch says of the end of a response: wire_connection.py has the same numbers. */
+enum { OPEN, ENDED, CUT, MALFORMED, HEADERS_TOO_LARGE, TRAILERS_TOO_LARGE, UPGRADED, NO_MEMORY, STIRRED };
+
+typedef struct {
+    size_t end;        /* in the body of the batch */
+    int64_t at, since; /* since: nothing of it had arrived by then; 0 where its stamp is exact */
+    bool whole;
+} piece;
+
+typedef struct batch {
+    struct batch *next;
+    buffer head, body;
+    piece *pieces;
+    size_t count, capacity;
+    bool has_head, framed, reusable, unasked, stale;
+    int end, error;
+    int64_t at, first_byte, sent, sent_by;
+} batch;
+
+typedef struct {
+    int fd;
+    uint32_t number, generation;
+    bool active, urgent, watched, queued, stirred, reusable, unasked;
+    http1 parser;
+    buffer unsent;
+    size_t unsent_from;
+    uint64_t written, written_before;
+    int64_t begun, first_byte, heard, body_at;
+    size_t bare; /* bytes since the last piece of the body */
+    size_t reads;
+    int64_t extra; /* late.py: segments more than reads, that are accounted for */
+    int64_t held;
+    int64_t behind; /* it was left unread: what it has may have arrived from then on */
+    int64_t sure;
+    batch *batch;
+} connection;
+
+typedef struct {
+    PyObject_HEAD
+    pthread_mutex_t lock;
+    pthread_t thread;
+    bool running, stopping;
+    bool woken; /* Python has been woken, and has not found everything taken since */
+    bool naps;  /* the thread lets Python read */
+    bool rests; /* much is coming in: epoll is asked by time */
+    int served; /* reads since */
+    int epoll, wake, stop;
+    connection **connections;
+    size_t count, capacity;
+    uint32_t *unused;
+    size_t unused_count;
+    uint64_t *ready; /* connections with something to hand over, a ring */
+    size_t ready_from, ready_count, ready_capacity;
+    batch *spare;
+    size_t spare_count;
+    int64_t quiet, offset, sampled, turned, since;
+    unsigned char read[READ_BYTES];
+} wire;
+
+static int64_t now_of(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+static int64_t now_ns(void) { return now_of(CLOCK_MONOTONIC); }
+
+/* Stamps, as in arrival.py... */
+
+static void sample_clocks(wire *w) {
+    int64_t tightest = INT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        int64_t before = now_ns(), wall = now_of(CLOCK_REALTIME), after = now_ns();
+        if (after - before < tightest) {
+            tightest = after - before;
+            w->offset = wall - (before + after) / 2;
+            w->sampled = after;
+        }
+    }
+}
+
+static int64_t to_monotonic(wire *w, int64_t wall, int64_t now) {
+    int64_t before = w->offset, age = now - wall + before, sample_age = now - w->sampled;
+    if (age >= 0 && age < PLAUSIBLE_NS && sample_age <= RESAMPLE_NS) return wall - before;
+    if (sample_age >= PLAUSIBLE_NS) sample_clocks(w);
+    int64_t one = wall - before, other = wall - w->offset;
+    int64_t earlier = one < other ? one : other, later = one < other ? other : one;
+    if (later <= now) return later;
+    return earlier < now ? earlier : now;
+}
+
+static ssize_t receive(wire *w, int fd, int64_t *at) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(3 * sizeof(struct timespec))];
+    } control;
+    struct iovec vector = {w->read, READ_BYTES};
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t count = recvmsg(fd, &message, MSG_DONTWAIT);
+    if (count <= 0) return count;
+    *at = now_ns();
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_TIMESTAMPING) continue;
+        struct timespec stamp;
+        memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
+        if (stamp.tv_sec) *at = to_monotonic(w, stamp.tv_sec * SECOND + stamp.tv_nsec, *at);
+    }
+    return count;
+}
+
+/* Batches... */
+
+static batch *batch_of(wire *w, connection *c) {
+    if (!c->batch && w->spare) {
+        c->batch = w->spare;
+        w->spare = c->batch->next;
+        w->spare_count--;
+    } else if (!c->batch) {
+        c->batch = calloc(1, sizeof(batch));
+    }
+    return c->batch;
+}
+
+static void batch_free(batch *b) {
+    free(b->head.bytes);
+    free(b->body.bytes);
+    free(b->pieces);
+    free(b);
+}
+
+static void batch_put_back(wire *w, batch *b) {
+    if (w->spare_count >= MOST_SPARE || b->body.capacity > 4 * LARGE || b->capacity > MOST_SPARE_PIECES) {
+        batch_free(b);
+        return;
+    }
+    buffer head = b->head, body = b->body;
+    piece *pieces = b->pieces;
+    size_t capacity = b->capacity;
+    head.length = body.length = 0;
+    memset(b, 0, sizeof *b);
+    b->head = head, b->body = body, b->pieces = pieces, b->capacity = capacity;
+    b->next = w->spare;
+    w->spare = b;
+    w->spare_count++;
+}
+
+static void wake_python(wire *w) {
+    if (w->woken || !w->ready_count) return;
+    w->woken = true;
+    uint64_t one = 1;
+    if (write(w->wake, &one, sizeof one) < 0) w->woken = false;
+}
+
+static uint64_t identity(const connection *c) { return (uint64_t)c->generation << 32 | c->number; }
+
+static connection *find(wire *w, uint64_t id) {
+    uint32_t number = (uint32_t)id;
+    connection *c = number < w->count ? w->connections[number] : NULL;
+    return c && c->generation == (uint32_t)(id >> 32) ? c : NULL;
+}
+
+static void hand_over(wire *w, connection *c) {
+    if (c->queued) return;
+    if (w->ready_count == w->ready_capacity) {
+        size_t capacity = w->ready_capacity * 2 + 64;
+        uint64_t *grown = malloc(capacity * sizeof *grown);
+        if (!grown) return; /* it is handed over with what comes next, or when Python asks */
+        for (size_t i = 0; i < w->ready_count; i++)
+            grown[i] = w->ready[(w->ready_from + i) % w->ready_capacity];
+        free(w->ready);
+        w->ready = grown, w->ready_capacity = capacity, w->ready_from = 0;
+    }
+    w->ready[(w->ready_from + w->ready_count++) % w->ready_capacity] = identity(c);
+    c->queued = true;
+}
+
+/* Connections... */
+
+static void watch(wire *w, connection *c, bool wanted) {
+    if (c->fd < 0 || c->watched == wanted) return;
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = identity(c)};
+    if (c->unsent.length) event.events |= EPOLLOUT;
+    if (!epoll_ctl(w->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->fd, &event)) c->watched = wanted;
+}
+
+static void watch_writing(wire *w, connection *c, bool wanted) {
+    struct epoll_event event = {.events = EPOLLIN | (wanted ? EPOLLOUT : 0), .data.u64 = identity(c)};
+    if (c->fd >= 0 && c->watched) epoll_ctl(w->epoll, EPOLL_CTL_MOD, c->fd, &event);
+}
+
+static void drop(wire *w, connection *c) {
+    c->reusable = false;
+    if (c->fd < 0) return;
+    watch(w, c, false);
+    close(c->fd);
+    c->fd = -1;
+}
+
+static void finish(wire *w, connection *c, int end, int error, int64_t at) {
+    batch *b = batch_of(w, c);
+    c->active = false;
+    if (end == ENDED)
+        c->reusable = c->reusable && !c->unsent.length && http1_keeps_alive(&c->parser);
+    if (end != ENDED || !c->reusable) drop(w, c);
+    if (!b) return;
+    b->end = end, b->error = error, b->at = at;
+    b->first_byte = c->first_byte;
+    b->framed = c->parser.state != UNTIL_CLOSE;
+    hand_over(w, c);
+}
+
+static bool tcp_number(int fd, size_t offset, size_t size, uint64_t *number) {
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) || length < offset + size) return false;
+    *number = 0;
+    memcpy(number, (char *)&info + offset, size); /* little-endian, as all that is supported */
+    return true;
+}
+
+static bool is_drained(int fd) {
+    char byte;
+    ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count == 0 || (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK));
+}
+
+/* The connection is over: the end of the response, or a failure. */
+static void lost(wire *w, connection *c, int error) {
+    if (!c->active) {
+        drop(w, c);
+        return;
+    }
+    batch *b = batch_of(w, c);
+    if (c->parser.has_head && c->parser.state == UNTIL_CLOSE && !error) {
+        finish(w, c, ENDED, 0, c->heard);
+        return;
+    }
+    if (b && !c->first_byte) {
+        /* Sent in vain: http_transport.py sends it again. A reset proves nothing. */
+        uint64_t acknowledged;
+        b->stale = c->written == c->written_before ||
+                   (!error && c->fd >= 0 && tcp_number(c->fd, offsetof(struct tcp_info, tcpi_bytes_acked), 8, &acknowledged) &&
+                    acknowledged - 1 <= c->written_before);
+    }
+    finish(w, c, CUT, error, now_ns());
+}
+
+/* How many more segments than reads there have been, as in late.py. */
+static int64_t together(connection *c) {
+    uint64_t segments;
+    if (!tcp_number(c->fd, offsetof(struct tcp_info, tcpi_data_segs_in), 4, &segments)) return 1 << 30;
+    int64_t extra = (int64_t)segments - (int64_t)c->reads, more = extra - c->extra;
+    if (more <= 0) return 0;
+    if (is_drained(c->fd)) c->extra = extra;
+    return more;
+}
+
+/* Note the pieces of a read that may have arrived before its stamp, as in late.py. */
+static void look(wire *w, connection *c, size_t first, int64_t at, bool ends) {
+    batch *b = c->batch;
+    int64_t held = c->held, many;
+    c->held = 0;
+    c->sure = c->parser.chunked ? ONE_SEGMENT : 0;
+    many = at - (c->behind ? c->behind : w->quiet) > DOUBT_NS ? together(c) : 0;
+    if (!many && !held) return;
+    int64_t quiet = c->behind ? c->behind : w->quiet, since = held ? held : quiet;
+    for (size_t i = first; i < b->count; i++) b->pieces[i].since = since, b->pieces[i].whole = true;
+    b->pieces[b->count - 1].whole = ends || many >= WINDOW - 1 || held;
+    if (many >= WINDOW - 1) c->held = quiet, c->sure = -1;
+}
+
+typedef struct {
+    batch *batch;
+    int64_t at;
+} arrival;
+
+static bool on_piece(void *context, const unsigned char *bytes, size_t length) {
+    arrival *a = context;
+    batch *b = a->batch;
+    if (b->count == b->capacity) {
+        size_t capacity = b->capacity * 2 + 64;
+        piece *grown = realloc(b->pieces, capacity * sizeof *grown);
+        if (!grown) return false;
+        b->pieces = grown, b->capacity = capacity;
+    }
+    if (!buffer_append(&b->body, bytes, length)) return false;
+    b->pieces[b->count++] = (piece){.end = b->body.length, .at = a->at};
+    return true;
+}
+
+static bool begins_response(const unsigned char *bytes, size_t length) {
+    static const char *const farewells[] = {"HTTP/1.1 408", "HTTP/1.0 408"}; /* unasked.py */
+    if (length < 7 || memcmp(bytes, "HTTP/1.", 7)) return false;
+    for (size_t i = 0; i < 2; i++)
+        if (length >= FAREWELL_LENGTH && !memcmp(bytes, farewells[i], FAREWELL_LENGTH)) return false;
+    return true;
+}
+
+static bool ends_with_done(const batch *b) {
+    size_t start = b->count > 1 ? b->pieces[b->count - 2].end : 0;
+    return b->body.length - start >= 12 && !memcmp(b->body.bytes + start, "data: [DONE]", 12);
+}
+
+/* Parse a read. */
+static void take(wire *w, connection *c, const unsigned char *bytes, size_t length, int64_t at) {
+    batch *b = batch_of(w, c);
+    if (!b) {
+        finish(w, c, NO_MEMORY, 0, at);
+        return;
+    }
+    arrival context = {b, at};
+    size_t used = 0, first = b->count;
+    bool had_head = c->parser.has_head;
+    if (!c->first_byte) c->first_byte = at;
+    c->reads++;
+    http1_result result = http1_feed(&c->parser, &b->head, bytes, length, on_piece, &context, &used);
+    if (!had_head && c->parser.has_head) {
+        b->has_head = true;
+        b->first_byte = c->first_byte;
+        c->sure = c->parser.chunked ? ONE_SEGMENT : 0;
+        c->held = 0;
+        c->body_at = at;
+    }
+    size_t count = b->count - first;
+    bool complete = result == HTTP1_COMPLETE;
+    if (count) {
+        c->bare = 0;
+        c->body_at = at;
+        if (!complete ? count > 1 || (int64_t)length > c->sure : count > 1 || c->held || !ends_with_done(b))
+            look(w, c, first, at, complete);
+    } else {
+        c->bare += length;
+    }
+    c->heard = c->parser.has_head ? c->body_at : at;
+    if (complete) {
+        while (used < length && (bytes[used] == '\r' || bytes[used] == '\n')) used++;
+        if (used < length) {
+            c->reusable = false;
+            b->unasked = c->unasked = begins_response(bytes + used, length - used);
+        }
+        finish(w, c, ENDED, 0, at);
+    } else if (result != HTTP1_MORE) {
+        static const int ends[] = {[HTTP1_MALFORMED] = MALFORMED, [HTTP1_TOO_LARGE] = HEADERS_TOO_LARGE,
+                                   [HTTP1_UPGRADE] = UPGRADED, [HTTP1_NO_MEMORY] = NO_MEMORY};
+        finish(w, c, ends[result], result == HTTP1_MALFORMED ? (int)c->parser.state : 0, now_ns());
+    } else if (c->bare > HTTP1_MAX_HEAD) {
+        finish(w, c, c->parser.has_head ? TRAILERS_TOO_LARGE : HEADERS_TOO_LARGE, 0, now_ns());
+    } else if (c->urgent ? b->has_head || b->count : b->count >= TOGETHER || b->body.length >= LARGE) {
+        hand_over(w, c);
+    }
+}
+
+static bool is_full(const connection *c) {
+    return c->batch && (c->batch->count >= MOST_PIECES || c->batch->body.length >= MOST_BYTES);
+}
+
+/* Read a connection until it has nothing; return how many reads there were, *left where it has more. */
+static int read_connection(wire *w, connection *c, int most, bool *left) {
+    for (int reads = 0; reads < most; reads++) {
+        if (c->fd < 0) return reads;
+        if (!c->active) {
+            /* What comes now is for Python to look at, in its own time. */
+            watch(w, c, false);
+            c->stirred = true;
+            hand_over(w, c);
+            return reads;
+        }
+        if (is_full(c)) {
+            watch(w, c, false);
+            if (!c->behind) c->behind = w->quiet;
+            *left = true;
+            return reads;
+        }
+        int64_t at = 0;
+        ssize_t count = receive(w, c->fd, &at);
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return reads;
+        if (count <= 0) {
+            lost(w, c, count < 0 ? errno : 0);
+            return reads;
+        }
+        take(w, c, w->read, (size_t)count, at);
+        if (count < READ_BYTES) {
+            c->behind = 0;
+            return reads + 1;
+        }
+    }
+    *left = true;
+    return most;
+}
+
+/* Send what is left of a request. */
+static void send_rest(wire *w, connection *c) {
+    int64_t at = now_ns();
+    size_t length = c->unsent.length - c->unsent_from;
+    ssize_t count = send(c->fd, c->unsent.bytes + c->unsent_from, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0) {
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) lost(w, c, errno);
+        return;
+    }
+    c->written += (uint64_t)count;
+    c->unsent_from += (size_t)count;
+    if ((size_t)count < length) return;
+    free(c->unsent.bytes);
+    c->unsent = (buffer){0};
+    c->unsent_from = 0;
+    watch_writing(w, c, false);
+    batch *b = batch_of(w, c);
+    if (b && c->active && !c->parser.has_head) {
+        b->sent = at, b->sent_by = now_ns();
+        hand_over(w, c);
+    }
+}
+
+static void serve(wire *w, const struct epoll_event *event, bool *left) {
+    pthread_mutex_lock(&w->lock);
+    connection *c = find(w, event->data.u64);
+    if (c && c->watched) {
+        if (event->events & EPOLLOUT && c->unsent.length) send_rest(w, c);
+        if (event->events & ~(uint32_t)EPOLLOUT && c->fd >= 0) read_connection(w, c, MOST_READS, left);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* One turn: read everybody who is ready. Returns how many were; *all: whether nobody is left. */
+static int turn(wire *w, bool *all) {
+    struct epoll_event events[MOST_READY];
+    int64_t asked = now_ns();
+    bool left = false;
+    int count = epoll_wait(w->epoll, events, MOST_READY, 0), served = 0;
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.u64 == UINT64_MAX) {
+            uint64_t kicks;
+            if (!__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE) && read(w->stop, &kicks, sizeof kicks) < 0) continue;
+            continue;
+        }
+        served++;
+        serve(w, &events[i], &left);
+    }
+    *all = count < MOST_READY && !left;
+    pthread_mutex_lock(&w->lock);
+    if (*all && asked > w->quiet) w->quiet = asked;
+    w->turned = asked;
+    w->served += served;
+    if (asked - w->since >= WINDOW_NS) {
+        /* A window that is long over was a quiet one. */
+        w->rests = asked - w->since < 2 * WINDOW_NS && w->served >= (w->rests ? LITTLE : MUCH);
+        w->served = 0;
+        w->since = asked;
+    }
+    wake_python(w);
+    pthread_mutex_unlock(&w->lock);
+    return served;
+}
+
+/* Whether Python is at work: then it reads between what it does, without a switch between threads. */
+static bool naps(wire *w) {
+    pthread_mutex_lock(&w->lock);
+    w->naps = w->woken && !w->rests && now_ns() - w->turned < NAP_NS;
+    pthread_mutex_unlock(&w->lock);
+    return w->naps;
+}
+
+static void *run(void *argument) {
+    wire *w = argument;
+    while (!__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
+        if (naps(w)) {
+            struct pollfd kick = {w->stop, POLLIN, 0};
+            struct timespec nap = {0, NAP_NS};
+            ppoll(&kick, 1, &nap, NULL);
+            pthread_mutex_lock(&w->lock);
+            w->naps = false;
+            pthread_mutex_unlock(&w->lock);
+            if (naps(w)) continue;
+        }
+        bool all;
+        int count = turn(w, &all);
+        if (__atomic_load_n(&w->rests, __ATOMIC_RELAXED)) {
+            struct timespec rest = {0, REST_NS};
+            if (all) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+        } else if (!count) {
+            struct epoll_event event;
+            epoll_wait(w->epoll, &event, 1, -1);
+        }
+    }
+    return NULL;
+}
+
+/* What Python calls... */
+
+static PyObject *bytes_of(const unsigned char *bytes, size_t length) {
+    return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)length);
+}
+
+/* The pieces of a batch, their moments, and what is known of the late ones, by their places. */
+static PyObject *pieces_of(const batch *b) {
+    PyObject *pieces = PyList_New((Py_ssize_t)b->count), *moments = PyList_New((Py_ssize_t)b->count);
+    PyObject *late = NULL, *moment = NULL;
+    if (!pieces || !moments) goto failed;
+    for (size_t i = 0, start = 0; i < b->count; start = b->pieces[i++].end) {
+        const piece *p = &b->pieces[i];
+        PyObject *bytes = bytes_of(b->body.bytes + start, p->end - start);
+        if (!bytes || PyList_SetItem(pieces, (Py_ssize_t)i, bytes)) goto failed;
+        if (!moment || p->at != b->pieces[i - 1].at) {
+            Py_XDECREF(moment);
+            if (!(moment = PyLong_FromLongLong(p->at))) goto failed;
+        }
+        if (PyList_SetItem(moments, (Py_ssize_t)i, Py_NewRef(moment))) goto failed;
+        if (!p->since) continue;
+        if (!late && !(late = PyDict_New())) goto failed;
+        PyObject *place = PyLong_FromSize_t(i);
+        PyObject *bound = Py_BuildValue("LO", (long long)p->since, FLAG(p->whole));
+        int failed = !place || !bound || PyDict_SetItem(late, place, bound);
+        Py_XDECREF(place);
+        Py_XDECREF(bound);
+        if (failed) goto failed;
+    }
+    Py_XDECREF(moment);
+    if (!late) late = Py_NewRef(Py_None);
+    return Py_BuildValue("NNN", pieces, moments, late);
+failed:
+    Py_XDECREF(pieces);
+    Py_XDECREF(moments);
+    Py_XDECREF(moment);
+    Py_XDECREF(late);
+    return NULL;
+}
+
+/* A batch as Python takes it; see wire_connection.py. */
+static PyObject *object_of(uint64_t id, const batch *b) {
+    PyObject *head = b->has_head ? bytes_of(b->head.bytes, b->head.length) : Py_NewRef(Py_None);
+    PyObject *body = b->count ? pieces_of(b) : Py_NewRef(Py_None);
+    if (!head || !body) {
+        Py_XDECREF(head);
+        Py_XDECREF(body);
+        return NULL;
+    }
+    return Py_BuildValue("KLLNLNiLiOOOO", (unsigned long long)id, (long long)b->sent, (long long)b->sent_by, head,
+                         (long long)b->first_byte, body, b->end, (long long)b->at, b->error, FLAG(b->framed),
+                         FLAG(b->reusable), FLAG(b->unasked), FLAG(b->stale));
+}
+
+/* Detach what a connection has to hand over; under the lock. NULL where that is nothing. */
+static batch *detach(wire *w, connection *c) {
+    batch *b = c->batch;
+    if (c->stirred && !c->active && (!b || !b->end)) {
+        c->stirred = false;
+        if ((b = batch_of(w, c))) b->end = STIRRED;
+    }
+    if (!b) return NULL;
+    bool partial = !c->parser.has_head && b->head.length; /* a head that is not complete stays here */
+    if (!b->has_head && !b->count && !b->end && !b->sent) return NULL;
+    batch *left = NULL;
+    c->batch = NULL;
+    if (partial && !b->end && (left = batch_of(w, c)) && !buffer_append(&left->head, b->head.bytes, b->head.length))
+        finish(w, c, NO_MEMORY, 0, now_ns());
+    b->reusable = c->reusable;
+    b->unasked = c->unasked;
+    if (c->active) watch(w, c, true);
+    if (c->stirred) hand_over(w, c); /* after the end of the response that it followed */
+    return b;
+}
+
+static void lock_slowly(wire *w) {
+    if (!pthread_mutex_trylock(&w->lock)) return;
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(&w->lock);
+    Py_END_ALLOW_THREADS;
+}
+
+static PyObject *give(wire *w, uint64_t id, batch *b) {
+    PyObject *object = object_of(id, b);
+    lock_slowly(w);
+    batch_put_back(w, b);
+    pthread_mutex_unlock(&w->lock);
+    return object;
+}
+
+/* Take the next batch from the queue; under the lock. */
+static batch *next_batch(wire *w, uint64_t *id) {
+    while (w->ready_count) {
+        *id = w->ready[w->ready_from];
+        w->ready_from = (w->ready_from + 1) % w->ready_capacity;
+        w->ready_count--;
+        connection *c = find(w, *id);
+        if (!c) continue;
+        c->queued = false;
+        batch *b = detach(w, c);
+        if (b) return b;
+    }
+    return NULL;
+}
+
+/* Everything is taken: from now on the thread wakes Python; under the lock. */
+static void all_taken(wire *w) {
+    uint64_t count = 1;
+    if (w->woken && read(w->wake, &count, sizeof count) > 0) w->woken = false;
+    count = 1;
+    if (w->naps && write(w->stop, &count, sizeof count) > 0) w->naps = false;
+}
+
+static PyObject *wire_collect(wire *w, PyObject *argument) {
+    long most = PyLong_AsLong(argument);
+    if (most == -1 && PyErr_Occurred()) return NULL;
+    PyObject *list = PyList_New(0);
+    bool looked = false;
+    for (long taken = 0; list && taken < most;) {
+        uint64_t id = 0;
+        lock_slowly(w);
+        batch *b = next_batch(w, &id);
+        bool look = !b && !taken && !looked && !w->rests && w->running;
+        if (!b && !look && (!taken || w->rests)) all_taken(w);
+        pthread_mutex_unlock(&w->lock);
+        if (look) {
+            Py_BEGIN_ALLOW_THREADS;
+            turn(w, &looked);
+            Py_END_ALLOW_THREADS;
+            looked = true;
+            continue;
+        }
+        if (!b) break;
+        PyObject *object = give(w, id, b);
+        if (!object || PyList_Append(list, object)) Py_CLEAR(list);
+        Py_XDECREF(object);
+        taken++;
+    }
+    return list;
+}
+
+static connection *find_or_raise(wire *w, PyObject *number, uint64_t *id) {
+    *id = PyLong_AsUnsignedLongLong(number);
+    if (*id == (uint64_t)-1 && PyErr_Occurred()) return NULL;
+    lock_slowly(w);
+    connection *c = find(w, *id);
+    if (!c) {
+        pthread_mutex_unlock(&w->lock);
+        PyErr_SetString(PyExc_KeyError, "no such connection");
+    }
+    return c;
+}
+
+static bool grow(wire *w) {
+    size_t capacity = w->capacity * 2 + 64;
+    connection **connections = realloc(w->connections, capacity * sizeof *connections);
+    if (connections) w->connections = connections;
+    uint32_t *unused = realloc(w->unused, capacity * sizeof *unused);
+    if (unused) w->unused = unused;
+    if (!connections || !unused) return false;
+    w->capacity = capacity;
+    return true;
+}
+
+static connection *new_connection(wire *w) {
+    if (w->unused_count) return w->connections[w->unused[--w->unused_count]];
+    if (w->count == w->capacity && !grow(w)) return NULL;
+    connection *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->number = (uint32_t)w->count;
+    c->generation = 1;
+    return w->connections[w->count++] = c;
+}
+
+static PyObject *wire_add(wire *w, PyObject *argument) {
+    long fd = PyLong_AsLong(argument);
+    if (fd == -1 && PyErr_Occurred()) return NULL;
+    lock_slowly(w);
+    connection *c = new_connection(w);
+    bool added = false;
+    uint64_t id = 0;
+    if (c) {
+        uint32_t number = c->number, generation = c->generation;
+        memset(c, 0, sizeof *c);
+        c->number = number, c->generation = generation;
+        c->fd = (int)fd;
+        c->reusable = true;
+        id = identity(c);
+        watch(w, c, true);
+        added = c->watched;
+        if (!added) {
+            c->fd = -1;
+            c->generation++;
+            w->unused[w->unused_count++] = number;
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (!added) return c ? PyErr_SetFromErrno(PyExc_OSError) : PyErr_NoMemory();
+    return PyLong_FromUnsignedLongLong(id);
+}
+
+static bool begin(wire *w, connection *c, const char *bytes, size_t length, int64_t *at) {
+    if (c->batch) {
+        batch_put_back(w, c->batch);
+        c->batch = NULL;
+    }
+    c->stirred = c->unasked = false;
+    c->active = c->urgent = true;
+    http1_begin(&c->parser);
+    c->first_byte = c->heard = c->body_at = 0;
+    c->bare = 0;
+    c->held = c->sure = c->behind = 0;
+    c->written_before = c->written;
+    watch(w, c, true);
+    *at = c->begun = now_ns();
+    ssize_t count = c->fd < 0 ? (errno = ENOTCONN, -1) : send(c->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+        lost(w, c, errno);
+        return false;
+    }
+    if (count < 0) count = 0;
+    c->written += (uint64_t)count;
+    if ((size_t)count == length) return true;
+    if (!buffer_append(&c->unsent, bytes + count, length - (size_t)count)) {
+        finish(w, c, NO_MEMORY, 0, now_ns());
+        return false;
+    }
+    watch_writing(w, c, true);
+    return false;
+}
+
+static PyObject *wire_request(wire *w, PyObject *arguments) {
+    unsigned long long id;
+    const char *bytes;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(arguments, "Ky#", &id, &bytes, &length)) return NULL;
+    bool sent = false;
+    int64_t at = 0, by = 0;
+    connection *c;
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(&w->lock);
+    c = find(w, id);
+    if (c) sent = begin(w, c, bytes, (size_t)length, &at);
+    by = now_ns();
+    pthread_mutex_unlock(&w->lock);
+    Py_END_ALLOW_THREADS;
+    if (!c) return PyErr_Format(PyExc_KeyError, "no such connection");
+    return Py_BuildValue("LLN", (long long)at, (long long)by, PyBool_FromLong(sent));
+}
+
+static PyObject *wire_take(wire *w, PyObject *arguments) {
+    PyObject *number;
+    int reads;
+    uint64_t id;
+    if (!PyArg_ParseTuple(arguments, "Oi", &number, &reads)) return NULL;
+    connection *c = find_or_raise(w, number, &id);
+    if (!c) return NULL;
+    bool left;
+    if (reads && c->active) read_connection(w, c, reads, &left);
+    batch *b = detach(w, c);
+    pthread_mutex_unlock(&w->lock);
+    if (!b) Py_RETURN_NONE;
+    return give(w, id, b);
+}
+
+static PyObject *wire_calm(wire *w, PyObject *number) {
+    uint64_t id;
+    connection *c = find_or_raise(w, number, &id);
+    if (!c) return NULL;
+    c->urgent = false;
+    pthread_mutex_unlock(&w->lock);
+    Py_RETURN_NONE;
+}
+
+static PyObject *wire_heard(wire *w, PyObject *number) {
+    uint64_t id;
+    connection *c = find_or_raise(w, number, &id);
+    if (!c) return NULL;
+    int64_t heard = c->heard;
+    pthread_mutex_unlock(&w->lock);
+    return PyLong_FromLongLong(heard);
+}
+
+/* Look at an idle connection: 0 where all is quiet, else 1 where it is over, 2 where a response came on it. */
+static PyObject *wire_idle(wire *w, PyObject *number) {
+    uint64_t id;
+    connection *c = find_or_raise(w, number, &id);
+    if (!c) return NULL;
+    bool quiet = false;
+    if (c->fd >= 0 && !c->active) {
+        ssize_t count = recv(c->fd, w->read, READ_BYTES, MSG_DONTWAIT);
+        quiet = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+        if (count > 0) c->unasked = begins_response(w->read, (size_t)count);
+        if (!quiet)
+            drop(w, c);
+        else
+            watch(w, c, true);
+    }
+    int state = quiet ? 0 : c->unasked ? 2 : 1;
+    pthread_mutex_unlock(&w->lock);
+    return PyLong_FromLong(state);
+}
+
+static PyObject *wire_forget(wire *w, PyObject *number) {
+    uint64_t id;
+    connection *c = find_or_raise(w, number, &id);
+    if (!c) return NULL;
+    drop(w, c);
+    if (c->batch) batch_put_back(w, c->batch);
+    free(c->unsent.bytes);
+    c->batch = NULL;
+    c->unsent = (buffer){0};
+    c->generation = c->generation == UINT32_MAX - 1 ? 1 : c->generation + 1;
+    w->unused[w->unused_count++] = c->number;
+    pthread_mutex_unlock(&w->lock);
+    Py_RETURN_NONE;
+}
+
+static PyObject *wire_catch_up(wire *w, PyObject *Py_UNUSED(none)) {
+    int64_t asked;
+    Py_BEGIN_ALLOW_THREADS;
+    bool all = false;
+    for (int turns = 0; turns < 8 && !all; turns++) turn(w, &all);
+    pthread_mutex_lock(&w->lock);
+    asked = w->quiet;
+    pthread_mutex_unlock(&w->lock);
+    Py_END_ALLOW_THREADS;
+    return PyLong_FromLongLong(asked);
+}
+
+static PyObject *wire_fileno(wire *w, PyObject *Py_UNUSED(none)) { return PyLong_FromLong(w->wake); }
+
+static void stop_thread(wire *w) {
+    if (!w->running) return;
+    w->running = false;
+    __atomic_store_n(&w->stopping, true, __ATOMIC_RELEASE);
+    uint64_t one = 1;
+    if (write(w->stop, &one, sizeof one) < 0) return;
+    pthread_join(w->thread, NULL);
+}
+
+static PyObject *wire_close(wire *w, PyObject *Py_UNUSED(none)) {
+    Py_BEGIN_ALLOW_THREADS;
+    stop_thread(w);
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
+static void wire_dealloc(wire *w) {
+    stop_thread(w);
+    for (size_t i = 0; i < w->count; i++) {
+        connection *c = w->connections[i];
+        if (c->fd >= 0) close(c->fd);
+        if (c->batch) batch_free(c->batch);
+        free(c->unsent.bytes);
+        free(c);
+    }
+    while (w->spare) {
+        batch *b = w->spare;
+        w->spare = b->next;
+        batch_free(b);
+    }
+    free(w->connections);
+    free(w->unused);
+    free(w->ready);
+    if (w->epoll >= 0) close(w->epoll);
+    if (w->wake >= 0) close(w->wake);
+    if (w->stop >= 0) close(w->stop);
+    pthread_mutex_destroy(&w->lock);
+    PyTypeObject *type = Py_TYPE((PyObject *)w);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    release(w);
+    Py_DECREF(type);
+}
+
+static PyObject *wire_new(PyTypeObject *type, PyObject *Py_UNUSED(arguments), PyObject *Py_UNUSED(keywords)) {
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    wire *w = (wire *)allocate(type, 0);
+    if (!w) return NULL;
+    pthread_mutex_init(&w->lock, NULL);
+    w->epoll = epoll_create1(EPOLL_CLOEXEC);
+    w->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    w->stop = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    sample_clocks(w);
+    w->quiet = now_ns();
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
+    sigset_t all, before;
+    if (w->epoll < 0 || w->wake < 0 || w->stop < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->stop, &event)) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        Py_DECREF(w);
+        return NULL;
+    }
+    /* Signals are for the main thread. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&w->thread, NULL, run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        errno = error;
+        PyErr_SetFromErrno(PyExc_OSError);
+        Py_DECREF(w);
+        return NULL;
+    }
+    w->running = true;
+    return (PyObject *)w;
+}
+
+static PyMethodDef wire_methods[] = {
+    {"add", (PyCFunction)wire_add, METH_O, "Take over a connected socket by its descriptor; return its number."},
+    {"request", (PyCFunction)wire_request, METH_VARARGS, "Send a request; return (at_ns, by_ns, whether all of it left)."},
+    {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches."},
+    {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; or None."},
+    {"calm", (PyCFunction)wire_calm, METH_O, "Hand over the rest of a response in larger batches."},
+    {"heard", (PyCFunction)wire_heard, METH_O, "When the last bytes of the response arrived, ns; 0 before the first."},
+    {"idle", (PyCFunction)wire_idle, METH_O, "Look at an idle connection: 0 quiet, 1 over, 2 over after a response."},
+    {"forget", (PyCFunction)wire_forget, METH_O, "Close a connection and forget it."},
+    {"catch_up", (PyCFunction)wire_catch_up, METH_NOARGS, "Read what has arrived; return before which moment that was."},
+    {"fileno", (PyCFunction)wire_fileno, METH_NOARGS, "What is readable while there is something to collect."},
+    {"close", (PyCFunction)wire_close, METH_NOARGS, "End the thread."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot wire_slots[] = {
+    {Py_tp_doc, "An I/O loop in a thread of its own."},
+    {Py_tp_new, wire_new},
+    {Py_tp_dealloc, wire_dealloc},
+    {Py_tp_methods, wire_methods},
+    {0, NULL},
+};
+
+static PyType_Spec wire_spec = {
+    .name = "loadgen.driver.client._wire.Wire",
+    .basicsize = sizeof(wire),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = wire_slots,
+};
+
+static int execute(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&wire_spec);
+    int failed = !type || PyModule_AddObjectRef(module, "Wire", type);
+    Py_XDECREF(type);
+    return failed ? -1 : 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, execute}, {0, NULL}};
+static struct PyModuleDef module_definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_wire",
+    .m_doc = "The I/O loop of plain HTTP/1.1 connections, without the interpreter.",
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit__wire(void) { return PyModuleDef_Init(&module_definition); }

@@ -1,0 +1,327 @@
+"""Plain connections whose I/O runs in compiled code, in a thread without the interpreter (`_wire.c`).
+
+The thread reads, stamps and parses; what came is handed over in batches, and everything is decided here. The
+contract of these connections is that of `Connection`, which does the same in Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from enum import IntEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from loadgen.driver.client.bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.head import Head, head
+from loadgen.driver.client.late import Late
+from loadgen.driver.client.parse_failure import parse_failure
+from loadgen.driver.client.unasked import FAREWELL, require_asked
+from loadgen.driver.errors import RequestFailedError
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.arrival import StampingSocket
+    from loadgen.driver.client.exchange import Observer
+
+_AT_ONCE: Final = 32
+"""How many batches are taken in one turn of the event loop."""
+
+_READS: Final = 64
+"""How much is read at once of a connection whose time is over: the server may send without end."""
+
+_CACHED_HEADS: Final = 32
+_EXACT: Final[dict[int, Late]] = {}
+_QUIET: Final = 0
+_AFTER_RESPONSE: Final = 2
+
+
+_FAULTS: Final = (
+    *("invalid status line or header field", "", "", "invalid chunk size", "invalid chunk extension"),
+    *("invalid end of a chunk size", "", "no end of line after a chunk", "no end of line after a chunk"),
+    *(
+        "invalid trailer",
+        "invalid trailer",
+        "invalid trailer",
+        "invalid trailer",
+        "invalid end of the trailers",
+    ),
+)
+"""What is malformed, by the state of the parser (`http1_state` in `_http1.h`)."""
+
+
+class End(IntEnum):
+    """What a batch says of the end of a response; the numbers are those of `_wire.c`."""
+
+    OPEN = 0
+    ENDED = 1
+    CUT = 2
+    MALFORMED = 3
+    HEADERS_TOO_LARGE = 4
+    TRAILERS_TOO_LARGE = 5
+    UPGRADED = 6
+    NO_MEMORY = 7
+    STIRRED = 8
+    """No response: an idle connection has something to read, or was closed."""
+
+
+class Batch(NamedTuple):
+    """What came on one connection since the batch before. Times are ns of CLOCK_MONOTONIC, 0 for none.
+
+    Attributes:
+        number: Of the connection.
+        sent_ns: The last bytes of the request, which the kernel did not take at once, were sent after it.
+        sent_by_ns: And before this.
+        head: The head of the response as it came; None where it came before, or is not complete.
+        first_byte_ns: When the response began.
+        body: Pieces of the body, the moments at which they arrived, and by their place those that may have
+            arrived earlier: since when, and whether that holds for all of the piece. None for no pieces.
+        end: An `End`.
+        at_ns: When the response ended.
+        error: The `errno` of a connection that was cut, 0 for none; of malformed framing the parser's state.
+        framed: Whether HTTP says that the response is complete, and not only the end of the connection.
+        reusable: Whether the connection can carry another request.
+        unasked: Whether a response came that no request had asked for.
+        stale: Whether the request was sent in vain; see `Connection`.
+    """
+
+    number: int
+    sent_ns: int
+    sent_by_ns: int
+    head: bytes | None
+    first_byte_ns: int
+    body: tuple[list[bytes], list[int], dict[int, tuple[int, bool]] | None] | None
+    end: int
+    at_ns: int
+    error: int
+    framed: bool
+    reusable: bool
+    unasked: bool
+    stale: bool
+
+
+class WireLoop:
+    """The thread, inside the event loop: it hands batches to their connections."""
+
+    def __init__(self) -> None:
+        from loadgen.driver.client._wire import Wire
+
+        self.wire = Wire()
+        self._loop = asyncio.get_running_loop()
+        self._connections: dict[int, WireConnection] = {}
+        self._loop.add_reader(self.wire.fileno(), self._deliver)
+
+    def add(self, connection: WireConnection, descriptor: int) -> int:
+        """Take over a socket; return the number of the connection."""
+        number = self.wire.add(descriptor)
+        self._connections[number] = connection
+        return number
+
+    def forget(self, number: int) -> None:
+        """Close a connection."""
+        del self._connections[number]
+        self.wire.forget(number)
+
+    async def caught_up(self) -> int | None:
+        """Have everything read that has arrived, and handed to its connection.
+
+        Returns:
+            Before which moment all of it had arrived, ns of CLOCK_MONOTONIC.
+        """
+        until_ns = self.wire.catch_up()
+        while self._deliver():  # noqa: ASYNC110 (it takes few turns)
+            await asyncio.sleep(0)
+        return until_ns
+
+    def close(self) -> None:
+        """End the thread."""
+        self._loop.remove_reader(self.wire.fileno())
+        self.wire.close()
+        self._connections.clear()
+
+    def _deliver(self) -> bool:
+        batches = self.wire.collect(_AT_ONCE)
+        for batch in batches:
+            if (connection := self._connections.get(batch[0])) is not None:
+                connection.take(batch)
+        return bool(batches)
+
+
+class WireConnection:
+    """Carries one request at a time; the contract is that of `Connection`.
+
+    Args:
+        sock: A connected socket, which is taken over.
+        loop: Whose thread reads it.
+
+    Attributes:
+        reusable: See `Connection`; so are `stale` and `unasked`.
+    """
+
+    __slots__ = (
+        "_begun_ns",
+        "_is_calm",
+        "_is_kept",
+        "_loop",
+        "_number",
+        "_observer",
+        "reusable",
+        "stale",
+        "unasked",
+    )
+
+    def __init__(self, sock: StampingSocket, loop: WireLoop) -> None:
+        self.reusable = True
+        self.stale = self.unasked = self._is_kept = self._is_calm = False
+        self._loop = loop
+        self._observer: Observer | None = None
+        self._begun_ns = 0
+        self._number: int | None = loop.add(self, sock.fileno())
+        sock.detach()
+
+    @property
+    def heard_ns(self) -> int:
+        """When the last bytes of the response arrived; 0 before the first."""
+        return 0 if self._number is None else self._loop.wire.heard(self._number)
+
+    def request(self, data: bytes, observer: Observer) -> None:
+        """Send one request; the observer receives everything else."""
+        self._observer = observer
+        self._is_calm = False
+        assert self._number is not None  # noqa: S101 (a closed connection carries nothing)
+        self._begun_ns, by_ns, sent = self._loop.wire.request(self._number, data)
+        if sent:
+            observer.sent(self._begun_ns, by_ns)
+        else:
+            self.catch_up()
+
+    def read_on(self) -> None:
+        """Read and parse what lies in the socket, without waiting for a turn."""
+        self._take(_READS)
+
+    def catch_up(self) -> None:
+        """Tell the observer of everything that has been read so far."""
+        self._take(0)
+
+    def close(self) -> None:
+        """Close the connection at once; the observer hears of what had been read, and no more."""
+        if self._number is None:
+            return
+        if self._observer is not None:
+            self.read_on()
+        self._forget()
+
+    def close_if_idle(self) -> None:
+        """Close the connection, unless a request has it."""
+        if self._observer is None:
+            self.close()
+
+    def is_stale(self) -> bool:
+        """Whether the server closed, or wrote to, this idle connection."""
+        if self._number is None:
+            return True
+        state = self._loop.wire.idle(self._number)
+        if state != _QUIET:
+            self.unasked = state == _AFTER_RESPONSE
+            self._forget()
+        return state != _QUIET
+
+    def take(self, fields: tuple[Any, ...]) -> None:
+        """Take a batch, whose fields are those of `Batch`."""
+        _, sent_ns, sent_by_ns, raw_head, first_byte_ns, body, end, *_ = fields
+        observer = self._observer
+        if observer is None:
+            if end == End.STIRRED:
+                self.is_stale()
+            return
+        try:
+            if sent_ns:
+                observer.sent(sent_ns, sent_by_ns)
+            if raw_head is not None:
+                self._take_head(raw_head, first_byte_ns, observer)
+            if body is not None:
+                pieces, moments, late = body
+                bounds = {place: Late(*bound) for place, bound in late.items()} if late else _EXACT
+                if not (observer.body(pieces, moments, bounds) or end or self._is_calm):
+                    self._be_calm()
+        except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
+            if end != End.MALFORMED:
+                failure = parse_failure(error)
+                self._fail(failure.failure, str(failure))
+                return
+        if end:
+            self._end(Batch(*fields))
+
+    def _be_calm(self) -> None:
+        """Have the rest of the response in larger batches: nothing in it is urgent."""
+        self._is_calm = True
+        if self._number is not None:
+            self._loop.wire.calm(self._number)
+
+    def _take(self, reads: int) -> None:
+        if self._number is not None and (batch := self._loop.wire.take(self._number, reads)) is not None:
+            self.take(batch)
+
+    def _take_head(self, raw: bytes, first_byte_ns: int, observer: Observer) -> None:
+        response = parsed_head(raw)
+        if first_byte_ns < self._begun_ns:
+            try:
+                require_asked(response.status, first_byte_ns, self._begun_ns, is_reused=self._is_kept)
+            except RequestFailedError:
+                self.stale = response.status == FAREWELL
+                self.unasked = not self.stale
+                raise
+        observer.head(response, first_byte_ns)
+
+    def _end(self, batch: Batch) -> None:
+        if batch.end != End.ENDED:
+            self.stale = batch.stale
+            self._fail(*_failure(batch))
+            return
+        observer, self._observer, self._is_kept = self._observer, None, True
+        self.reusable, self.unasked = batch.reusable, batch.unasked
+        if not self.reusable:
+            self._forget()
+        if observer is not None:
+            observer.ended(batch.at_ns, framed=batch.framed)
+
+    def _fail(self, failure: str, message: str) -> None:
+        observer, self._observer = self._observer, None
+        self.close()
+        if observer is not None:
+            observer.failed(failure, message, time.monotonic_ns())
+
+    def _forget(self) -> None:
+        self._observer = None
+        self.reusable = False
+        if self._number is not None:
+            self._loop.forget(self._number)
+            self._number = None
+
+
+@lru_cache(_CACHED_HEADS)
+def parsed_head(raw: bytes) -> Head:
+    """Read a head whose form is right, from its status line to its blank line."""
+    status_line, *lines = raw.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    fields = (line.partition(b":") for line in lines)
+    return head(int(status_line[9:12]), tuple((name, value.strip(b" \t")) for name, _, value in fields))
+
+
+def _failure(batch: Batch) -> tuple[str, str]:
+    """Name the failure with which a response ended."""
+    match batch.end:
+        case End.CUT:
+            why = f" ({OSError(batch.error, os.strerror(batch.error))})" if batch.error else ""
+            if batch.first_byte_ns:
+                return Failure.TRUNCATED, f"the connection ended in the middle of the response{why}"
+            return Failure.RESET, f"the connection ended before a response{why}"
+        case End.MALFORMED:
+            return Failure.MALFORMED_FRAME, f"the response is not HTTP/1.1: {_FAULTS[batch.error]}"
+        case End.UPGRADED:
+            return Failure.MALFORMED_FRAME, "the server switches from HTTP/1.1 to another protocol"
+        case End.HEADERS_TOO_LARGE | End.TRAILERS_TOO_LARGE:
+            what = "headers" if batch.end == End.HEADERS_TOO_LARGE else "trailers"
+            return Failure.TOO_LARGE, f"response {what} of more than {MAX_HEAD_BYTES} bytes"
+        case _:
+            return Failure.TOO_LARGE, "no memory is left for the response"
