@@ -135,16 +135,26 @@ def values_of(target: Target, run: Evidence) -> list[float | None]:
     """The figure of a target, as stamped and at both ends of what it can be; empty if it is unknown.
 
     A share of good requests also at conditions that are moved by the longest delay, either way: the figures
-    that the conditions bound may be that far off.
+    that the conditions bound may be that far off. With each figure also its confidence limit, where that
+    moves with the values.
     """
     longest_ms = run.report.get("own_longest_ms")
     targets = [target]
     if target.quantity.kind == "good" and longest_ms is not None:
         targets += [_moved(target, -longest_ms), _moved(target, longest_ms)]
     try:
-        return [figures.observe(each, end).value for each in targets for end in (run, *run.ends)]
+        observed = [figures.observe(each, end) for each in targets for end in (run, *run.ends)]
+        values = [figure.value for figure in observed]
+        if _has_moving_limit(target) and target.confidence:
+            values += [figure.limit(target.confidence).value for figure in observed]
     except Unanswerable:
         return []
+    return values
+
+
+def _has_moving_limit(target: Target) -> bool:
+    """Whether a target has a confidence limit that is between two others if each value is between theirs."""
+    return target.confidence is not None and target.confidence.method in {"order_stat", "wilson"}
 
 
 def _moved(target: Target, by_ms: float) -> Target:
@@ -166,8 +176,8 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     is at most the stamped one and the longest delay of a request. A rate of a closed loop would be at most
     1 / (1 - share) times as high; the same factor is kept as a distance below it. The delay can decide a
     target unless it is met, or missed, over that range. Of a part of the requests the share is not known,
-    and a latency is less by the longest delay at most. For a change, a confidence limit, or a rate of a part
-    of the requests there is no such range.
+    and a latency is less by the longest delay at most; so is its confidence limit by order statistics.
+    For a change, another confidence limit, or a rate of a part of the requests there is no such range.
 
     Args:
         target: One of the rules.
@@ -176,7 +186,11 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     """
     figure = next(figures_of(target), None)
     finite = [value for value in values if value is not None and math.isfinite(value)]
-    no_range = target.delta or target.confidence or (target.where and figure and figure.metric == "rate")
+    no_range = (
+        target.delta
+        or (target.confidence and not _has_moving_limit(target))
+        or (target.where and figure and figure.metric == "rate")
+    )
     if figure is None or no_range or not finite or len(finite) < len(values):
         return True
     effect = (report.get("own_effect") or {}).get(figure.key, {}).get(figure.stat) or {}
@@ -189,7 +203,7 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
         if longest_ms is None or target.stat != "fraction":
             return True
         ends = (min(finite), max(finite))
-    elif target.where:
+    elif target.where or target.confidence:
         if longest_ms is None:
             return True
         ends = (min(finite) - longest_ms, max(finite) + longest_ms)

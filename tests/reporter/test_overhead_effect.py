@@ -81,6 +81,8 @@ def test_a_longer_hiccup_makes_a_run_without_rules_invalid(a_run: NewRun) -> Non
         (["good(ttft<4ms):fraction>50%"], True),
         (["good(ttft<12ms):fraction>50%"], False),
         (["good(ttft<12ms):rate>50"], False),
+        (["ttft:p(90)<40ms@ucl95"], True),
+        (["ttft:p(98.5)<12ms@ucl95"], False),
         (["tpot:p(99)<1s", "error<50%", "qps>0", "output_tokens:p(50)>0"], True),
     ],
 )

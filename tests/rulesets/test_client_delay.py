@@ -45,7 +45,13 @@ def test_scores_are_not_in_doubt(rule: str, expected: bool) -> None:  # noqa: FB
         ("qps>149", (120.0,), True),
         ("qps>95", (120.0,), False),
         ("qps>96", (120.0,), True),
-        ("ttft:p(99)<100ms@ucl95", (60.0,), True),
+        ("ttft:p(99)<100ms@ucl95", (60.0, 84.0), False),  # the figure and its limit
+        ("ttft:p(99)<100ms@ucl95", (60.0, 86.0), True),
+        ("ttft:p(99)<100ms@ucl95", (60.0, None), True),
+        ("ttft:p(99)<40ms@ucl95", (60.0, 84.0), False),
+        ("ttft:p(99)<50ms@ucl95", (60.0, 84.0), True),
+        ("ttft:p(99)<100ms@es99", (60.0, 60.0), True),
+        ("ttft:mean<100ms@ucl95", (60.0, 60.0), True),
         ("good(ttft<100ms):fraction>0.9", (1.0,), False),
         ("good(ttft<100ms):fraction>0.9", (1.0, 0.8, 1.0), True),  # at conditions of 85 and 115 ms
         ("good(ttft<100ms):rate>0.9", (1.0,), True),
