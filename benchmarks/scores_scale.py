@@ -82,7 +82,7 @@ def scored(log: Path) -> tuple[float, float, float]:
         moments.append(time.perf_counter())
         (found,) = accuracy(opened)
         moments.append(time.perf_counter())
-        if found["issued"] != found["scored"] or not found["pass_at"] or not found["groups"]:
+        if found.issued != found.scored or not found.pass_at or not found.groups:
             raise SystemExit("not all samples have a score")
     opened, loaded, done = (after - before for before, after in pairwise(moments))
     return opened, loaded, done

@@ -74,6 +74,14 @@ class SessionOptions(ScoringOptions, total=False):
     """Longest pause within a response; no limit by default."""
     insecure: bool | None
     """Do not verify the TLS certificate."""
+    balance: Literal["round-robin", "least-in-flight"] | None
+    """Which of several endpoints gets a request: the next in turn (default), or the one with the fewest in
+    flight. A conversation stays on its endpoint.
+    """
+    probe: bool | None
+    """Ask for the model list before the run."""
+    gpus: int | None
+    """Number of GPUs of the endpoint, for tokens per second and GPU (tps_per_gpu)."""
     arrival: Literal["poisson", "constant", "gamma", "uniform"] | None
     """Distribution of arrivals of --rate and --stages; poisson by default."""
     burstiness: float | None
@@ -146,14 +154,6 @@ class SessionOptions(ScoringOptions, total=False):
     """System prompt ahead of each question; a benchmark's own follows it."""
     pass_threshold: float | None
     """From which value on a sample has passed, for pass@k and pass^k."""
-    balance: Literal["round-robin", "least-in-flight"] | None
-    """Which of several endpoints gets a request: the next in turn (default), or the one with the fewest in
-    flight. A conversation stays on its endpoint.
-    """
-    probe: bool | None
-    """Ask for the model list before the run."""
-    gpus: int | None
-    """Number of GPUs of the endpoint, for tokens per second and GPU (tps_per_gpu)."""
     retry: int | None
     """Retry transient failures up to N times; each attempt is logged."""
     max_errors: int | None

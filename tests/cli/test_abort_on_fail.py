@@ -62,7 +62,7 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
     assert (report.window.duration_s or 600) < 300
     assert report.verdict is not None
     rows = {row.id: row for row in report.verdict.rows}
-    assert {name: row["status"] for name, row in rows.items()} == {
+    assert {name: row.status for name, row in rows.items()} == {
         "validity.min_samples": "SKIP",
         "validity.min_duration_s": "SKIP",
         "ttft:p(50)<1ms": "FAIL",
@@ -75,8 +75,8 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
     # Rules that it meets did not end it, and a run that was cut short stands for nothing else.
     loose = make_report(folder, of_expressions(["qps>0.1"])).verdict
     assert loose is not None
-    assert loose["status"] == "INVALID"
-    assert "run it whole" in loose["reasons"][0]
+    assert loose.status == "INVALID"
+    assert "run it whole" in loose.reasons[0]
 
 
 @pytest.mark.parametrize(

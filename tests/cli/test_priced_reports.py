@@ -13,6 +13,7 @@ from loadgen.cli.report import report
 from loadgen.cli.score import score
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.accuracy import AccuracySettings
+from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.score import ScoreSettings
 from loadgen.sessions.settings.stored import kept
 from reporter.errors import PriceError
@@ -53,7 +54,10 @@ def test_a_report_with_prices(scored: Path, capsys: pytest.CaptureFixture[str]) 
 def test_prices_are_read_before_anybody_is_asked(tmp_path: Path, scored: Path) -> None:
     """A session, a pass and a report refuse a file that has none; the log keeps no path of it."""
     missing = tmp_path / "none.yaml"
-    settings = AccuracySettings(url=["http://host.invalid"], model="m", task=["gsm8k"], prices=missing)
+    settings = from_flat(
+        AccuracySettings,
+        {"url": ["http://host.invalid"], "model": "m", "task": ["gsm8k"], "prices": missing},
+    )
     assert "prices" not in kept(settings)
     with pytest.raises(PriceError, match="cannot be read"):
         accuracy(settings)

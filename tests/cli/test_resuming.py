@@ -126,7 +126,7 @@ def test_a_rate_that_changes_goes_on_where_it_was(a_run: Path) -> None:
     rate: dict[str, Any] = {"rate": "ramp:1..50,60s", "concurrency": None}
     prepared = again(ResumeSettings(run=a_run, api_key=KEY))
     assert prepared.elapsed_s > 0
-    load = load_of(perf_settings(url=["http://h"], model="m", **rate))
+    load = load_of(perf_settings(url=["http://h"], model="m", **rate).load)
     setting(a_run, load=load_record(load), **{f"options__{name}": value for name, value in rate.items()})
     prepared = again(ResumeSettings(run=a_run, api_key=KEY))
     whole, rest = rate_of(load), rate_of(prepared.plan.load)

@@ -65,7 +65,7 @@ def test_both_seeds_are_used_and_kept_to_the_last_digit(mock: MockProcess, tmp_p
     order = order_of("shuffle", 9, SEED)
     assert [prompt for prompt, _ in asked] == [order(number) for number in range(9)]
     assert report.verdict is not None
-    rows = {row.id: row["status"] for row in report.verdict.rows}
+    rows = {row.id: row.status for row in report.verdict.rows}
     judged = {name: rows[name] for name in ("seeds.sample_index", "seeds.schedule", "audit.seed_match")}
     assert set(judged.values()) == {"PASS"}
     with suppress(typer.Exit):  # a busy machine may make the run invalid; it is exported all the same

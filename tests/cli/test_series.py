@@ -130,7 +130,7 @@ def test_a_point_keeps_everything_but_secrets(tmp_path: Path) -> None:
     assert (series.kind, series.cooldown_s) == (SeriesKind.SWEEP, 1.5)
     assert KEY not in (tmp_path / SERIES).read_text()
     again = settings_of(series.points[0], Secrets(KEY), out=tmp_path / "run", quiet=False)
-    assert (again.rate, again.duration, again.verdict.require, again.api_key) == (
+    assert (again.load.rate, again.load.duration, again.verdict.require, again.endpoint.api_key) == (
         "5",
         2.0,
         ["ttft:p(99)<1s"],

@@ -132,7 +132,7 @@ def test_what_cannot_be_said_is_refused(talks: str, tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"talks, row 1: --history recorded, and there is no recorded answer"
     ):
-        require_askable(unanswered, given, chat_completions, Generation("m"))
+        require_askable(unanswered, given.prompts, chat_completions, Generation("m"))
     ids = tmp_path / "ids.jsonl"
     ids.write_text('{"token_ids": [1, 2, 3]}')
     with pytest.raises(UsageError, match=r"row 1: --salt puts a text ahead of each prompt"):

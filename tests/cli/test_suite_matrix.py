@@ -102,9 +102,11 @@ def test_a_model_may_have_another_name_at_its_endpoint() -> None:
     """The matrix shows the one, the endpoint hears the other."""
     source = read(GOLDEN / "suite.toml")
     entries = matrix(source, suite_of(source), (), Choice(models=["large"]))
-    assert {(entry.axes["model"], entry.settings.model) for entry in entries} == {("large", "org/large-70b")}
+    assert {(entry.axes["model"], entry.settings.endpoint.model) for entry in entries} == {
+        ("large", "org/large-70b")
+    }
     assert entries[0].api_key_env == "LARGE_KEY"
-    assert entries[0].settings.api_key is None
+    assert entries[0].settings.endpoint.api_key is None
 
 
 @pytest.mark.parametrize(("flags", "name"), [((), "dry_run.txt"), (("--json",), "dry_run.json")])
@@ -167,7 +169,7 @@ def asked(*benchmarks: dict[str, Any], **defaults: Any) -> list[tuple[list[str],
     tables = {"defaults": {**DEFAULTS, **defaults}, "models": [{"name": "m"}], "benchmarks": list(benchmarks)}
     source = SuiteSource(Path("s.toml"), "", tables)
     entries = matrix(source, suite_of(source), (), Choice())
-    return [(entry.settings.task, entry.settings.prompts) for entry in entries]
+    return [(entry.settings.tasks.task, entry.settings.prompts.prompts) for entry in entries]
 
 
 def test_a_benchmark_that_is_called_like_a_task_asks_that_task() -> None:

@@ -59,7 +59,7 @@ def test_prompts_have_exactly_the_tokens_asked_for(words: Path) -> None:
         output_tokens="fixed:7",
         tokenizer=str(words),
     )
-    dataset = made_to_length(settings, 30)
+    dataset = made_to_length(settings.prompts, 30, settings.load.seed)
     lengths = [len(sample.prompt.split()) for sample in dataset.samples]
     assert min(lengths) >= 20
     assert max(lengths) <= 90

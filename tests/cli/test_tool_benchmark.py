@@ -93,18 +93,21 @@ def test_limits_of_a_model_bound_the_rate() -> None:
     """The smaller of requests, and of tokens over those of a question; a load of the user's wins."""
     task = "tool_selection:tools=8-tool,model=gpt-5-mini"
     asked = with_tool_model(settings_of(AccuracySettings, {"task": [task], "model": "gpt-5-mini"}))
-    assert (asked.url, asked.model) == (["https://openrouter.ai/api/v1"], "openai/gpt-5-mini")
-    assert (asked.generation.temperature, asked.arrival) == (0.0, "constant")
+    assert (asked.endpoint.url, asked.endpoint.model) == (
+        ["https://openrouter.ai/api/v1"],
+        "openai/gpt-5-mini",
+    )
+    assert (asked.generation.temperature, asked.load.arrival) == (0.0, "constant")
     model = load_model_config("gpt-5-mini")
     by_tokens = rate_of(replace(model, requests_per_minute=None), parse(task), None)
     assert by_tokens is not None
-    assert float(asked.rate or 0) == min(500 / 60, by_tokens)
+    assert float(asked.load.rate or 0) == min(500 / 60, by_tokens)
     assert 200_000 / 60 / 3000 < by_tokens < 200_000 / 60 / 300
     assert (
         rate_of(replace(model, requests_per_minute=None, tokens_per_minute=None), parse(task), None) is None
     )
     own = settings_of(AccuracySettings, {"task": [task], "model": "gpt-5-mini", "concurrency": 2})
-    assert (with_tool_model(own).rate, with_tool_model(own).concurrency) == (None, 2)
+    assert (with_tool_model(own).load.rate, with_tool_model(own).load.concurrency) == (None, 2)
     for other in ({"model": "served"}, {"model": "gpt-5-mini", "url": ["http://x"]}):
         given = settings_of(AccuracySettings, {"task": [task], **other})
         assert with_tool_model(given) is given

@@ -170,7 +170,7 @@ def test_benchmarks_are_asked_and_scored(tmp_path: Path) -> None:
     with loadgen.mock(ttft="5ms", itl="0", replies=replies) as mock:
         asked = loadgen.accuracy(str(questions), url=mock.url, model="m", out=tmp_path / "run", repeats=2)
     (score,) = asked.report().accuracy
-    assert (score["task"], score["questions"], score["issued"], score["value"]) == (
+    assert (score.task, score.questions, score.issued, score.value) == (
         str(questions),
         4,
         8,

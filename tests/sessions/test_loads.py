@@ -58,13 +58,13 @@ def dataset(rows: int = 7, *, talks: bool = False, synthetic: bool = False) -> D
 )
 def test_options_make_a_load(options: dict[str, Any], load: Load) -> None:
     """Each kind of load has its option."""
-    assert load_of(given(**options)) == load
+    assert load_of(given(**options).load) == load
 
 
 def test_stages_make_a_load(tmp_path: Path) -> None:
     """They are read from their file."""
     (tmp_path / "s.yaml").write_text("[{duration: 5, rate: 2}, {duration: 1m, rate: 'sine:5,5,1s', name: b}]")
-    load = load_of(given(stages=str(tmp_path / "s.yaml"), arrival="constant"))
+    load = load_of(given(stages=str(tmp_path / "s.yaml"), arrival="constant").load)
     expected = Stages((Stage(0, 5, profile("2")), Stage(5, 60, profile("sine:5,5,1s"), "b")))
     assert load == open_loop("constant", expected)
     assert load_record(load)["stages"][1] == {
@@ -78,7 +78,7 @@ def test_stages_make_a_load(tmp_path: Path) -> None:
 def what_is_made_of(options: dict[str, Any]) -> Any:
     """The load, and its warm-up."""
     settings = given(**options)
-    return load_of(settings), warmup_of(settings)
+    return load_of(settings.load), warmup_of(settings.load)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_what_contradicts_itself(options: dict[str, Any], complaint: str) -> Non
 def test_how_long_a_run_is(options: dict[str, Any], duration_s: float | None) -> None:
     """As was said; or as long as the rate changes, where nothing is counted."""
     settings = given(**options)
-    assert duration_of(settings, load_of(settings)) == duration_s
+    assert duration_of(settings, load_of(settings.load)) == duration_s
 
 
 @pytest.mark.parametrize("requests", [None, 5])
@@ -150,13 +150,13 @@ def test_stages_end_the_run(tmp_path: Path, requests: int | None) -> None:
     """After the last one nothing comes, however many were asked for."""
     (tmp_path / "s.csv").write_text("duration,rate\n5,2\n7.5,3\n")
     settings = given(stages=str(tmp_path / "s.csv"), requests=requests)
-    assert duration_of(settings, load_of(settings)) == 12.5
+    assert duration_of(settings, load_of(settings.load)) == 12.5
 
 
 @pytest.mark.parametrize(("text", "warmup"), [("0", (0, None)), (" 20 ", (20, None)), ("1.5m", (0, 90.0))])
 def test_a_warm_up_is_a_number_or_a_time(text: str, warmup: tuple[int, float | None]) -> None:
     """A time has a unit."""
-    assert warmup_of(given(warmup=text)) == warmup
+    assert warmup_of(given(warmup=text).load) == warmup
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_how_many_are_asked(
 ) -> None:
     """Requests, or conversations where the dataset has some; each sample once where nothing was said."""
     settings = given(**options)
-    assert counts_of(settings, of, duration_of(settings, load_of(settings))) == counts
+    assert counts_of(settings, of, duration_of(settings, load_of(settings.load))) == counts
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_options_reach_the_dataset(tmp_path: Path) -> None:
 def test_the_log_can_say_them_again(tmp_path: Path) -> None:
     """What the log keeps of the options makes the same settings."""
     given = settings(prompts=str(tmp_path / "q.jsonl"), conversations="all", history="recorded", tag=["a"])
-    assert given_again(kept(given), url=given.url) == given
+    assert given_again(kept(given), url=given.endpoint.url) == given
 
 
 USER, ANSWER = {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}

@@ -61,9 +61,9 @@ def test_a_flag_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     tables = {"models": [{"name": "a", "url": "http://file"}]}
     monkeypatch.setenv("LOADGEN_URL", "http://environment")
     (entry,) = entries(tables, *above([], {}))
-    assert "environment" in str(entry.settings.url)
+    assert "environment" in str(entry.settings.endpoint.url)
     (entry,) = entries(tables, *above(["url=http://flag"], {}))
-    assert "flag" in str(entry.settings.url)
+    assert "flag" in str(entry.settings.endpoint.url)
     assert entry.merged.origins["url"] == ("[[models]] 1 (a)", "LOADGEN_URL", "--set")
 
 
@@ -155,9 +155,9 @@ def test_the_judge_is_for_runs_that_ask_a_benchmark(monkeypatch: pytest.MonkeyPa
         "benchmarks": [{"name": "chat"}, {"name": "asks", "task": "simpleqa", "judge_model": "own"}],
     }
     plain, asks = entries(tables)
-    assert (plain.settings.judge_url, plain.judge_key_env) == (None, "")
-    assert (asks.settings.judge_url, asks.settings.judge_model) == ("http://judge", "own")
-    assert (asks.settings.judge_temperature, asks.settings.judge_max_tokens) == (0.5, 99)
+    assert (plain.settings.tasks.judge_url, plain.judge_key_env) == (None, "")
+    assert (asks.settings.tasks.judge_url, asks.settings.tasks.judge_model) == ("http://judge", "own")
+    assert (asks.settings.tasks.judge_temperature, asks.settings.tasks.judge_max_tokens) == (0.5, 99)
     assert plain.settings.verdict.require == ["error<1%", "qps>1"]
     secrets = secrets_of(named([plain, asks]), None)
     assert unset(named([plain, asks])) == ["JUDGE_KEY"]
@@ -177,9 +177,9 @@ def test_keys_of_other_tools_mean_what_they_mean_there() -> None:
         "loads": [{"name": "users"}, {"name": "open", "rate": 5}, {"name": "few", "max-workers": 1}],
     }
     users, open_loop, few = (entry.settings for entry in entries(tables))
-    assert (users.concurrency, users.warmup, users.seed, users.gpus) == (4, "3", 7, 2)
-    assert (open_loop.concurrency, open_loop.rate) == (None, "5")
-    assert few.concurrency == 1
+    assert (users.load.concurrency, users.load.warmup, users.load.seed, users.endpoint.gpus) == (4, "3", 7, 2)
+    assert (open_loop.load.concurrency, open_loop.load.rate) == (None, "5")
+    assert few.load.concurrency == 1
     assert suite_of(SuiteSource(Path("s.toml"), "", tables)).run.out == "there"
 
 
@@ -195,7 +195,7 @@ def test_files_are_looked_for_beside_the_suite(tmp_path: Path) -> None:
     }
     source = SuiteSource(tmp_path / "s.toml", "", tables)
     file, hub, made = matrix(source, suite_of(source), (), Choice())
-    assert file.settings.prompts == str(tmp_path / "questions.jsonl")
-    assert hub.settings.prompts == "hf:some/set"
-    assert made.settings.input_tokens == f"histogram:{tmp_path / 'lengths.csv'}"
-    assert made.settings.tokenizer == "gpt2"
+    assert file.settings.prompts.prompts == str(tmp_path / "questions.jsonl")
+    assert hub.settings.prompts.prompts == "hf:some/set"
+    assert made.settings.prompts.input_tokens == f"histogram:{tmp_path / 'lengths.csv'}"
+    assert made.settings.prompts.tokenizer == "gpt2"

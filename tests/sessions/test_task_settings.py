@@ -17,6 +17,7 @@ from loadgen.sessions.run.scores import warn_of_no_judge
 from loadgen.sessions.series.options import Secrets, point_of, settings_of
 from loadgen.sessions.series.suite.option import options
 from loadgen.sessions.settings.accuracy import AccuracySettings
+from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.option import OptionValueError
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.stored import given_again, kept
@@ -188,14 +189,20 @@ def test_the_judges_key_is_kept_nowhere(own: str, monkeypatch: pytest.MonkeyPatc
     assert b"sk-judge" not in orjson.dumps([kept(given), dict(point.options)])
     assert point.options["task"] == [own, "gsm8k"]
     again = settings_of(point, Secrets(judge_api_key="sk-other"))
-    assert (again.judge_api_key, again.data, again.task) == ("sk-other", folder / "d", [own, "gsm8k"])
+    assert (again.tasks.judge_api_key, again.tasks.data, again.tasks.task) == (
+        "sk-other",
+        folder / "d",
+        [own, "gsm8k"],
+    )
 
 
 def test_an_accuracy_session_is_gone_on_with_as_any_other() -> None:
     """What its log keeps are options of `loadgen perf`."""
-    given = AccuracySettings(url=["http://host.invalid"], model="m", task=["gsm8k"], repeats=4)
-    again = given_again(kept(given), url=given.url)
-    assert (again.task, again.repeats) == (["gsm8k"], 4)
+    given = from_flat(
+        AccuracySettings, {"url": ["http://host.invalid"], "model": "m", "task": ["gsm8k"], "repeats": 4}
+    )
+    again = given_again(kept(given), url=given.endpoint.url)
+    assert (again.tasks.task, again.tasks.repeats) == (["gsm8k"], 4)
 
 
 def test_names_in_a_suite() -> None:
@@ -228,11 +235,11 @@ def test_samples_are_drawn_by_the_seed(tmp_path: Path) -> None:
 def test_a_run_from_before_samples_were_drawn_is_resumed_with_its_questions(own: str) -> None:
     """What it kept does not say how they were chosen: they were the first ones."""
     options = kept(settings(task=[own], columns=MAPPED, samples=1))
-    assert given_again(options, url=["http://host.invalid"]).draws_samples
+    assert given_again(options, url=["http://host.invalid"]).tasks.draws_samples
     del options["sample_order"]
-    assert not given_again(options, url=["http://host.invalid"]).draws_samples
+    assert not given_again(options, url=["http://host.invalid"]).tasks.draws_samples
     del options["samples"]
-    assert given_again(options, url=["http://host.invalid"]).sample_order is None
+    assert given_again(options, url=["http://host.invalid"]).tasks.sample_order is None
 
 
 def test_a_request_seed_goes_where_the_protocol_has_one() -> None:

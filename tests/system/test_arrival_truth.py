@@ -169,7 +169,7 @@ def follows_its_schedule(mock: MockProcess, given: PerfSettings) -> Ran:
 def pure(given: PerfSettings) -> list[int]:
     """The schedule that settings stand for, computed alone."""
     end_ns = round(SECONDS * SECOND)
-    load = load_of(given)
+    load = load_of(given.load)
     assert isinstance(load, Open)
     arrivals = load.arrivals
     assert isinstance(arrivals, ProcessArrivals)

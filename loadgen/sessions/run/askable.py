@@ -12,18 +12,18 @@ from workloads.alike import examples
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation
-    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.prompts import PromptSettings
     from workloads.dataset import Dataset
     from workloads.sample import FollowUp, Sample
 
 
-def require_askable(dataset: Dataset, settings: PerfSettings, codec: Codec, generation: Generation) -> None:
+def require_askable(dataset: Dataset, prompts: PromptSettings, codec: Codec, generation: Generation) -> None:
     """Check each question that is more than a text, with all turns that may follow it.
 
     Raises:
         UsageError: A question cannot be sent; which, and why.
     """
-    answered = settings.history == "answered"
+    answered = prompts.history == "answered"
     for sample in examples(dataset.samples):
         if generation.ignore_eos and not _bounded(sample, generation):
             raise UsageError(
@@ -35,12 +35,12 @@ def require_askable(dataset: Dataset, settings: PerfSettings, codec: Codec, gene
                 f"{_place(dataset, sample)}: a later turn has the result of a tool that the recorded answer "
                 "calls, and the endpoint's own answer may call none: give --history recorded"
             )
-        if settings.history == "recorded" and any(turn.recorded is None for turn in sample.follow_ups):
+        if prompts.history == "recorded" and any(turn.recorded is None for turn in sample.follow_ups):
             raise UsageError(
                 f"{_place(dataset, sample)}: --history recorded, and there is no recorded answer ahead of "
                 "one of its turns: leave it out, and the endpoint's own answers take their place"
             )
-        if settings.salt and sample.token_ids is not None:
+        if prompts.salt and sample.token_ids is not None:
             raise UsageError(
                 f"{_place(dataset, sample)}: --salt puts a text ahead of each prompt, and this one is "
                 "tokens: leave it out"

@@ -11,12 +11,13 @@ from recorder.event import Event, EventType
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
+    from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.task import Task
 
 
-def tasks_of(settings: TaskSettings) -> list[Task]:
+def tasks_of(settings: TaskSettings, tags: Sequence[str]) -> list[Task]:
     """The benchmarks that settings name, with their options.
 
     Raises:
@@ -26,7 +27,7 @@ def tasks_of(settings: TaskSettings) -> list[Task]:
     from workloads.task import parse
 
     columns = _columns(settings.columns)
-    return [parse(text, columns, settings.tag) for text in settings.task]
+    return [parse(text, columns, tags) for text in settings.task]
 
 
 def placed_task(text: str, folder: Path) -> str:
@@ -56,28 +57,27 @@ def _columns(options: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def benchmark_questions(settings: TaskSettings, max_tokens: int | None, temperature: float | None) -> Dataset:
+def benchmark_questions(settings: PerfSettings) -> Dataset:
     """The questions of benchmarks.
 
     Args:
-        settings: The settings.
-        max_tokens: The value of `--max-tokens`, which overrides the benchmarks' own limits.
-        temperature: The value of `--temperature`, likewise.
+        settings: The settings, whose limit of tokens and temperature override the benchmarks' own.
 
     Raises:
         WorkloadError: What is wrong, and where.
     """
     from workloads.benchmark import dataset
 
+    tasks, generation = settings.tasks, settings.generation
     return dataset(
-        tasks_of(settings),
-        settings.data,
-        samples=settings.samples,
-        offset=settings.offset,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        seed=settings.seed if settings.draws_samples else None,
-        system_prompt=settings.system_prompt,
+        tasks_of(tasks, settings.prompts.tag),
+        tasks.data,
+        samples=tasks.samples,
+        offset=tasks.offset,
+        max_tokens=generation.max_tokens,
+        temperature=generation.temperature,
+        seed=settings.load.seed if tasks.draws_samples else None,
+        system_prompt=tasks.system_prompt,
     )
 
 

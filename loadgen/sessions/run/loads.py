@@ -54,11 +54,16 @@ def duration_of(settings: PerfSettings, load: Load) -> float | None:
     Stages always end, with or without a count; a ramp with a count continues at its last rate.
     """
     rate = rate_of(load)
-    if settings.duration is not None or rate is None:
-        return settings.duration
+    if settings.load.duration is not None or rate is None:
+        return settings.load.duration
     counted = any(
         count is not None
-        for count in (settings.requests, settings.sessions, settings.passes, settings.repeats)
+        for count in (
+            settings.load.requests,
+            settings.load.sessions,
+            settings.load.passes,
+            settings.tasks.repeats,
+        )
     )
     if isinstance(rate, Stages) or not counted:
         return rate.end_s if rate.end_s < float("inf") else None
@@ -98,13 +103,13 @@ def counts_of(
     Raises:
         UsageError: An option does not go with the dataset; what to give instead.
     """
-    _require_fit(settings, dataset)
-    count = settings.sessions if settings.requests is None else settings.requests
+    _require_fit(settings.load, dataset)
+    count = settings.load.sessions if settings.load.requests is None else settings.load.requests
     rows = len(dataset.samples)
-    passes = settings.passes if settings.repeats is None else settings.repeats
+    passes = settings.load.passes if settings.tasks.repeats is None else settings.tasks.repeats
     if passes is not None:
         count = passes * rows
-    elif settings.trace is not None:
+    elif settings.load.trace is not None:
         count = rows if count is None else count
     elif count is None and duration_s is None:
         count = DEFAULT_REQUESTS if dataset.synthetic else rows

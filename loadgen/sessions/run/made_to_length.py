@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
-    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.prompts import PromptSettings
     from workloads.dataset import Dataset
     from workloads.synthetic.corpus import Corpus
 
@@ -16,18 +16,19 @@ MOST_TURNS: Final = 1_000
 """Of a conversation."""
 
 
-def has_options(settings: PerfSettings) -> bool:
+def has_options(prompts: PromptSettings) -> bool:
     """Whether an option sets the lengths or the texts of synthetic prompts."""
-    options = (settings.input_tokens, settings.output_tokens, settings.turns, settings.shared_prefix)
-    return any(option is not None for option in (*options, settings.corpus, settings.tokenizer))
+    options = (prompts.input_tokens, prompts.output_tokens, prompts.turns, prompts.shared_prefix)
+    return any(option is not None for option in (*options, prompts.corpus, prompts.tokenizer))
 
 
-def made_to_length(settings: PerfSettings, count: int) -> Dataset:
+def made_to_length(prompts: PromptSettings, count: int, seed: int) -> Dataset:
     """Make prompts.
 
     Args:
-        settings: The settings.
+        prompts: The options of prompts.
         count: The number of prompts.
+        seed: The seed that they are drawn with.
 
     Raises:
         UsageError, WorkloadError: An option cannot be used; which, and why.
@@ -39,28 +40,28 @@ def made_to_length(settings: PerfSettings, count: int) -> Dataset:
 
     wanted = Wanted(
         count=count,
-        input_tokens=lengths("--input-tokens", settings.input_tokens or DEFAULT_LENGTHS),
-        output_tokens=lengths("--output-tokens", settings.output_tokens) if settings.output_tokens else None,
-        turns=lengths("--turns", settings.turns, MOST_TURNS) if settings.turns else None,
-        prefix=shared_prefix("--shared-prefix", settings.shared_prefix) if settings.shared_prefix else None,
-        corpus=corpus_of(settings),
-        seed=settings.seed,
+        input_tokens=lengths("--input-tokens", prompts.input_tokens or DEFAULT_LENGTHS),
+        output_tokens=lengths("--output-tokens", prompts.output_tokens) if prompts.output_tokens else None,
+        turns=lengths("--turns", prompts.turns, MOST_TURNS) if prompts.turns else None,
+        prefix=shared_prefix("--shared-prefix", prompts.shared_prefix) if prompts.shared_prefix else None,
+        corpus=corpus_of(prompts),
+        seed=seed,
     )
-    return prompts_to_length(wanted, counter(settings.tokenizer))
+    return prompts_to_length(wanted, counter(prompts.tokenizer))
 
 
-def corpus_of(settings: PerfSettings) -> Corpus | None:
+def corpus_of(prompts: PromptSettings) -> Corpus | None:
     """The text that prompts are cut from, if an option names one.
 
     Raises:
         UsageError: It cannot be read.
     """
-    if settings.corpus is None:
+    if prompts.corpus is None:
         return None
     from workloads.errors import WorkloadError
     from workloads.synthetic.corpus import read_corpus
 
     try:
-        return read_corpus(Path(settings.corpus))
+        return read_corpus(Path(prompts.corpus))
     except WorkloadError as error:
         raise UsageError(f"--corpus {error}") from error

@@ -106,7 +106,7 @@ async def measure(
 
 
 async def _require_all_ready(prepared: Prepared, pool: WorkerPool) -> None:
-    if prepared.perf.probe:
+    if prepared.perf.endpoint.probe:
         await asyncio.gather(*(_require_ready(prepared, target) for target in prepared.targets))
     await pool.ready()
 
@@ -118,7 +118,7 @@ async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
     transport = make_transport(target, plan.timeouts.within(PROBE_TIMEOUT_S))
     try:
         codec = codec_of(plan.protocol, plan.protocol_options)
-        with default_url_named(prepared.perf):
+        with default_url_named(prepared.perf.endpoint):
             await Prober(transport, codec, plan.generation).require_ready()
     finally:
         await transport.close()

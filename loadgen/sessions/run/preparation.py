@@ -92,8 +92,8 @@ class Prepared:
             **self.plan.settings(),
             "headers": sorted(self.targets[0].headers),
             "verify_tls": self.targets[0].verify,
-            "probe": self.perf.probe,
-            "gpus": self.perf.gpus,
+            "probe": self.perf.endpoint.probe,
+            "gpus": self.perf.endpoint.gpus,
             "workers": self.workers,
             "transport": self.perf.client.transport,
             "connect_ahead": self.perf.client.connect_ahead,
@@ -104,9 +104,9 @@ class Prepared:
                 "rows": len(self.dataset.samples),
                 "synthetic": self.dataset.synthetic,
                 "conversations": has_conversations(self.dataset),
-                "path": None if self.perf.prompts is None else _said(self.perf.prompts),
-                "prompt_column": self.perf.prompt_column,
-                "system_column": self.perf.system_column,
+                "path": None if self.perf.prompts.prompts is None else _said(self.perf.prompts.prompts),
+                "prompt_column": self.perf.prompts.prompt_column,
+                "system_column": self.perf.prompts.system_column,
                 "facts": dict(self.dataset.facts),
             },
             "ruleset": None if self.rules is None else self.rules.to_dict(),
@@ -121,11 +121,11 @@ def prepare(settings: PerfSettings) -> Prepared:
     Raises:
         UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
     """
-    if settings.cache_dir is not None:
-        use_cache(settings.cache_dir)
-    targets = targets_of(settings)
-    load = load_of(settings)
-    duration_s, (warmup, warmup_s) = duration_of(settings, load), warmup_of(settings)
+    if settings.tasks.cache_dir is not None:
+        use_cache(settings.tasks.cache_dir)
+    targets = targets_of(settings.endpoint)
+    load = load_of(settings.load)
+    duration_s, (warmup, warmup_s) = duration_of(settings, load), warmup_of(settings.load)
     dataset = dataset_of(settings, count_of(settings, load))
     requests, sessions = counts_of(settings, dataset, duration_s)
     warmup, warmup_s, limit = _around_trace(dataset, load, warmup, warmup_s)
@@ -136,43 +136,46 @@ def prepare(settings: PerfSettings) -> Prepared:
         duration_s=duration_s,
         warmup=warmup,
         warmup_s=warmup_s,
-        drain_s=settings.drain,
-        stop_on_overload=settings.stop_on_overload,
-        steady=settings.steady,
+        drain_s=settings.load.drain,
+        stop_on_overload=settings.load.stop_on_overload,
+        steady=settings.load.steady,
         generation=Generation(
-            model=settings.model,
+            model=settings.endpoint.model,
             max_tokens=settings.generation.max_tokens,
             temperature=temperature_of(settings.generation.temperature, dataset),
-            stream=settings.generation.stream and protocol_entry(settings.protocol).stream != "never",
+            stream=settings.generation.stream
+            and protocol_entry(settings.endpoint.protocol).stream != "never",
             extra_body=_extra_body(settings.generation.extra_body),
-            ignore_eos=settings.ignore_eos,
+            ignore_eos=settings.prompts.ignore_eos,
             seed=settings.generation.request_seed,
         ),
-        protocol=protocol_of(settings),
-        seed=settings.seed,
-        schedule_seed=settings.schedule_seed,
-        timeouts=timeouts_of(settings),
-        protocol_options=options_of(settings),
+        protocol=protocol_of(settings.endpoint),
+        seed=settings.load.seed,
+        schedule_seed=settings.load.schedule_seed,
+        timeouts=timeouts_of(settings.endpoint),
+        protocol_options=options_of(settings.endpoint),
         retries=settings.failures.retry,
         budget=ErrorBudget(settings.failures.max_errors, settings.failures.max_error_rate),
         max_response_bytes=settings.failures.max_response,
-        order=settings.order,
-        history=settings.history,
-        salt=settings.salt,
-        balance=settings.balance or "round-robin",
+        order=settings.prompts.order,
+        history=settings.prompts.history,
+        salt=settings.prompts.salt,
+        balance=settings.endpoint.balance or "round-robin",
     )
-    require_askable(dataset, settings, codec_of(plan.protocol, plan.protocol_options), plan.generation)
+    require_askable(
+        dataset, settings.prompts, codec_of(plan.protocol, plan.protocol_options), plan.generation
+    )
     rules = read_rules(
         settings.verdict.require,
         settings.verdict.ruleset,
         scenario=settings.verdict.scenario,
-        model=settings.model,
+        model=settings.endpoint.model,
         load=kind_of(plan.load),
         concurrency=plan.load.concurrency if isinstance(plan.load, Closed) else None,
     )
     rules = with_definitions(rules, chosen_in(settings.definitions))
-    if settings.prompts is not None:
-        load_tokenizer(settings.tokenizer)
+    if settings.prompts.prompts is not None:
+        load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
     workers, accuracy = workers_of(settings, plan.load, plan.count), accuracy_settings(settings, dataset)
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)

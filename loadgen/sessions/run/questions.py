@@ -16,6 +16,7 @@ from loadgen.sessions.run.replay import replayed
 if TYPE_CHECKING:
     from loadgen.driver.load import Load
     from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.prompts import PromptSettings
     from workloads.dataset import Dataset
 
 MOST_PROMPTS: Final = 10_000
@@ -32,12 +33,16 @@ def dataset_of(settings: PerfSettings, count: int) -> Dataset:
     Raises:
         UsageError, WorkloadError, LogError: What is wrong, and where.
     """
-    if settings.task:
-        return benchmark_questions(settings, settings.generation.max_tokens, settings.generation.temperature)
-    if settings.trace is not None:
-        return replayed(settings, Path(settings.trace))
-    dataset = _made_up(settings, count) if settings.prompts is None else _read(settings, settings.prompts)
-    return dataset if settings.only_prompt is None else _only(dataset, settings.only_prompt)
+    if settings.tasks.task:
+        return benchmark_questions(settings)
+    if settings.load.trace is not None:
+        return replayed(settings, Path(settings.load.trace))
+    prompts = settings.prompts
+    if prompts.prompts is None:
+        dataset = _made_up(prompts, count, settings.load.seed)
+    else:
+        dataset = _read(prompts, prompts.prompts)
+    return dataset if prompts.only_prompt is None else _only(dataset, prompts.only_prompt)
 
 
 def count_of(settings: PerfSettings, load: Load) -> int:
@@ -47,14 +52,16 @@ def count_of(settings: PerfSettings, load: Load) -> int:
         settings: The settings.
         load: The load.
     """
-    wanted, duration_s = settings.requests or settings.sessions, duration_of(settings, load)
+    only = settings.prompts.only_prompt
+    wanted = settings.load.requests or settings.load.sessions
+    duration_s = duration_of(settings, load)
     if wanted is None and duration_s is not None:
         wanted = _expected(load, duration_s)
-    warmup, warmup_s = warmup_of(settings)
+    warmup, warmup_s = warmup_of(settings.load)
     if warmup_s is not None:
         warmup = _expected(load, warmup_s)
     enough = min((wanted or DEFAULT_REQUESTS) + warmup, MOST_PROMPTS)
-    return max(1, enough, 0 if settings.only_prompt is None else min(settings.only_prompt + 1, MOST_PROMPTS))
+    return max(1, enough, 0 if only is None else min(only + 1, MOST_PROMPTS))
 
 
 def _only(dataset: Dataset, number: int) -> Dataset:
@@ -76,27 +83,27 @@ def _expected(load: Load, duration_s: float) -> int:
     return MOST_PROMPTS if expected is None else round(min(MOST_PROMPTS, expected * 1.2 + 50))
 
 
-def _read(settings: PerfSettings, source: str) -> Dataset:
+def _read(prompts: PromptSettings, source: str) -> Dataset:
     """Read a file, or a dataset of Hugging Face."""
     from workloads.columns import Columns
     from workloads.hugging_face import PREFIX, load_hub
     from workloads.prompts import load_prompts
 
     columns = Columns(
-        prompt=settings.prompt_column,
-        system=settings.system_column,
-        output=settings.output_column,
-        weight=settings.weight_column,
-        tags=tuple(settings.tag),
+        prompt=prompts.prompt_column,
+        system=prompts.system_column,
+        output=prompts.output_column,
+        weight=prompts.weight_column,
+        tags=tuple(prompts.tag),
     )
     if source.startswith(PREFIX):
-        return load_hub(source, columns, settings.conversations)
-    return load_prompts(Path(source), columns, settings.conversations)
+        return load_hub(source, columns, prompts.conversations)
+    return load_prompts(Path(source), columns, prompts.conversations)
 
 
-def _made_up(settings: PerfSettings, count: int) -> Dataset:
+def _made_up(prompts: PromptSettings, count: int, seed: int) -> Dataset:
     from workloads.synthetic import synthetic_prompts
 
-    if has_options(settings):
-        return made_to_length(settings, count)
-    return synthetic_prompts(count, seed=settings.seed)
+    if has_options(prompts):
+        return made_to_length(prompts, count, seed)
+    return synthetic_prompts(count, seed=seed)

@@ -11,6 +11,7 @@ from loadgen.sessions.run.made_to_length import corpus_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loadgen.sessions.settings.load import LoadSettings
     from loadgen.sessions.settings.perf import PerfSettings
     from workloads.dataset import Dataset
     from workloads.traces.trace import TracePart
@@ -36,28 +37,30 @@ def _of_trace(settings: PerfSettings, source: Path) -> Dataset:
     from workloads.traces.replayed import questions
     from workloads.traces.trace import read_trace
 
-    trace = read_trace(source, _part(settings))
-    return questions(trace, settings.seed, counter(settings.tokenizer), corpus_of(settings))
+    trace = read_trace(source, _part(settings.load))
+    return questions(
+        trace, settings.load.seed, counter(settings.prompts.tokenizer), corpus_of(settings.prompts)
+    )
 
 
 def _of_run(settings: PerfSettings, source: Path) -> Dataset:
     from loadgen.sessions.run.earlier_run import asked_again
 
-    if settings.corpus is not None or settings.tokenizer is not None:
+    if settings.prompts.corpus is not None or settings.prompts.tokenizer is not None:
         raise UsageError(
             f"--trace {source} is a run: its own prompts are sent again; leave --corpus and --tokenizer out"
         )
-    return asked_again(source, _part(settings))
+    return asked_again(source, _part(settings.load))
 
 
-def _part(settings: PerfSettings) -> TracePart:
+def _part(load: LoadSettings) -> TracePart:
     """The part of a trace that can be sent: only this is read."""
     from workloads.traces.trace import TracePart
 
-    warmup, warmup_s = warmup_of(settings)
-    counted, span_ns = settings.requests or settings.sessions, None
-    if settings.duration is not None:
-        span_ns = round((settings.duration + (warmup_s or 0.0)) * (settings.trace_speed or 1.0) * 1e9)
+    warmup, warmup_s = warmup_of(load)
+    counted, span_ns = load.requests or load.sessions, None
+    if load.duration is not None:
+        span_ns = round((load.duration + (warmup_s or 0.0)) * (load.trace_speed or 1.0) * 1e9)
     if counted is None or warmup_s is not None:  # how many requests a warm-up of some time has is not known
         return TracePart(None, span_ns, warmup)
     return TracePart(counted + warmup, span_ns, warmup)

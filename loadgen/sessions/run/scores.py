@@ -17,21 +17,22 @@ if TYPE_CHECKING:
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.options import JudgeEndpoint
     from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
 
 
-def scoring_of(settings: PerfSettings) -> ScoringOptions:
+def scoring_of(tasks: TaskSettings) -> ScoringOptions:
     """How the answers of a session are scored.
 
     Raises:
         UsageError: The judge's key cannot be read.
     """
     return ScoringOptions(
-        scorers=tuple(settings.scorer),
-        evals=tuple(settings.eval_function),
-        allow_code_execution=settings.allow_code_execution,
-        judge=judge_of(settings),
-        data=settings.data,
+        scorers=tuple(tasks.scorer),
+        evals=tuple(tasks.eval_function),
+        allow_code_execution=tasks.allow_code_execution,
+        judge=judge_of(tasks),
+        data=tasks.data,
     )
 
 
@@ -46,10 +47,10 @@ def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, 
         ExtraError, SourceError: A scorer needs a package, or a model, that is missing.
         UsageError: The judge's URL or key cannot be used.
     """
-    if not settings.task:
+    if not settings.tasks.task:
         return None
-    options = scoring_of(settings)
-    chosen = choose(settings.task, options)
+    options = scoring_of(settings.tasks)
+    chosen = choose(settings.tasks.task, options)
     require_all(chosen, _references(dataset))
     return {
         "tasks": [dict(task) for task in dataset.tasks],
@@ -57,17 +58,17 @@ def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, 
             scorer.task: scorer.scorer.name for scorer in chosen if scorer.scorer.name not in options.evals
         },
         "evals": list(options.evals),
-        "repeats": settings.repeats or settings.passes or 1,
-        "pass_threshold": settings.pass_threshold,
+        "repeats": settings.tasks.repeats or settings.load.passes or 1,
+        "pass_threshold": settings.tasks.pass_threshold,
         "judge": _judge_facts(options.judge),
     }
 
 
 def warn_of_no_judge(settings: PerfSettings, observer: Observer) -> None:
     """Say before a session that its answers will have no score without a judge."""
-    if not settings.task or settings.judge_url is not None:
+    if not settings.tasks.task or settings.tasks.judge_url is not None:
         return
-    chosen = choose(settings.task, scoring_of(settings))
+    chosen = choose(settings.tasks.task, scoring_of(settings.tasks))
     if asking := [scorer.task for scorer in chosen if scorer.scorer.ask is not None]:
         observer.progress(
             f"note: {', '.join(asking)}: a judge is needed, and none is given: the answers stay "
@@ -85,7 +86,7 @@ def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> 
     from loadgen.sessions.scoring.scoring_pass import score_run
 
     try:
-        scoring = score_run(folder, scoring_of(settings), observer)
+        scoring = score_run(folder, scoring_of(settings.tasks), observer)
     except BaseException:
         from loadgen.sessions.program import program
 

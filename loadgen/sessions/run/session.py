@@ -38,7 +38,7 @@ def run(
         from loadgen.sessions.run.loads import load_of
         from loadgen.sessions.run.preparation import prepare, workers_of
 
-        _spawn(launcher, workers_of(settings, load_of(settings), settings.requests))
+        _spawn(launcher, workers_of(settings, load_of(settings.load), settings.load.requests))
         from loadgen.sessions.gating.foreseen import warn_of
         from loadgen.sessions.run.gate_watch import require_watchable
         from loadgen.sessions.run.run_folder import new_run_folder
@@ -47,7 +47,7 @@ def run(
         prepared = prepare(settings)
         require_watchable(prepared)
         warn_of(prepared, observer)
-        folder = new_run_folder(settings.output.out, settings.model)
+        folder = new_run_folder(settings.output.out, settings.endpoint.model)
         warn_of_no_judge(settings, observer)
         broken = conduct(prepared, launcher, folder, observer)
     score_if_over(prepared, folder, broken, observer)
@@ -123,14 +123,14 @@ def reported(
 
         options = ReportOptions(
             prices=prices,
-            tokenizer=load(None if settings is None else settings.tokenizer),
+            tokenizer=load(None if settings is None else settings.prompts.tokenizer),
             percentiles=None if settings is None else percentiles_of(settings.definitions.percentiles),
         )
         report = write_report(folder, None, options=options, observer=observer)
         if settings is not None and settings.output.sample_results is not None:
             from loadgen.sessions.exporting.samples import lay_samples
 
-            lay_samples(folder, settings.output.sample_results, options, settings.model, observer)
+            lay_samples(folder, settings.output.sample_results, options, settings.endpoint.model, observer)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):

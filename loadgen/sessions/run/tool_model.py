@@ -41,21 +41,21 @@ def with_tool_model(settings: AccuracySettings) -> AccuracySettings:
         UsageError: The file names no known provider, or no model.
         SourceError, MalformedError, TaskError: The file, or the tool set, is not what it should be.
     """
-    if settings.url:
+    if settings.endpoint.url:
         return settings
-    tasks = [task for task in _tasks(settings) if task.options["model"] == settings.model]
+    tasks = [task for task in _tasks(settings) if task.options["model"] == settings.endpoint.model]
     if not tasks:
         return settings
     from workloads.tasks.tool_models import model_config
 
-    name = settings.model
-    model = model_config(name, settings.data)
+    name = settings.endpoint.model
+    model = model_config(name, settings.tasks.data)
     changes: dict[str, Any] = {"url": [url_of(name, model)], "model": model_id_of(name, model)}
     if key := os.environ.get(model.api_key_env or ""):
         changes["api_key"] = key
     if settings.generation.temperature is None and model.temperature is not None:
         changes["temperature"] = model.temperature
-    rates = [rate for task in tasks if (rate := rate_of(model, task, settings.data)) is not None]
+    rates = [rate for task in tasks if (rate := rate_of(model, task, settings.tasks.data)) is not None]
     if rates and not has_load(settings):
         changes |= {"rate": str(min(rates)), "arrival": "constant"}
     return changed(settings, **changes)
@@ -109,5 +109,5 @@ def _tokens(task: Task, data: Path | None) -> float:
 def _tasks(settings: AccuracySettings) -> list[Task]:
     from workloads.task import parse
 
-    texts = [text for text in settings.task if text.partition(":")[0] == NAME]
+    texts = [text for text in settings.tasks.task if text.partition(":")[0] == NAME]
     return [parse(text) for text in texts]

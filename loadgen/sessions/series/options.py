@@ -46,10 +46,10 @@ def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> Seri
         for name, value in flat_values(settings).items()
         if isinstance(value, Path)
     }
-    if settings.task:
-        files["task"] = [placed_task(task, Path.cwd()) for task in settings.task]
-    if settings.prompts is not None and Path(settings.prompts).exists():
-        files["prompts"] = str(Path(settings.prompts).absolute())
+    if settings.tasks.task:
+        files["task"] = [placed_task(task, Path.cwd()) for task in settings.tasks.task]
+    if settings.prompts.prompts is not None and Path(settings.prompts.prompts).exists():
+        files["prompts"] = str(Path(settings.prompts.prompts).absolute())
     ruleset = None if settings.verdict.ruleset is None else placed(settings.verdict.ruleset, Path.cwd())
     rules = {
         "require": list(settings.verdict.require),
@@ -57,7 +57,7 @@ def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> Seri
         "scenario": settings.verdict.scenario,
         "skip": list(settings.verdict.skip),
     }
-    options = {**kept(settings), "url": settings.url, **rules, **files}
+    options = {**kept(settings), "url": settings.endpoint.url, **rules, **files}
     options.pop("out", None)
     return SeriesPoint(name, dict(axes), options, _headers(settings))
 
@@ -137,7 +137,7 @@ def _headers(settings: PerfSettings) -> tuple[str, ...]:
     """The names of the headers that requests carry."""
     from loadgen.sessions.run.protocol_options import headers_of
 
-    return tuple(sorted(name.lower() for name in headers_of(settings)))
+    return tuple(sorted(name.lower() for name in headers_of(settings.endpoint)))
 
 
 def _with_paths(options: Mapping[str, Any]) -> dict[str, Any]:

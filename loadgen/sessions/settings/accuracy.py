@@ -9,6 +9,7 @@ from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.option import Argument
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.prices import Prices
+from loadgen.sessions.settings.tasks import TaskSettings
 from workloads.catalog import canonical
 
 CONCURRENCY: Final = 16
@@ -16,8 +17,8 @@ CONCURRENCY: Final = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AccuracySettings(PerfSettings):
-    """What can be said about an accuracy session: everything that `loadgen perf` takes, and what is asked."""
+class AskedTaskSettings(TaskSettings):
+    """Options of benchmarks, of which at least one is asked."""
 
     task: Annotated[
         list[str],
@@ -29,14 +30,20 @@ class AccuracySettings(PerfSettings):
             show_default=False,
         ),
     ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccuracySettings(PerfSettings):
+    """What can be said about an accuracy session: everything that `loadgen perf` takes, and what is asked."""
+
+    tasks: AskedTaskSettings
     prices: Prices = None
 
 
 def has_load(settings: AccuracySettings) -> bool:
     """Whether the settings say how the endpoint is loaded."""
-    return settings.offline or any(
-        chosen is not None for chosen in (settings.concurrency, settings.rate, settings.stages)
-    )
+    load = settings.load
+    return load.offline or any(chosen is not None for chosen in (load.concurrency, load.rate, load.stages))
 
 
 def with_load(settings: AccuracySettings) -> AccuracySettings:

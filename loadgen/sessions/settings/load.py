@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.endpoint import EndpointSettings, seconds
+from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.option import Option
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
 
@@ -22,7 +22,7 @@ else:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LoadSettings(EndpointSettings):
+class LoadSettings:
     """The options of the load, one per field."""
 
     concurrency: Annotated[
@@ -174,8 +174,7 @@ class LoadSettings(EndpointSettings):
         ),
     ] = None
 
-    def check_load(self) -> None:
-        """Refuse options that contradict each other."""
+    def __post_init__(self) -> None:
         loads = [
             option
             for option, is_set in (

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.driver.client.protocols import names_where
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.load import LoadSettings
 from loadgen.sessions.settings.option import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from loadgen.sessions.settings.endpoint import EndpointSettings
+    from loadgen.sessions.settings.load import LoadSettings
 
 PROMPTS: Final = "Prompts"
 SYNTHETIC: Final = "Synthetic prompts"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PromptSettings(LoadSettings):
+class PromptSettings:
     """The options of prompts, one per field."""
 
     prompts: Annotated[
@@ -164,34 +166,38 @@ class PromptSettings(LoadSettings):
         ),
     ] = False
 
-    def check_prompts(self, max_tokens: int | None) -> None:
+    def check(
+        self, endpoint: EndpointSettings, load: LoadSettings, max_tokens: int | None, *, has_own_data: bool
+    ) -> None:
         """Refuse options that contradict each other.
 
         Args:
+            endpoint: The endpoint.
+            load: The load.
             max_tokens: The value of `--max-tokens`.
+            has_own_data: Whether the questions of a benchmark are a file of the user's.
+
+        Raises:
+            UsageError: Options contradict each other; which.
         """
-        if self.prompts is not None and self.trace is not None:
+        if self.prompts is not None and load.trace is not None:
             raise UsageError("--prompts and --trace contradict each other: each names the prompts")
-        self._check_empty()
-        self._check_columns()
-        self._check_synthetic(max_tokens)
-        self._check_order()
-        if self.history == "recorded" and self.conversations != "all" and self.trace is None:
+        self._check_empty(load.trace)
+        self._check_columns(has_own_data=has_own_data)
+        self._check_synthetic(load.trace, max_tokens)
+        self._check_order(load)
+        if self.history == "recorded" and self.conversations != "all" and load.trace is None:
             raise UsageError(
                 "--history recorded applies to the later turns of conversations: give --conversations all"
                 if self.turns is None
                 else "--history recorded: made-up conversations have no recorded answers; leave it out"
             )
-        self._check_ignore_eos(max_tokens)
+        self._check_ignore_eos(endpoint, load.trace, max_tokens)
 
-    def has_columns(self) -> bool:
-        """Whether prompts are rows with columns of the user's."""
-        return self.prompts is not None
-
-    def _check_empty(self) -> None:
+    def _check_empty(self, trace: str | None) -> None:
         texts = {
             "--prompts": self.prompts,
-            "--trace": self.trace,
+            "--trace": trace,
             "--prompt-column": self.prompt_column,
             "--system-column": self.system_column,
             "--output-column": self.output_column,
@@ -206,13 +212,13 @@ class PromptSettings(LoadSettings):
             if text is not None and not text.strip():
                 raise UsageError(f"{option} {text!r}: is empty; give a value, or leave the option out")
 
-    def _check_columns(self) -> None:
+    def _check_columns(self, *, has_own_data: bool) -> None:
         columns = {
             "--prompt-column": self.prompt_column,
             "--system-column": self.system_column,
             "--output-column": self.output_column,
             "--weight-column": self.weight_column,
-            "--tag": [] if self.has_columns() else self.tag,
+            "--tag": [] if has_own_data else self.tag,
             "--conversations": self.conversations,
         }
         if self.prompts is None and (set_options := _given(columns)):
@@ -220,7 +226,7 @@ class PromptSettings(LoadSettings):
         if len(set(self.tag)) < len(self.tag):
             raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
 
-    def _check_synthetic(self, max_tokens: int | None) -> None:
+    def _check_synthetic(self, trace: str | None, max_tokens: int | None) -> None:
         lengths = {
             "--input-tokens": self.input_tokens,
             "--output-tokens": self.output_tokens,
@@ -231,46 +237,48 @@ class PromptSettings(LoadSettings):
             raise UsageError(
                 f"{set_options}: only for synthetic prompts, and cannot be combined with --prompts"
             )
-        if self.trace is not None and (set_options := _given({**lengths, "--max-tokens": max_tokens})):
+        if trace is not None and (set_options := _given({**lengths, "--max-tokens": max_tokens})):
             raise UsageError(f"{set_options}: a trace has its own lengths: leave --trace out, or these")
         if self.output_tokens is not None and max_tokens is not None:
             raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
 
-    def _check_order(self) -> None:
+    def _check_order(self, load: LoadSettings) -> None:
         if self.order == "weighted" and self.weight_column is None:
             raise UsageError("--order weighted: name the column of the weights with --weight-column")
         if self.weight_column is not None and self.order != "weighted":
             raise UsageError("--weight-column is for --order weighted: give both or none")
         if self.only_prompt is not None:
-            self._check_only_prompt(self.only_prompt)
-        if self.order != "in-order" and self.trace is not None:
+            self._check_only_prompt(self.only_prompt, load.trace)
+        if self.order != "in-order" and load.trace is not None:
             raise UsageError(f"--order {self.order}: a trace has its own order")
-        if self.order in {"random", "weighted"} and self.passes is not None:
+        if self.order in {"random", "weighted"} and load.passes is not None:
             raise UsageError(
-                f"--passes {self.passes}: sends each prompt equally often, and --order {self.order} "
+                f"--passes {load.passes}: sends each prompt equally often, and --order {self.order} "
                 "draws them: give their number with --requests or --sessions"
             )
 
-    def _check_only_prompt(self, number: int) -> None:
+    def _check_only_prompt(self, number: int, trace: str | None) -> None:
         if number < 0:
             raise UsageError(f"--only-prompt {number}: must be 0 or more")
-        if self.trace is not None:
+        if trace is not None:
             raise UsageError(
                 "--only-prompt: a trace sends all of its requests, in its own order; leave one out"
             )
         if self.order != "in-order":
             raise UsageError(f"--only-prompt: one prompt has no order; leave --order {self.order} out")
 
-    def _check_ignore_eos(self, max_tokens: int | None) -> None:
+    def _check_ignore_eos(
+        self, endpoint: EndpointSettings, trace: str | None, max_tokens: int | None
+    ) -> None:
         if not self.ignore_eos:
             return
-        if not self.protocol_entry.ignore_eos:
+        if not endpoint.protocol_entry.ignore_eos:
             having = names_where(lambda each: each.ignore_eos)
             raise UsageError(
-                f"--ignore-eos: --protocol {self.protocol} has no such member; {having} have it "
+                f"--ignore-eos: --protocol {endpoint.protocol} has no such member; {having} have it "
                 "(of vLLM, SGLang and others); elsewhere, use --extra-body with the server's own member"
             )
-        bounded = (max_tokens, self.output_tokens, self.output_column, self.trace)
+        bounded = (max_tokens, self.output_tokens, self.output_column, trace)
         if all(bound is None for bound in bounded):
             raise UsageError(
                 "--ignore-eos: the output then has exactly its maximum of tokens, which is not set: "

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.scoring.options import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
 from loadgen.sessions.settings.option import Option, OptionValueError
-from loadgen.sessions.settings.prompts import PromptSettings
 from loadgen.sessions.settings.scoring import (
     DEFAULT_PASS_THRESHOLD,
     AllowCodeExecution,
@@ -30,6 +29,9 @@ from workloads.catalog import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from loadgen.sessions.settings.load import LoadSettings
+    from loadgen.sessions.settings.prompts import PromptSettings
 
 BENCHMARKS: Final = "Benchmarks"
 MOST_REPEATS: Final = 100_000
@@ -55,7 +57,7 @@ def system_prompt_of(value: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TaskSettings(PromptSettings):
+class TaskSettings:
     """The options of benchmarks, one per field."""
 
     task: Annotated[
@@ -146,21 +148,27 @@ class TaskSettings(PromptSettings):
     judge_temperature: JudgeTemperature = None
     judge_max_tokens: JudgeMaxTokens = None
 
-    def has_columns(self) -> bool:
-        """Whether prompts are rows with columns of the user's."""
-        return self.prompts is not None or self._has_own_data()
+    def check(self, prompts: PromptSettings, load: LoadSettings) -> None:
+        """Refuse options that contradict each other.
 
-    def check_tasks(self) -> None:
-        """Refuse options that contradict each other."""
+        Args:
+            prompts: The options of prompts.
+            load: The load.
+
+        Raises:
+            UsageError: Options contradict each other; which.
+        """
         if self.task:
-            self._check_questions()
+            self._check_questions(prompts, load)
         elif set_options := _given(self._about_tasks()):
             raise UsageError(f"{set_options}: applies to benchmarks: give --task, or use loadgen accuracy")
         if not math.isfinite(self.pass_threshold):
             raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
         check_judge(self)
 
-    def _has_own_data(self) -> bool:
+    @property
+    def has_own_data(self) -> bool:
+        """Whether the questions of a benchmark are a file of the user's."""
         if not self.task:
             return False
         from workloads.tasks.own import is_own
@@ -187,32 +195,32 @@ class TaskSettings(PromptSettings):
             "--judge-max-tokens": self.judge_max_tokens,
         }
 
-    def _check_questions(self) -> None:
+    def _check_questions(self, prompts: PromptSettings, load: LoadSettings) -> None:
         others = {
-            "--prompts": self.prompts,
-            "--trace": self.trace,
-            "--input-tokens": self.input_tokens,
-            "--output-tokens": self.output_tokens,
-            "--turns": self.turns,
-            "--shared-prefix": self.shared_prefix,
-            "--corpus": self.corpus,
-            "--tokenizer": self.tokenizer,
+            "--prompts": prompts.prompts,
+            "--trace": load.trace,
+            "--input-tokens": prompts.input_tokens,
+            "--output-tokens": prompts.output_tokens,
+            "--turns": prompts.turns,
+            "--shared-prefix": prompts.shared_prefix,
+            "--corpus": prompts.corpus,
+            "--tokenizer": prompts.tokenizer,
         }
         if set_options := _given(others):
             raise UsageError(f"--task and {set_options} contradict each other: each names the prompts")
-        changed = {"--salt": self.salt, "--ignore-eos": self.ignore_eos}
+        changed = {"--salt": prompts.salt, "--ignore-eos": prompts.ignore_eos}
         if set_options := _given(changed):
             raise UsageError(f"{set_options}: it would change the benchmark's questions; leave it out")
-        if self.only_prompt is not None:
+        if prompts.only_prompt is not None:
             raise UsageError(
-                f"--only-prompt {self.only_prompt}: of a benchmark, --offset {self.only_prompt} --samples 1 "
-                "asks one question"
+                f"--only-prompt {prompts.only_prompt}: of a benchmark, --offset {prompts.only_prompt} "
+                "--samples 1 asks one question"
             )
-        if self.columns and not self._has_own_data():
+        if self.columns and not self.has_own_data:
             raise UsageError(
                 "--map: applies to the columns of a file, and benchmarks have their own; leave it out"
             )
-        self._check_counts()
+        self._check_counts(prompts, load)
 
     @property
     def draws_samples(self) -> bool:
@@ -221,7 +229,7 @@ class TaskSettings(PromptSettings):
             return False
         return self.sample_order == "shuffle" or (self.sample_order is None and not self.offset)
 
-    def _check_counts(self) -> None:
+    def _check_counts(self, prompts: PromptSettings, load: LoadSettings) -> None:
         if self.sample_order is not None and self.samples is None:
             raise UsageError(f"--sample-order {self.sample_order}: says which --samples are asked; give both")
         if self.samples is not None and self.samples < 1:
@@ -233,18 +241,18 @@ class TaskSettings(PromptSettings):
         if not 1 <= self.repeats <= MOST_REPEATS:
             raise UsageError(f"--repeats {self.repeats}: must be from 1 to {MOST_REPEATS:,}")
         counts = {
-            "--requests": self.requests,
-            "--sessions": self.sessions,
-            "--passes": self.passes,
+            "--requests": load.requests,
+            "--sessions": load.sessions,
+            "--passes": load.passes,
         }
         if set_options := _given(counts):
             raise UsageError(
                 f"--repeats and {set_options} contradict each other: each sets the number of requests"
             )
-        if self.order in {"random", "weighted"}:
+        if prompts.order in {"random", "weighted"}:
             raise UsageError(
                 f"--repeats {self.repeats}: sends each question equally often, and --order "
-                f"{self.order} draws them"
+                f"{prompts.order} draws them"
             )
 
 

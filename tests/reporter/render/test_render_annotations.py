@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rulesets.verdict import Verdict
 
-    MakeRow = Callable[..., dict[str, Any]]
+    MakeRow = Callable[..., Any]
     Golden = Callable[[str, str], None]
 
 COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     MakeReport = Callable[..., Report]
-    MakeRow = Callable[..., dict[str, Any]]
+    MakeRow = Callable[..., Any]
     Golden = Callable[[str, str], None]
 
 NO_LATENCY = {field.name: None for field in fields(Report) if field.name.endswith("_ms")}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rulesets.verdict import Verdict
 
-    MakeRow = Callable[..., dict[str, Any]]
+    MakeRow = Callable[..., Any]
     Golden = Callable[[str, str], None]
 
 CHILDREN = {

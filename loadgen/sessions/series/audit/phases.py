@@ -28,7 +28,11 @@ def phases(settings: AuditSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoin
     """
     reference = _reference(settings, perf)
     again = perf_settings(
-        **{**perf, "requests": settings.audit_requests or reference.requests, "only_prompt": settings.sample}
+        **{
+            **perf,
+            "requests": settings.audit_requests or reference.load.requests,
+            "only_prompt": settings.sample,
+        }
     )
     return (
         point_of(REFERENCE, {"phase": REFERENCE}, reference),

@@ -94,7 +94,9 @@ def _trials(series: Series, settings: PerfSettings) -> tuple[str, SearchRange, T
     axis = asked["axis"]
     bounds = SearchRange(asked["low"], asked["high"], asked["within"], whole=axis == "concurrency")
     verdict = settings.verdict
-    required = required_of(verdict.require, verdict.ruleset, verdict.scenario, settings.model, verdict.skip)
+    required = required_of(
+        verdict.require, verdict.ruleset, verdict.scenario, settings.endpoint.model, verdict.skip
+    )
     options = {
         name: value for name, value in flat_values(settings).items() if name not in {"rate", "concurrency"}
     }

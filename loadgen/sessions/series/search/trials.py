@@ -110,9 +110,9 @@ class Trials:
         if self._axis == "rate":
             options["stop_on_overload"] = True
             settings = perf_settings(**options)
-            if settings.schedule_seed is None:
-                first = (settings.seed + 1000 * number) % 2**63
-                options["seed"] = fair_seed(load_of(settings), seconds, first)
+            if settings.load.schedule_seed is None:
+                first = (settings.load.seed + 1000 * number) % 2**63
+                options["seed"] = fair_seed(load_of(settings.load), seconds, first)
         kind = "full" if trial.thorough else "scout"
         axes = {self._axis: trial.load, "trial": kind + f"-x{2**trial.extensions}" * bool(trial.extensions)}
         return point_of(f"{self._axis}-{load}-{axes['trial']}", axes, perf_settings(**options))

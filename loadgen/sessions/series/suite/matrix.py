@@ -107,7 +107,7 @@ def matrix(
         layers = [*below, *(row.layer for row in chosen), *above]
         whole = _fitting(merged([layer_of(source, "judge", suite.judge.options()), *layers]))
         settings = _settings(source, axes, whole, suite.gate.require)
-        judge_key = suite.judge.api_key_env if settings.judge_url else ""
+        judge_key = suite.judge.api_key_env if settings.tasks.judge_url else ""
         entries += (
             MatrixRun(_name(each), each, settings, whole, judge_key)
             for each in _repeated(axes, choice.repeat)

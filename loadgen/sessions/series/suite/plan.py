@@ -44,7 +44,7 @@ def _said_by(entry: MatrixRun, name: str) -> list[str]:
 
 
 def _differs(entry: MatrixRun) -> bool:
-    return bool(entry.settings.model != entry.axes["model"])
+    return bool(entry.settings.endpoint.model != entry.axes["model"])
 
 
 def _plain(value: Any) -> Any:

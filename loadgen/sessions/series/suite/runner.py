@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.series.options import point_of, prepared
 from loadgen.sessions.series.series import Series, SeriesKind
+from loadgen.sessions.settings.concerns import changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +60,7 @@ def sound(
 
 
 def _sound(entry: MatrixRun, secrets: Secrets, tell: Callable[[Prepared, str], None] | None) -> SeriesPoint:
-    whole = replace(entry.settings, api_key=secrets.api_key, header=list(secrets.header))
+    whole = changed(entry.settings, api_key=secrets.api_key, header=list(secrets.header))
     point = point_of(entry.name, entry.axes, whole)
     if entry.axes.get("repeat", 1) == 1:
         ready = prepared(point, secrets)
