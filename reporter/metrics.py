@@ -71,7 +71,7 @@ def compute(
     steady = steadiness(run.ended, len(run.sittings), log.window, moments)
     log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
     throughput = _throughput(log, run.load, counts, tokens)
-    found = findings(
+    all_findings = findings(
         CheckInputs(
             ended=run.ended,
             load=run.load,
@@ -104,14 +104,14 @@ def compute(
     )
     report = DisplayedReport(
         run=_computed_by(run, definitions, options, asked),
-        validity=accepted(validity(found), found, run.on_invalid),
+        validity=accepted(validity(all_findings), all_findings, run.on_invalid),
         counts=counts,
         window=replace(log.window, issuing_s=issuing_s(timelines(log))),
         throughput=throughput,
         tokens=tokens,
         recorder=recorder,
         client=client,
-        findings=found,
+        findings=all_findings,
         bounds=in_doubt,
         **_own_figures(own, run.load.get("kind")),
         steady_state=steady,
@@ -154,11 +154,11 @@ def _summaries(
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
     columns = (*COLUMNS, *DELAYS)
-    found: dict[str, Any] = summaries(log, _with_own(DELAYS), columns, method, chosen)
+    summaries_found: dict[str, Any] = summaries(log, _with_own(DELAYS), columns, method, chosen)
     if weighted:
         by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
-        found["tpot_ms"] = weighted_summary(log, by_token, method, chosen)
-    return {**found, "itl_ms": weighted_summary(log, "FROM gap_counts", method, chosen)}
+        summaries_found["tpot_ms"] = weighted_summary(log, by_token, method, chosen)
+    return {**summaries_found, "itl_ms": weighted_summary(log, "FROM gap_counts", method, chosen)}
 
 
 def _with_own(delays: Mapping[str, str]) -> str:
@@ -169,24 +169,24 @@ def _with_own(delays: Mapping[str, str]) -> str:
 
 def _own(
     log: OpenLog,
-    found: dict[str, Any],
+    summaries_found: dict[str, Any],
     method: PercentileMethod,
     stamped: tuple[str | None, ClientHealth],
     *,
     doubt: bool,
 ) -> OwnDelay | None:
-    """The client's own delay, from summaries that are taken out of those that were found.
+    """Client overhead, from summaries that are removed from the given ones.
 
-    `stamped` is by whom arrivals were stamped, and how the client's processes were doing.
+    `stamped` is the source of arrival stamps, and the health of the client's processes.
     """
     ends = summaries(log, _with_own(ENDS), tuple(ENDS), method) if doubt else None
     late_ms = late_reads_ms(*stamped)
-    own = own_delay({name: found.pop(name) for name in DELAYS}, ends, late_ms)
+    own = own_delay({name: summaries_found.pop(name) for name in DELAYS}, ends, late_ms)
     return own and replace(own, longest_ms=longest_delay_ms(log, late_ms))
 
 
 def _own_figures(own: OwnDelay | None, load: str | None) -> dict[str, Any]:
-    """What the report says of the client's own delay, by its fields."""
+    """The client overhead, by the fields of the report."""
     return {
         "own_ttft_share": own.p99.share if own else None,
         "own_ttft_share_low": own.ends[0].p99.share if own and own.ends else None,
@@ -199,7 +199,7 @@ def _own_figures(own: OwnDelay | None, load: str | None) -> dict[str, Any]:
 def _throughput(
     log: OpenLog, load: Mapping[str, Any], counts: RequestCounts, tokens: Tokens
 ) -> ThroughputFigures:
-    """Rates over the window; None for those of tokens where requests completed, but nobody counted tokens."""
+    """Rates over the window; None for those of tokens where completed requests have no token counts."""
     window = log.window
     if not window.duration_s:
         return ThroughputFigures(None, None, None)
@@ -252,16 +252,16 @@ def _prompts(log: OpenLog, run: RunFacts) -> dict[str, Any]:
 
 
 def _messages(log: OpenLog) -> dict[str, str]:
-    """For each name of a failure, what was said about the first of them."""
-    said = log.execute(
+    """For each name of a failure, the message of the first one."""
+    messages = log.execute(
         "SELECT error, arg_min(error_message, ended_ns) FROM requests WHERE measured AND status = 'failed' "
         "GROUP BY error",
     ).fetchall()
-    return {error: message or "" for error, message in said}
+    return {error: message or "" for error, message in messages}
 
 
 def _is_resumable(planned: PlannedEnd) -> bool:
-    """Whether a number ends a run; of one whose log says nothing of its plan that is taken for granted."""
+    """Whether a number ends a run; assumed where the log has no plan."""
     counted = planned.requests is not None or planned.conversations is not None
     return counted or planned.duration_s is None
 

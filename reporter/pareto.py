@@ -71,19 +71,19 @@ def front(spots: Sequence[Spot]) -> list[Spot]:
     one beats any spot outside: the kernel of that relation (J. von Neumann, O. Morgenstern, Theory of Games
     and Economic Behavior, 1944), which for exact figures is the usual front. A spot that is beaten only by
     one outside of the front stays, so that a row of small steps does not hide a large one. Of several spots
-    that noise does not tell apart the first stands for all.
+    that noise does not distinguish, the first represents all.
 
     Args:
         spots: In the order of the load, the lowest first.
     """
     rest = list(spots)
-    kept: list[Spot] = []
+    chosen_spots: list[Spot] = []
     while rest:
-        chosen = next((one for one in rest if not any(_beats(other, one) for other in rest)), rest[0])
+        chosen = next((spot for spot in rest if not any(_beats(other, spot) for other in rest)), rest[0])
         rest.remove(chosen)
-        kept.append(chosen)
-        rest = [one for one in rest if not (_beats(chosen, one) or _is_same(chosen, one))]
-    return sorted(kept, key=lambda one: (-one.output_tps, -one.cost_ms))
+        chosen_spots.append(chosen)
+        rest = [spot for spot in rest if not (_beats(chosen, spot) or _is_same(chosen, spot))]
+    return sorted(chosen_spots, key=lambda spot: (-spot.output_tps, -spot.cost_ms))
 
 
 def knee(spots: Sequence[Spot]) -> Knee:
@@ -98,37 +98,42 @@ def knee(spots: Sequence[Spot]) -> Knee:
     line = front(spots)
     if len(spots) < _FEWEST:
         return Knee(None, f"it takes {_FEWEST} valid runs")
-    best = max(line, key=lambda one: one.power)
-    weaker = [one for one in spots if _is_clear(one.power, best.power, one.power_noise, best.power_noise)]
-    if not any(_costs_more(one, best) for one in spots):
+    best = max(line, key=lambda spot: spot.power)
+    weaker = [spot for spot in spots if _is_clear(spot.power, best.power, spot.power_noise, best.power_noise)]
+    if not any(_costs_more(spot, best) for spot in spots):
         return Knee(None, f"no run has a clearly higher one than {best.name}: try more load")
-    if not any(_costs_more(one, best) for one in weaker):
+    if not any(_costs_more(spot, best) for spot in weaker):
         return Knee(None, "throughput grows about as fast, up to the last run: try more load")
-    if not any(_yields_more(best, one) and not _costs_more(one, best) for one in weaker):
+    if not any(_yields_more(best, spot) and not _costs_more(spot, best) for spot in weaker):
         return Knee(None, "it grows faster than throughput from the first run on: try less load")
     return Knee(best)
 
 
-def _beats(one: Spot, other: Spot) -> bool:
-    better = _yields_more(one, other) or _costs_more(other, one)
-    worse = _yields_more(other, one) or _costs_more(one, other)
+def _beats(spot: Spot, other: Spot) -> bool:
+    better = _yields_more(spot, other) or _costs_more(other, spot)
+    worse = _yields_more(other, spot) or _costs_more(spot, other)
     return better and not worse
 
 
-def _is_same(one: Spot, other: Spot) -> bool:
+def _is_same(spot: Spot, other: Spot) -> bool:
     return not any(
-        (_yields_more(one, other), _yields_more(other, one), _costs_more(one, other), _costs_more(other, one))
+        (
+            _yields_more(spot, other),
+            _yields_more(other, spot),
+            _costs_more(spot, other),
+            _costs_more(other, spot),
+        )
     )
 
 
-def _yields_more(one: Spot, other: Spot) -> bool:
-    noise = (one.output_margin / one.output_tps, other.output_margin / one.output_tps)
-    return _is_clear(other.output_tps, one.output_tps, *noise)
+def _yields_more(spot: Spot, other: Spot) -> bool:
+    noise = (spot.output_margin / spot.output_tps, other.output_margin / spot.output_tps)
+    return _is_clear(other.output_tps, spot.output_tps, *noise)
 
 
-def _costs_more(one: Spot, other: Spot) -> bool:
-    noise = (one.cost_margin / one.cost_ms, other.cost_margin / one.cost_ms)
-    return _is_clear(other.cost_ms, one.cost_ms, *noise)
+def _costs_more(spot: Spot, other: Spot) -> bool:
+    noise = (spot.cost_margin / spot.cost_ms, other.cost_margin / spot.cost_ms)
+    return _is_clear(other.cost_ms, spot.cost_ms, *noise)
 
 
 def _is_clear(less: float, more: float, *noise: float) -> bool:

@@ -68,7 +68,7 @@ class Position:
 
 @lru_cache(maxsize=4096)
 def position(method: PercentileMethod, count: int, p: Fraction) -> Position:
-    """Where the percentile p of so many values lies."""
+    """The position of the percentile p of `count` values."""
     return _METHODS[method](count, p)
 
 

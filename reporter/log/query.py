@@ -45,7 +45,7 @@ _NOTHING_ELSE: Final = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
-"""Whoever wrote the SQL, it is about the log: no other file, no network, no variable of this program."""
+"""Restrict SQL to the log: no other file, no network, no variable of this program."""
 
 _ZONED: Final = "TIMESTAMP WITH TIME ZONE"
 
@@ -109,7 +109,7 @@ def query(run: Path, sql: str) -> QueryResult:
 
 
 def answer_of(connection: DuckDBPyConnection, sql: str) -> QueryResult:
-    """Ask an opened log, and let nothing else be asked of it but what is in it from then on.
+    """Query an opened log, and lock it so that later queries see only the log.
 
     Raises:
         QueryError: The SQL is wrong, or asks for more than there is room for.
@@ -134,7 +134,7 @@ def _rows(answer: DuckDBPyConnection) -> list[tuple[Any, ...]]:
     A time with a zone, such as `now()`, comes by way of pyarrow: without it DuckDB asks for pytz.
 
     Raises:
-        OverflowError: Such a time is none that Python has.
+        OverflowError: Such a time is outside Python's range.
     """
     if not any(_ZONED in str(kind) for _, kind, *_ in answer.description or ()):
         return answer.fetchall()

@@ -1,4 +1,4 @@
-"""What was run, from the facts that the log opens with, and how those who ran it were doing."""
+"""The facts of a run from the head of its log, and the health of the client and the recorder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
-"""What the recorder counts of itself anew in each segment."""
+"""The recorder's counters that restart in each segment."""
 
 
 def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
@@ -79,16 +79,16 @@ def _on_invalid(options: Mapping[str, Any]) -> OnInvalid:
 
 
 def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What each request asked for, as its body spells it."""
-    told = {name: settings.get(name) or None for name in ("max_tokens", "ignore_eos")}
-    told["temperature"] = settings.get("temperature")
-    return {name: value for name, value in told.items() if value is not None} | members(
+    """The settings of each request, as in its body."""
+    generation_settings = {name: settings.get(name) or None for name in ("max_tokens", "ignore_eos")}
+    generation_settings["temperature"] = settings.get("temperature")
+    return {name: value for name, value in generation_settings.items() if value is not None} | members(
         settings.get("extra_body")
     )
 
 
 def _segments(log: OpenLog) -> list[SegmentFacts]:
-    """What each segment came to, in measured requests: there are several where the run was resumed."""
+    """The measured requests of each segment: there are several where the run was resumed."""
     segments = log.execute(
         "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM sittings JOIN clocks "
         "USING (sitting) ORDER BY sitting",
@@ -98,14 +98,14 @@ def _segments(log: OpenLog) -> list[SegmentFacts]:
 
 def _complete_until(log: OpenLog) -> CompleteUntil | None:
     """Until when the log of a last segment is complete, as its writer said; None where it did not."""
-    said = log.execute(
+    clock_row = log.execute(
         "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
         "FROM clocks, session WHERE sitting = (SELECT max(sitting) FROM clocks) "
         "AND complete_until_ns IS NOT NULL AND written_ns IS NOT NULL",
     ).fetchone()
-    if said is None:
+    if clock_row is None:
         return None
-    until_ns, written_ns, offset_ns = said
+    until_ns, written_ns, offset_ns = clock_row
     return CompleteUntil(
         at=_iso(until_ns + offset_ns),
         at_ns=until_ns,
@@ -118,7 +118,7 @@ def _complete_until(log: OpenLog) -> CompleteUntil | None:
 def recorder_health(log: OpenLog) -> RecorderHealth:
     """The recorder's last readings of itself in each segment as one.
 
-    What it counts adds up, and of what was the most of a segment the most counts.
+    Counters are added up; of maxima the greatest counts.
     """
     readings = log.execute(
         "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting "
@@ -128,9 +128,9 @@ def recorder_health(log: OpenLog) -> RecorderHealth:
     for (data,) in readings:
         for key, value in members(document(data)).items():
             if key != "source":
-                one, before = number(value), health.get(key)
-                known = [figure for figure in (before, one) if figure is not None]
-                health[key] = (sum if key in _ADDS_UP else max)(known) if known else None
+                reading, before = number(value), health.get(key)
+                present = [figure for figure in (before, reading) if figure is not None]
+                health[key] = (sum if key in _ADDS_UP else max)(present) if present else None
     return RecorderHealth.of_dict(health)
 
 
@@ -139,7 +139,9 @@ def client_health(log: OpenLog) -> ClientHealth:
     health = figures(log, "client")
     if not health["readings"]:
         return ClientHealth()
-    return ClientHealth(**{**health, "per_worker": [WorkerHealth(**one) for one in health["per_worker"]]})
+    return ClientHealth(
+        **{**health, "per_worker": [WorkerHealth(**worker_health) for worker_health in health["per_worker"]]}
+    )
 
 
 def _load(load: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a run was to do, and where, from the head of its log alone: for whoever has no need of all of it."""
+"""The settings and the environment of a run, from the head of its log alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has come to, for whoever is to go on with it."""
+"""The progress of a run, for resuming it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SCORED: Final = """
     SELECT coalesce(bool_or(started_ns > (SELECT coalesce(max(issued_ns), 0) FROM requests)), false)
     FROM passes WHERE ended = 'completed'"""
-"""Whoever asks again after a pass has answers that it does not know."""
+"""Requests that are sent after a pass have answers that the pass lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class RunSoFar:
 
     Attributes:
         ended: How it ended; see `Report.run`.
-        settings: What it was to do, as the log keeps it.
-        settled: For each prompt, how many measured requests, or conversations, that asked it have their
-            result: an answer, or a failure that is not the client's own doing.
+        settings: Its settings, as in the log.
+        settled: For each prompt, how many measured requests, or conversations, of it have their
+            result: an answer, or a failure that the client did not cause.
         measured_s: For how long measured requests were issued, in all segments together.
-        last_seq: The last event that all this is known from; 0 where there is none.
+        last_seq: The last event that this is based on; 0 where there is none.
         questions: The numbers of the prompts that are questions of benchmarks, as far as the log has them.
         scored: Whether a scoring pass came to its end since the last answer.
     """
@@ -57,16 +57,16 @@ def so_far(run: Path) -> RunSoFar:
             "AND coalesce(turn, 0) = 0 GROUP BY prompt_id",
         ).fetchall()
         (last_seq,) = connection.execute("SELECT last_seq FROM extent").fetchone() or (0,)
-        issuing = [one.issuing for one in timelines(connection) if one.issuing]
+        issuing = [timeline.issuing for timeline in timelines(connection) if timeline.issuing]
         questions = connection.execute("SELECT prompt_id FROM questions").fetchall()
         (scored,) = connection.execute(_SCORED).fetchone() or (False,)
     if opened is None:
         raise LogError(f"{run}: the log is damaged: it does not say what was run")
-    known = members(document(opened[1]))
+    run_settings = members(document(opened[1]))
     measured_s = sum(until_ns - since_ns for since_ns, until_ns in issuing) / 1e9
     return RunSoFar(
         ended=opened[0],
-        settings=known,
+        settings=run_settings,
         settled=dict(settled),
         measured_s=measured_s,
         last_seq=last_seq,

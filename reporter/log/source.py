@@ -27,7 +27,7 @@ _FINISHED: Final = "immutable=1"
 def readable(log: Path) -> Iterator[str]:
     """A URI by which SQLite can read a log, for as long as the context lasts.
 
-    To read a log that is being written, or was killed, SQLite makes an index beside it. Where the folder
+    To read a log that is being written, or was killed, SQLite makes an index next to it. Where the folder
     cannot be written to, the log is therefore read from a copy; so is one that must be rolled back first. A
     finished log is called immutable, so that reading it leaves no files behind.
 
@@ -68,7 +68,7 @@ def _copy(log: Path, folder: Path) -> Path:
 
 
 def _write_ahead(log: Path) -> Path:
-    """Where SQLite keeps what is not folded into the log yet; there is none beside a finished log."""
+    """Where SQLite keeps what is not folded into the log yet; a finished log has none."""
     return log.with_name(log.name + WRITE_AHEAD)
 
 

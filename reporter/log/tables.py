@@ -119,7 +119,7 @@ _OF_THE_SESSION: Final = (
     *("clocks", "session_events", "sitting_ends", "session"),
     *("credible", "windows", "definitions"),
 )
-"""Those of `_TABLES` that the view `samples` needs beside `requests`."""
+"""Those of `_TABLES` that the view `samples` needs in addition to `requests`."""
 
 _PARTS: Final[Mapping[str, Part]] = {
     "events": "whole",
@@ -258,7 +258,7 @@ def _load(
     with readable(log) as uri, _reading(log, uri) as source:
         clock = _clock(source)
         if clock.scored_last:
-            # Who holds it now scores it, and does not run it.
+            # The process that holds it now scores it, and does not run it.
             connection.execute("SET VARIABLE unended = 'cut_off'")
         streams = {
             name: clock.query(selection, _PARTS.get(name, "run"))
@@ -285,7 +285,7 @@ def _stream(connection: DuckDBPyConnection, source: Any, name: str, query: str) 
 def _stream_at_once(
     connection: DuckDBPyConnection, log: Path, uri: str, streams: Mapping[str, str], at_once: int
 ) -> None:
-    """Make tables that know nothing of each other, so many at a time: SQLite reads on one thread each."""
+    """Make independent tables, several at a time: SQLite reads on one thread each."""
 
     def make(name: str) -> None:
         with connection.cursor() as own, _reading(log, uri) as source:

@@ -1,6 +1,6 @@
 """Equal spans of time, as many as the values in them allow: what confidence in a figure of one run rests on.
 
-Requests of one run share the state of the server, and are no independent samples of it; means over spans that
+Requests of one run share the state of the server, and are not independent samples of it; means over spans that
 are long enough nearly are (G. S. Fishman, "Grouping observations in digital simulation", Management Science
 24, 1978).
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FINEST: Final = 32
-"""Spans are cut so fine first; a power of two, so that neighbours can become one."""
+"""The number of the finest spans; a power of two, so that neighbours can be merged."""
 
 COARSEST: Final = 4
 """The most of the finest that become one where the dependence of spans is estimated from them."""
@@ -37,7 +37,7 @@ def group_size(counts: Sequence[int]) -> int | None:
 
 
 def grouped(spans: Sequence[Any], size: int) -> list[Sequence[Any]]:
-    """Spans with so many neighbours together."""
+    """Spans, with groups of `size` neighbours merged."""
     return [spans[first : first + size] for first in range(0, len(spans), size)]
 
 

@@ -1,4 +1,4 @@
-"""What a verdict rests on, asked of the log: see `rulesets.evidence.Evidence`."""
+"""The evidence of a verdict, from the log: see `rulesets.evidence.Evidence`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _GOOD: Final = """
 
 
 class LogEvidence:
-    """A run as its judge sees it. What was asked once is kept.
+    """A run as rules see it. Results are cached.
 
     Args:
         log: An opened log that a report was computed from, by its definitions and over its window.
@@ -60,7 +60,7 @@ class LogEvidence:
     Attributes:
         log: The log.
         definitions: What all figures are computed by.
-        scores: Accuracies by their names that somebody has told of; they go before those of the run itself.
+        scores: Accuracies by their names that were given; they override those of the run itself.
         power: The power that the system draws, which no log has, as `run.power` of the report says it.
     """
 
@@ -99,7 +99,7 @@ class LogEvidence:
         return self._samples[metric, where]
 
     def rate(self, metric: str, where: Where) -> Rate:
-        """A throughput; that of each GPU is None unless the run was told how many there are."""
+        """A throughput; that of each GPU is None unless the run has their number."""
         if metric == _PER_GPU:
             return _shared(self.rate("total_tps", where), self._report.run.gpus)
         if where not in self._rates:
@@ -107,7 +107,7 @@ class LogEvidence:
         return self._rates[where][metric]
 
     def counts(self, where: Where) -> Mapping[str, int]:
-        """Requests by what became of them: issued, completed, failed, cancelled."""
+        """Requests by outcome: issued, completed, failed, cancelled."""
         if where not in self._counts:
             row = self.log.execute(_COUNTS.format(where=condition(where))).fetchall()[0]
             self._counts[where] = dict(zip(COUNTED, row, strict=True))
@@ -115,8 +115,8 @@ class LogEvidence:
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:
         """How many met every condition at once; a request that lacks one of the figures did not."""
-        found = self._good(conditions, where, issued_in(self.log))
-        finest = [found.get(number, (0, 0, 0)) for number in range(FINEST)]
+        amounts_by_span = self._good(conditions, where, issued_in(self.log))
+        finest = [amounts_by_span.get(number, (0, 0, 0)) for number in range(FINEST)]
         total, in_window, ended = map(sum, zip(*finest, strict=True))
         size = group_size([ended for _, _, ended in finest])
         blocks = (tuple(map(sum, zip(*block, strict=True))) for block in grouped(finest, size or FINEST))
@@ -131,14 +131,15 @@ class LogEvidence:
         if sum(counts[name] for name in ("completed", "failed", "cancelled")) <= ONE_BY_ONE:
             rows = sorted(self._good(conditions, where, BY_ISSUE).items())
             return [(ended, float(good)) for _, (good, _, ended) in rows]
-        found = self._good(conditions, where, issued_in(self.log, SPANS))
-        spans = (found.get(number, (0, 0, 0)) for number in range(SPANS))
+        amounts_by_span = self._good(conditions, where, issued_in(self.log, SPANS))
+        spans = (amounts_by_span.get(number, (0, 0, 0)) for number in range(SPANS))
         return [(ended, float(good)) for good, _, ended in spans]
 
     def _good(self, conditions: Sequence[Condition], where: Where, span: str) -> Mapping[int, Sequence[int]]:
         """For each span that requests were issued in: how many were good, also in the window, and ended."""
         met = " AND ".join(
-            f"coalesce({column(one.metric, self._end)} {one.op} {one.bound!r}, false)" for one in conditions
+            f"coalesce({column(met_condition.metric, self._end)} {met_condition.op} {met_condition.bound!r}, false)"
+            for met_condition in conditions
         )
         good = f"status = 'completed' AND {met or 'true'}"
         rows = self.log.execute(_GOOD.format(span=span, good=good, where=condition(where))).fetchall()

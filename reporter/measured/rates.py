@@ -68,23 +68,23 @@ _IN_BLOCKS: Final = """
 def rates(log: OpenLog, report: Report, where: Where) -> Mapping[str, Rate]:
     """Every rate of a part of the requests.
 
-    A part of a run has so many of its completions and tokens, over the whole window.
+    Rates of a part are its completions and tokens over the whole window.
 
     Args:
         log: An opened log, with the window that the definitions name.
-        report: What it amounts to by them.
+        report: Its report by them.
         where: The part.
     """
     n, completions, tokens_in, tokens_out = log.execute(_ARRIVED.format(where=condition(where))).fetchall()[0]
-    found: dict[str, float | None] = dict.fromkeys(RATES)
+    values: dict[str, float | None] = dict.fromkeys(RATES)
     if not where:
-        found = {name: getattr(report.throughput, name) for name in RATES}
+        values = {name: getattr(report.throughput, name) for name in RATES}
         n = report.counts.completed
     elif seconds := report.window.duration_s:
         output = None if n and tokens_out is None else tokens_out or 0.0
         total = None if output is None or (n and tokens_in is None) else output + (tokens_in or 0.0)
         amounts = dict(zip(RATES, (completions, output, total), strict=True))
-        found = {
+        values = {
             name: None if amount is None else float(amount) / seconds for name, amount in amounts.items()
         }
     width_ns, finest = _finest(log, where)
@@ -93,7 +93,7 @@ def rates(log: OpenLog, report: Report, where: Where) -> Mapping[str, Rate]:
     series = _rates_of(finest, width_ns, merged_size(done))
     return {
         name: Rate(value, n) if value is None else Rate(value, n, blocks.get(name, ()), series.get(name, ()))
-        for name, value in found.items()
+        for name, value in values.items()
     }
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What is in a span of time, as far as somebody asked.
+    """The values in a span of time, relative to two edges.
 
     Attributes:
         below: How many values are at most the lowest edge.

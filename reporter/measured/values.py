@@ -1,4 +1,4 @@
-"""From the log to the values of a metric: DuckDB sorts them, Arrow hands them over as they lie in memory."""
+"""From the log to the values of a metric: DuckDB sorts them, Arrow passes them without a copy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Values:
         log: The log, with the views as the definitions want them.
         method: How percentiles are taken.
         violations: How many requests of a part failed, or were given up, where each of them is an infinite
-            value; None where they are none.
+            value; None where failures are no violations.
         end: With it, each value is the least or the most that it can be (`reporter.bounds`).
     """
 
@@ -84,11 +84,11 @@ class Values:
         rows, amount = _rows(metric, condition(where), span, self.end), "fsum(value * weight)"
         if edge is not None:
             amount = f"coalesce(sum(weight) FILTER (value <= '{edge!r}'::DOUBLE), 0)::DOUBLE"
-        found = self.log.execute(
+        span_rows = self.log.execute(
             f"SELECT span, sum(weight)::BIGINT, {amount} FROM ({rows}) "  # noqa: S608 (what a log or a rule has is quoted)
             "GROUP BY span ORDER BY span"
         ).fetchall()
-        amounts = {number: (count, total) for number, count, total in found}
+        amounts = {number: (count, total) for number, count, total in span_rows}
         if not many:
             return list(amounts.values())
         return [amounts.get(number, (0, 0.0)) for number in range(SPANS)]
@@ -103,22 +103,22 @@ class Values:
     def _means(self, metric: str, where: Where) -> Sequence[tuple[int, float]]:
         """For each of the finest spans of time, how many values there are, and their sum."""
         rows = _rows(metric, condition(where), issued_in(self.log), self.end)
-        found = self.log.execute(
+        span_rows = self.log.execute(
             f"SELECT span, sum(weight)::BIGINT, fsum(value * weight) FROM ({rows}) GROUP BY span"  # noqa: S608 (what a log or a rule has is quoted)
         ).fetchall()
-        sums = {span: (count, total) for span, count, total in found}
+        sums = {span: (count, total) for span, count, total in span_rows}
         return [sums.get(number, (0, 0.0)) for number in range(FINEST)]
 
     def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[Span]:
         """What each of the finest spans of time has at most `low`, between that and `high`, and in all."""
         span = issued_in(self.log)
         rows = _rows(metric, condition(where), span, self.end)
-        found = self.log.execute(
+        span_rows = self.log.execute(
             "SELECT span, coalesce(sum(weight) FILTER (value <= $low), 0)::BIGINT, sum(weight)::BIGINT "  # noqa: S608 (what a log or a rule has is quoted)
             f"FROM ({rows}) GROUP BY span",
             {"low": low},
         ).fetchall()
-        counts = {number: (below, finite) for number, below, finite in found}
+        counts = {number: (below, finite) for number, below, finite in span_rows}
         table = self._table(
             f"FROM ({rows}) WHERE value > '{low!r}'::DOUBLE AND value <= '{high!r}'::DOUBLE", metric, "span, "
         )

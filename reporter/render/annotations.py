@@ -1,4 +1,4 @@
-"""What did not pass, as annotations of GitHub Actions: lines that its runner reads out of a job's output."""
+"""Rules that did not pass, as annotations of GitHub Actions: lines that its runner reads out of a job's output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Level = Literal["error", "warning", "notice"]
 
 MOST: Final = 10
-"""GitHub shows so many of a kind for each step; the rest is in the summary."""
+"""The number of annotations of a kind that GitHub shows for each step; the rest is in the summary."""
 
 _LEVELS: Final[Mapping[str, Level]] = {
     "INVALID": "error",
@@ -33,22 +33,22 @@ _COMMAND: Final = re.compile(r"(?m)^(\s*):(?=:)|##(?=\[)")
 
 
 def render(parts: Iterable[NamedVerdict]) -> str:
-    """At most ten annotations, a line each, the gravest first; the last says how many are left out."""
-    known = sorted(_all(parts), key=lambda one: _ORDER.index(one[0]))
-    shown = known if len(known) <= MOST else known[: MOST - 1]
+    """At most ten annotations, one per line, the most severe first; the last says how many are left out."""
+    annotations = sorted(_all(parts), key=lambda annotation: _ORDER.index(annotation[0]))
+    shown = annotations if len(annotations) <= MOST else annotations[: MOST - 1]
     lines = [f"::{level} title={_property(title)}::{_message(message)}" for level, title, message in shown]
-    if left := len(known) - len(shown):
+    if left := len(annotations) - len(shown):
         more = f"{left} more rules did not pass: they are in the summary and in junit.xml"
-        lines.append(f"::{known[len(shown)][0]} title=loadgen gate::{_message(more)}")
+        lines.append(f"::{annotations[len(shown)][0]} title=loadgen gate::{_message(more)}")
     return "".join(f"{line}\n" for line in lines)
 
 
 def inert(output: str) -> str:
     """The same output without anything that the runner would take for a command of ours.
 
-    A server, or who wrote a ruleset, may have put one into what we quote.
+    A server, or the author of a ruleset, may have put one into text that we quote.
     """
-    return _COMMAND.sub(lambda found: r"\x23#" if found[0] == "##" else found[1] + r"\x3a", output)
+    return _COMMAND.sub(lambda match: r"\x23#" if match[0] == "##" else match[1] + r"\x3a", output)
 
 
 def _all(parts: Iterable[NamedVerdict]) -> Iterator[tuple[Level, str, str]]:

@@ -82,24 +82,24 @@ def _parts(name: str, parts: Sequence[PartReport], width: int) -> Table:
             Text(_value(part)),
             Text(whole(part.issued)),
             _failed(part.failed),
-            *(Text(column[at]) for column in (*rates, *times)),
+            *(Text(column[row]) for column in (*rates, *times)),
         ]
-        for at, part in enumerate(parts)
+        for row, part in enumerate(parts)
     ]
     return grid(columns, rows, width=width)
 
 
 def _moments(moments: Sequence[Moment], width: int) -> Table:
-    several = len({one.sitting for one in moments}) > 1
+    several = len({moment.sitting for moment in moments}) > 1
     columns = [Column("from s", justify="left"), *(Column(title, rank) for title, _, rank in _MOMENT_COLUMNS)]
-    shown = [_column([getattr(one, field) for one in moments], 4) for _, field, _ in _MOMENT_COLUMNS]
-    starts = _column([one.start_s for one in moments])
+    shown = [_column([getattr(moment, field) for moment in moments], 4) for _, field, _ in _MOMENT_COLUMNS]
+    starts = _column([moment.start_s for moment in moments])
     rows = [
         [
-            Text(f"{one.sitting}: {starts[at]}" if several else starts[at]),
-            *(Text(column[at]) for column in shown),
+            Text(f"{moment.sitting}: {starts[row]}" if several else starts[row]),
+            *(Text(column[row]) for column in shown),
         ]
-        for at, one in enumerate(moments)
+        for row, moment in enumerate(moments)
     ]
     return grid(columns, rows, width=width)
 

@@ -1,4 +1,4 @@
-"""The words and figures of a comparison: what its table on the console and the one in Markdown both say."""
+"""The words and figures of a comparison that its tables on the console and in Markdown share."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ TITLES: Final = ("metric", "change", "interval", "p", "finding", "min. detectabl
 """The headings over `cells`."""
 
 
-def label(comparison: Comparison, at: int) -> str:
+def label(comparison: Comparison, index: int) -> str:
     """What a side is called in a table."""
-    compared_side = comparison.sides[at]
+    compared_side = comparison.sides[index]
     return compared_side.label or compared_side.name
 
 
-def side(comparison: Comparison, at: int) -> str:
+def side(comparison: Comparison, index: int) -> str:
     """A side by its full name, with its number of runs and requests, and which one is the reference."""
-    compared_side = comparison.sides[at]
-    facts = [compared_side.name] if compared_side.name != label(comparison, at) else []
+    compared_side = comparison.sides[index]
+    facts = [compared_side.name] if compared_side.name != label(comparison, index) else []
     facts += [f"{len(compared_side.runs)} runs"] if len(compared_side.runs) > 1 else []
     facts += [] if compared_side.requests is None else [f"{compared_side.requests:,} requests"]
-    facts += [] if at else ["reference"]
+    facts += [] if index else ["reference"]
     return ", ".join(facts)
 
 
-def change_of(comparison: Comparison, at: int) -> str:
-    """What a table of changes is headed by."""
-    return f"Change ({label(comparison, at)} vs {label(comparison, 0)})"
+def change_of(comparison: Comparison, index: int) -> str:
+    """The heading of a table of changes."""
+    return f"Change ({label(comparison, index)} vs {label(comparison, 0)})"
 
 
-def cells(comparison: Comparison, row: ComparisonRow, at: int) -> tuple[str, ...]:
+def cells(comparison: Comparison, row: ComparisonRow, index: int) -> tuple[str, ...]:
     """How a side differs from the reference in one metric."""
-    change = row.changes[at - 1]
+    change = row.changes[index - 1]
     return (
         row.metric,
         by(row, change.by),
@@ -67,8 +67,8 @@ def figure(row: ComparisonRow, cell: Cell | None) -> str:
         return NOTHING
     scale = 100 if row.in_points else 1
     shown = [None if value is None else value * scale for value in (cell.value, cell.low, cell.high)]
-    places = decimals(max(one for one in shown if one is not None), _DIGITS - row.in_points)
-    value, low, high = (fixed(one, places) for one in shown)
+    places = decimals(max(number for number in shown if number is not None), _DIGITS - row.in_points)
+    value, low, high = (fixed(number, places) for number in shown)
     unit = " %" if row.in_points else ""
     return f"{value}{unit}" if (low, high) == (NOTHING, NOTHING) else f"{value}{unit} [{low}, {high}]"
 
@@ -76,14 +76,16 @@ def figure(row: ComparisonRow, cell: Cell | None) -> str:
 def figures(rows: Sequence[ComparisonRow], sides: Sequence[int]) -> Iterator[tuple[str, ...]]:
     """The rows of a table of figures: a metric and what each of some sides has; under a score its samples."""
     for row in rows:
-        yield (metric(row), *(figure(row, row.figures[at]) for at in sides))
+        yield (metric(row), *(figure(row, row.figures[index]) for index in sides))
         if row.metric.startswith(_SCORE):
-            counts = (row.figures[at] for at in sides)
-            yield (_samples(row, sides), *(NOTHING if one is None else f"{one.n:,}" for one in counts))
+            counts = (row.figures[index] for index in sides)
+            yield (_samples(row, sides), *(NOTHING if cell is None else f"{cell.n:,}" for cell in counts))
 
 
 def _samples(row: ComparisonRow, sides: Sequence[int]) -> str:
-    pairs = {row.changes[at - 1].paired for at in sides if at} or {one.paired for one in row.changes}
+    pairs = {row.changes[index - 1].paired for index in sides if index} or {
+        change.paired for change in row.changes
+    }
     return f"  samples ({next(iter(pairs)):,} paired)" if len(pairs) == 1 and pairs != {None} else "  samples"
 
 
@@ -93,26 +95,28 @@ def by(row: ComparisonRow, share: float | None) -> str:
 
 
 def finding(comparison: Comparison, row: ComparisonRow, change: MetricChange) -> str:
-    """What is to be said, and that it is small where it is."""
+    """The finding in words, with a remark where the change is small."""
     rules = comparison.rules
     if change.needed is not None:
         return f"too few requests: about {_rounded(change.needed):,} needed"
     if change.finding == "in doubt":
-        least, most = (NOTHING if end is None else _signed(end) for end in (change.least, change.greatest))
-        return f"in doubt: {least} to {most} {_unit(row)}"
+        least, greatest = (
+            NOTHING if end is None else _signed(end) for end in (change.least, change.greatest)
+        )
+        return f"in doubt: {least} to {greatest} {_unit(row)}"
     if not row.decides or change.finding != "worse" or change.fails:
         return change.finding
     floor = rules.min_points if row.in_points else rules.min_effect
     return f"worse, within {_share(row, floor)}"
 
 
-def difference_of_runs(one: Mismatch) -> str:
+def difference_of_runs(mismatch: Mismatch) -> str:
     """Something that differs between two runs, with both values."""
-    if not one.reference:
-        return f"{one.run}: {one.what}: {one.value}"
+    if not mismatch.reference:
+        return f"{mismatch.run}: {mismatch.what}: {mismatch.value}"
     return (
-        f"{one.about}: {one.what} = {_value(one.value)} in {one.run}, "
-        f"{_value(one.reference_value)} in {one.reference}"
+        f"{mismatch.about}: {mismatch.what} = {_value(mismatch.value)} in {mismatch.run}, "
+        f"{_value(mismatch.reference_value)} in {mismatch.reference}"
     )
 
 
@@ -123,7 +127,7 @@ def families(
 
     Args:
         rows: All of them.
-        verbose: Whether to give also the others that few ask for.
+        verbose: Whether to include the rarely used others.
     """
     primary = [row for row in rows if row.decides]
     others = [

@@ -45,18 +45,18 @@ def _page(comparison: Comparison, width: int, *, verbose: bool) -> Iterator[Sequ
         block(
             "Result", sentence(status, _headline(comparison), separator="   "), *map(text, comparison.reasons)
         ),
-        block("Runs", *(_side(comparison, at) for at in sides)),
+        block("Runs", *(_side(comparison, index) for index in sides)),
     ]
     if comparison.unlike:
-        lines = (text(compared.difference_of_runs(one)) for one in comparison.unlike)
+        lines = (text(compared.difference_of_runs(mismatch)) for mismatch in comparison.unlike)
         yield [Text(compared.CONFIGURATION, "bold yellow"), *lines]
     for title, rows in compared.families(comparison.rows, verbose=verbose):
         for number, some in enumerate(_fitting(comparison, rows, width)):
             yield [*([] if number else [Text(title, "bold")]), _figures(comparison, rows, some, width)]
-        for at in sides[1:]:
+        for index in sides[1:]:
             yield [
-                text(compared.change_of(comparison, at), "bold"),
-                _differences(comparison, rows, at, width),
+                text(compared.change_of(comparison, index), "bold"),
+                _differences(comparison, rows, index, width),
             ]
     hidden = sum(len(rows) for _, rows in compared.families(comparison.rows)) - sum(
         len(rows) for _, rows in compared.families(comparison.rows, verbose=verbose)
@@ -65,19 +65,19 @@ def _page(comparison: Comparison, width: int, *, verbose: bool) -> Iterator[Sequ
     yield [block("Notes", *map(text, (*comparison.notes, *more)))]
 
 
-def _side(comparison: Comparison, at: int) -> Text:
-    return text(f"{compared.label(comparison, at)}  {compared.side(comparison, at)}".rstrip())
+def _side(comparison: Comparison, index: int) -> Text:
+    return text(f"{compared.label(comparison, index)}  {compared.side(comparison, index)}".rstrip())
 
 
 def _headline(comparison: Comparison) -> str:
     """How many of the changes of primary metrics are significant."""
     changes = [change for row in comparison.rows if row.decides for change in row.changes]
-    found = [change for change in changes if change.finding in {"better", "worse", "different"}]
-    worse = sum(change.finding == "worse" for change in found)
-    tested = sum(one.p is not None for one in changes)
-    if not found:
+    significant = [change for change in changes if change.finding in {"better", "worse", "different"}]
+    worse = sum(change.finding == "worse" for change in significant)
+    tested = sum(change.p is not None for change in changes)
+    if not significant:
         return f"no significant difference in {tested} tests" if tested else "nothing tested"
-    return f"{len(found)} of {tested} tested changes significant, {worse} for the worse"
+    return f"{len(significant)} of {tested} tested changes significant, {worse} for the worse"
 
 
 def _fitting(comparison: Comparison, rows: Sequence[ComparisonRow], width: int) -> Iterator[Sequence[int]]:
@@ -86,7 +86,7 @@ def _fitting(comparison: Comparison, rows: Sequence[ComparisonRow], width: int) 
     lines = list(compared.figures(rows, sides))
     metric = max(len(line[0]) for line in lines)
     figure = max(len(cell) for line in lines for cell in line[1:])
-    column = max(figure, *(len(compared.label(comparison, at)) for at in sides)) + _GAP
+    column = max(figure, *(len(compared.label(comparison, index)) for index in sides)) + _GAP
     at_once = max(1, (width - metric) // column)
     yield from (sides[first : first + at_once] for first in range(0, len(sides), at_once))
 
@@ -96,7 +96,7 @@ def _figures(
 ) -> RenderableType:
     columns = [
         Column("metric", justify="left"),
-        *(Column(clean(compared.label(comparison, at))) for at in sides),
+        *(Column(clean(compared.label(comparison, index))) for index in sides),
     ]
     lines = [[_indented(line[0]), *map(text, line[1:])] for line in compared.figures(rows, sides)]
     return grid(columns, lines, width=width)
@@ -108,7 +108,7 @@ def _indented(name: str) -> Text:
 
 
 def _differences(
-    comparison: Comparison, rows: Sequence[ComparisonRow], at: int, width: int
+    comparison: Comparison, rows: Sequence[ComparisonRow], index: int, width: int
 ) -> RenderableType:
     columns = [
         Column(
@@ -120,11 +120,11 @@ def _differences(
         )
         for title in compared.TITLES
     ]
-    return grid(columns, [_row(comparison, row, at) for row in rows], width=width)
+    return grid(columns, [_row(comparison, row, index) for row in rows], width=width)
 
 
-def _row(comparison: Comparison, row: ComparisonRow, at: int) -> list[Text]:
-    change = row.changes[at - 1]
+def _row(comparison: Comparison, row: ComparisonRow, index: int) -> list[Text]:
+    change = row.changes[index - 1]
     style = "bold red" if change.fails else _FINDINGS.get(change.finding, "")
-    cells = zip(compared.TITLES, compared.cells(comparison, row, at), strict=True)
+    cells = zip(compared.TITLES, compared.cells(comparison, row, index), strict=True)
     return [text(cell, style if title == "finding" else "") for title, cell in cells]

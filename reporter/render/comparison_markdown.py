@@ -23,17 +23,17 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield from (f"- {safe(reason)}" for reason in comparison.reasons)
     sides = range(len(comparison.sides))
-    labels = [safe(compared.label(comparison, at)) for at in sides]
-    yield from (f"- **{labels[at]}** {safe(compared.side(comparison, at))}" for at in sides)
+    labels = [safe(compared.label(comparison, index)) for index in sides]
+    yield from (f"- **{labels[index]}** {safe(compared.side(comparison, index))}" for index in sides)
     for title, rows in compared.families(comparison.rows):
         yield from ("", f"**{title}**", "")
         yield from _table(["metric", *labels], list(compared.figures(rows, sides)))
-        for at in sides[1:]:
-            yield from ("", safe(compared.change_of(comparison, at)), "")
-            yield from _table(compared.TITLES, [compared.cells(comparison, row, at) for row in rows])
+        for index in sides[1:]:
+            yield from ("", safe(compared.change_of(comparison, index)), "")
+            yield from _table(compared.TITLES, [compared.cells(comparison, row, index) for row in rows])
     if comparison.unlike:
         yield from ("", f"**{compared.CONFIGURATION}**", "")
-        yield from (f"- {safe(compared.difference_of_runs(one))}" for one in comparison.unlike)
+        yield from (f"- {safe(compared.difference_of_runs(mismatch))}" for mismatch in comparison.unlike)
     yield from ("", "**Notes**", "")
     yield from (f"- {safe(note)}" for note in comparison.notes)
 

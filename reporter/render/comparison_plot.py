@@ -27,21 +27,23 @@ def render(comparison: Comparison) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    told = [
-        (f"{row.metric} of {compared.label(comparison, at)}, {'points' if row.in_points else '%'}", change)
+    labelled_changes = [
+        (f"{row.metric} of {compared.label(comparison, index)}, {'points' if row.in_points else '%'}", change)
         for row in comparison.rows
-        for at, change in enumerate(row.changes, start=1)
+        for index, change in enumerate(row.changes, start=1)
         if change.by is not None
     ]
-    figure = Figure(figsize=(_WIDE, 1 + _HIGH * len(told)), layout="constrained")
+    figure = Figure(figsize=(_WIDE, 1 + _HIGH * len(labelled_changes)), layout="constrained")
     axes = figure.add_subplot()
-    for place, (_, change) in enumerate(told):
+    for place, (_, change) in enumerate(labelled_changes):
         color = _COLORS.get(change.finding, "tab:gray")
         axes.plot([100 * end for end in _ends(change)], [place, place], color=color)
         axes.plot([100 * (change.by or 0.0)], [place], "o", color=color, markersize=4)
     axes.axvline(0, color="black", linewidth=0.8)
-    # A name with dollar signs is no formula.
-    axes.set_yticks(range(len(told)), [name for name, _ in told], parse_math=False, fontsize=8)
+    # A name with dollar signs is not a formula.
+    axes.set_yticks(
+        range(len(labelled_changes)), [name for name, _ in labelled_changes], parse_math=False, fontsize=8
+    )
     axes.invert_yaxis()
     axes.set_xlabel(f"change from {compared.label(comparison, 0)}", parse_math=False)
     axes.grid(axis="x", alpha=0.3)

@@ -52,7 +52,7 @@ def render(
     """The report as lines of text.
 
     Args:
-        report: What to tell.
+        report: The report.
         width: Columns of the page; at least 40.
         color: Whether to use ANSI colours; without them the text is plain.
         summary_only: Only what the run was, whether it is valid, counts, throughput, and three latencies.
@@ -92,8 +92,8 @@ def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[Re
 def _head(report: Report) -> Iterator[RenderableType]:
     """The result and what makes the run invalid, then what the run amounts to."""
     errors = [finding for finding in report.findings if finding.severity == "error"]
-    told = {finding.message for finding in report.findings}
-    others = (text(reason) for reason in report.validity.reasons if reason not in told)
+    messages = {finding.message for finding in report.findings}
+    others = (text(reason) for reason in report.validity.reasons if reason not in messages)
     yield block("Result", _result(report), *others)
     yield from map(_finding, errors)
     yield block("Requests", _requests(report))
@@ -106,8 +106,11 @@ def _head(report: Report) -> Iterator[RenderableType]:
 
 
 def _result(report: Report) -> Text:
-    validity, errors = report.validity, [one for one in report.findings if one.severity == "error"]
-    # A run that is not over is no valid one, but nothing need be wrong with it either.
+    validity, errors = (
+        report.validity,
+        [finding for finding in report.findings if finding.severity == "error"],
+    )
+    # A run in progress is not valid, but need not have an error either.
     judged = report.run.ended != "running" or errors
     return sentence(
         _validity(validity) if judged else "",
@@ -147,8 +150,8 @@ def _errors(report: Report) -> Iterator[Text]:
 def _throughput(report: Report) -> Text:
     rates = report.throughput
     units = {"requests/s": rates.qps, "output tokens/s": rates.output_tps, "total tokens/s": rates.total_tps}
-    known = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
-    return sentence(*known or [NOTHING])
+    rate_texts = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
+    return sentence(*rate_texts or [NOTHING])
 
 
 def _tokens(report: Report) -> Text:
@@ -160,8 +163,8 @@ def _tokens(report: Report) -> Text:
         "of it cached": tokens.cached,
     }
     parts = {"of it reasoning", "of it cached"}
-    known = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
-    return sentence(*known or [NOTHING], _SOURCES.get(tokens.source or "", ""))
+    count_texts = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
+    return sentence(*count_texts or [NOTHING], _SOURCES.get(tokens.source or "", ""))
 
 
 def _cost(report: Report) -> Iterator[RenderableType]:
@@ -171,13 +174,13 @@ def _cost(report: Report) -> Iterator[RenderableType]:
 
 def _steady(steady: SteadyState) -> Text:
     figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "requests/s")}
-    known = [
-        f"{name} {fixed(one.mean, places)} \u00b1 {fixed(one.margin, places)} {unit}".lstrip()
-        for name, (one, unit) in figures.items()
-        if one is not None
-        for places in [decimals(one.mean, 4)]
+    figure_texts = [
+        f"{name} {fixed(interval.mean, places)} \u00b1 {fixed(interval.margin, places)} {unit}".lstrip()
+        for name, (interval, unit) in figures.items()
+        if interval is not None
+        for places in [decimals(interval.mean, 4)]
     ]
-    return sentence(f"from {seconds(steady.start_s)} to {seconds(steady.end_s)}", *known)
+    return sentence(f"from {seconds(steady.start_s)} to {seconds(steady.end_s)}", *figure_texts)
 
 
 def _latency(

@@ -1,4 +1,4 @@
-"""What a run costs, as lines for the console and for Markdown."""
+"""The cost of a run, as lines for the console and for Markdown."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _MOST_DECIMALS: Final = 9
 
 
 def lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """What there is to say, a line each.
+    """The cost and its notes, one per line.
 
     Args:
         cost: As report.json has it.
     """
     price = cost["price"]
     if price is None:
-        yield f"not known: no price for the model {clean(cost['model'])}"
+        yield f"unknown: no price for the model {clean(cost['model'])}"
     else:
         yield (
-            f"{dollars(cost['total'])} in all, {dollars(cost['per_request'])} a request "
+            f"{dollars(cost['total'])} in all, {dollars(cost['per_request'])} per request "
             f"({whole(cost['priced'])} requests)"
         )
     if cost["judge"] is not None:
@@ -38,17 +38,21 @@ def lines(cost: Mapping[str, Any]) -> Iterator[str]:
 
 def dollars(value: float | None) -> str:
     """A sum, with four digits that mean something."""
-    return NOTHING if value is None else f"${fixed(value, decimals(value, _DIGITS, most=_MOST_DECIMALS))}"
+    return NOTHING if value is None else f"${fixed(value, decimals(value, _DIGITS, limit=_MOST_DECIMALS))}"
 
 
-def _of_task(one: Mapping[str, Any]) -> str:
-    named = clean(one["task"]) + (
-        f", {clean(one['scorer'])}" if one["scorer"] not in {None, "official"} else ""
+def _of_task(task_cost: Mapping[str, Any]) -> str:
+    named = clean(task_cost["task"]) + (
+        f", {clean(task_cost['scorer'])}" if task_cost["scorer"] not in {None, "official"} else ""
     )
-    if one["correct"] is None:
-        return f"{named}: {dollars(one['total'])}; how many answers are correct is not known"
-    each = "" if one["per_correct"] is None else f", {dollars(one['per_correct'])} a correct answer"
-    return f"{named}: {dollars(one['total'])}{each} ({whole(one['correct'])} correct)"
+    if task_cost["correct"] is None:
+        return f"{named}: {dollars(task_cost['total'])}; the number of correct answers is unknown"
+    each = (
+        ""
+        if task_cost["per_correct"] is None
+        else f", {dollars(task_cost['per_correct'])} per correct answer"
+    )
+    return f"{named}: {dollars(task_cost['total'])}{each} ({whole(task_cost['correct'])} correct)"
 
 
 def _told(price: Mapping[str, Any]) -> str:

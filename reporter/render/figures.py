@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 NOTHING: Final = "-"
-"""What stands where there is no figure."""
+"""The placeholder where there is no figure."""
 
 _MOST_DECIMALS: Final = 9
 _SIZES: Final = ("bytes", "kB", "MB", "GB")
@@ -14,22 +14,22 @@ _SIZE_STEP: Final = 1000
 _UNITS: Final = frozenset({"ns", "us", "ms", "s", "bytes", "share"})
 
 
-def decimals(value: float, digits: int = 3, most: int = 3) -> int:
-    """How many decimals show a value with so many significant digits: from 0 to `most`."""
+def decimals(value: float, digits: int = 3, limit: int = 3) -> int:
+    """How many decimals show a value with `digits` significant digits: from 0 to `limit`."""
     if value == 0 or not math.isfinite(value):
         return 0
-    return min(most, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+    return min(limit, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
 
 
 def fixed(value: float | None, places: int) -> str:
-    """A value with so many decimals and its thousands apart."""
+    """A value with `places` decimals and its thousands separated."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{value:,.{places}f}"
 
 
 def figure(value: float | None, digits: int = 3) -> str:
-    """A value by itself, with so many significant digits or more, and three decimals at most."""
+    """A value with `digits` significant digits or more, and at most three decimals."""
     return NOTHING if value is None else fixed(value, decimals(value, digits))
 
 
@@ -44,7 +44,7 @@ def counted(count: int | None, noun: str) -> str:
 
 
 def given(value: float | None) -> str:
-    """A number as somebody wrote it down, with its thousands apart."""
+    """A number as it was written, with its thousands separated."""
     return NOTHING if value is None else f"{value:,.10g}"
 
 
@@ -53,11 +53,11 @@ def percent(part: float, of: float) -> str:
     if not of:
         return NOTHING
     telling = min(100 * part / of, 100 * (of - part) / of, key=abs)
-    return f"{fixed(100 * part / of, decimals(telling, 2, most=_MOST_DECIMALS))} %"
+    return f"{fixed(100 * part / of, decimals(telling, 2, limit=_MOST_DECIMALS))} %"
 
 
 def reading(name: str, value: Any) -> str:
-    """A sensor's reading in words: its name, and the unit that stands in the name beside the value."""
+    """A sensor's reading in words: its name, and the unit from the name after the value."""
     words = name.split("_")
     unit = next((word for word in words if word in _UNITS), "")
     label = " ".join(word for word in words if word != unit)

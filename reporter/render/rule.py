@@ -91,7 +91,7 @@ def _told_from(figure: float | None, bound: float | None) -> str:
     """A figure with three digits, and with as many more as tell it from the bound that it is held against."""
     if figure is None:
         return NOTHING
-    least = 0 if figure == round(figure) else decimals(figure, most=_MOST_DECIMALS)
+    least = 0 if figure == round(figure) else decimals(figure, limit=_MOST_DECIMALS)
     differs = (
         places
         for places in range(least, _MOST_DECIMALS)
