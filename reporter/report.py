@@ -1,7 +1,7 @@
-"""What a run amounts to: the one value that every renderer and every ruleset takes.
+"""The report of a run: the value that every renderer and every ruleset takes.
 
 `report.json` is this value, key by key; its JSON schema is published in `docs/report.schema.json`.
-Times are milliseconds, `*_s` seconds, `*_tps` tokens a second. A figure without samples is None, never 0.
+Times are milliseconds, `*_s` seconds, `*_tps` tokens/s. A figure without samples is None, never 0.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ class RequestCounts:
 
     Of the issued ones, `reused` went over a connection that was open already; `retried` were sent again, over
     a new one, because the server had closed the one that they were sent over first. `retries` are attempts
-    after the first at a request (`--retry`). `abandoned` ones were open when a segment ended, or ended by the
-    client's own doing, and were asked again when the run was resumed.
+    after the first at a request (`--retry`). `abandoned` ones were open when a segment ended, or ended
+    because of the client, and were sent again when the run was resumed.
     """
 
     scheduled: int

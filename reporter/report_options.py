@@ -1,4 +1,4 @@
-"""How a report is computed, whatever its figures mean and whatever rules it is held against."""
+"""Options of computing a report, apart from definitions and rules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ReportOptions:
         scoring_pass: The only scoring pass that accuracies are of; None for the last finished one of each
             scorer.
         prices: What tokens cost; without them the report has no cost.
-        on_invalid: Whether a run that is invalid by the client's own doing alone is accepted (`warn`); None
+        on_invalid: Whether a run that is invalid only because of the client is accepted (`warn`); None
             for the choice that the run was started with.
     """
 

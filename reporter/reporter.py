@@ -73,7 +73,7 @@ class MetricsReporter:
         judged_by: Ruleset | None = None,
         on_invalid: OnInvalid | None = None,
     ) -> Report:
-        """Compute the report, and hold it against a ruleset where one is given.
+        """Compute the report, and evaluate a ruleset if one is given.
 
         Args:
             tokenizer: Counts tokens from the stored texts where the server sent no counts; without one,
@@ -91,17 +91,17 @@ class MetricsReporter:
             ruleset: What the report is validated against, in its `verdict`: a ruleset of
                 `rulesets.load`, metrics such as `[rulesets.TTFT(500), rulesets.Throughput(10)]`, or `active`
                 for the ruleset that the run was started with. Its definitions take the place of the defaults.
-            judged_by: The ruleset that the caller holds the report against: it says which figures decide
+            judged_by: The ruleset that the caller evaluates: its figures decide
                 whether the client was too late. By default `ruleset`.
-            on_invalid: Whether a run that is invalid by the client's own doing alone is accepted (`warn`), by
+            on_invalid: Whether a run that is invalid only because of the client is accepted (`warn`), by
                 default as the run was started.
 
         Raises:
             LogError: There is no log that this version reads, or it is damaged.
             NoRoomError: There is no room for what is computed.
             OptionError: The percentile method, the pass or an active ruleset does not exist.
-            HeadlineError: A scorer names a figure that is no aggregate.
-            RulesetError, TargetError: The ruleset, or a metric, makes no sense.
+            HeadlineError: A scorer has a figure that is not an aggregate.
+            RulesetError, TargetError: The ruleset, or a metric, is invalid.
         """
         options = ReportOptions(
             tokenizer=tokenizer,
@@ -208,7 +208,7 @@ class MetricsReporter:
             file.writelines(_line(row) for row in rows(self._run))
 
     def close(self) -> None:
-        """Give back the memory. Closing twice is harmless."""
+        """Release the memory. Closing twice is harmless."""
         if self._log is not None:
             self._log.close()
             self._log = None

@@ -115,7 +115,7 @@ _JOINS: Final = """
     LEFT JOIN question_references ON question_references.prompt_id = samples.prompt_id"""
 
 _NESTED: Final = frozenset({"scores"})
-"""Columns that are no plain values: CSV has them as JSON."""
+"""Columns with nested values: CSV has them as JSON."""
 
 # The characters are those of OWASP's page on CSV injection; a number stays a number.
 _HARMLESS: Final = r"""

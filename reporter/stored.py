@@ -15,7 +15,7 @@ def report_of(stored: bytes) -> Report:
     """The report of a report.json.
 
     Raises:
-        ValueError: It is no report of this version.
+        ValueError: It is not a report of this version.
     """
     from pydantic import TypeAdapter
 

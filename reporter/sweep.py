@@ -1,4 +1,4 @@
-"""A run as one row of a table of several: its throughput, its latencies, and how sure they are."""
+"""A run as one row of a table of several: its throughput, its latencies, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Figures:
     """A run in a row of a table. A figure without samples is None, never 0.
 
     Attributes:
-        qps: Completed requests a second.
-        output_tps: Output tokens a second, of all users together: the throughput.
-        total_tps: Input and output tokens a second.
-        user_tps: Tokens a second that one user sees stream, 1000 / the median TPOT: the interactivity.
+        qps: Completed requests/s.
+        output_tps: Output tokens/s, of all users together: the throughput.
+        total_tps: Input and output tokens/s.
+        user_tps: Tokens/s that one user sees stream, 1000 / the median TPOT: the interactivity.
         requests: Measured requests issued.
         failed: Those that failed or were cancelled.
         error_rate: Their share of those that ended.
@@ -99,22 +99,24 @@ def _throughput_margin(report: Report) -> float | None:
     """
     window_s, latency = report.window.duration_s, report.latency_ms
     moments = [
-        one
-        for one in report.over_time
-        if window_s is not None and one.start_s >= 0 and one.start_s + one.duration_s <= window_s + _SLACK_S
+        moment
+        for moment in report.over_time
+        if window_s is not None
+        and moment.start_s >= 0
+        and moment.start_s + moment.duration_s <= window_s + _SLACK_S
     ]
     if not moments or latency is None:
         return None
     least_s = _LATENCIES_A_BLOCK * latency.p50 / 1e3
     size = max(-(-len(moments) // _MOST_BLOCKS), math.ceil(least_s / moments[0].duration_s))
     blocks = [
-        fmean(one.output_tps for one in moments[first : first + size])
+        fmean(moment.output_tps for moment in moments[first : first + size])
         for first in range(0, len(moments) - size + 1, size)
     ]
     if len(blocks) < FEWEST:
         return None
-    found = interval(grouped(blocks), _LEVEL)
-    return None if found is None else found.half_width
+    confidence = interval(grouped(blocks), _LEVEL)
+    return None if confidence is None else confidence.half_width
 
 
 def _median_margin(summary: Summary | None) -> float | None:

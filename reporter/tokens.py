@@ -75,7 +75,7 @@ def _all_counted(definitions: Definitions) -> bool:
 
 @dataclass(slots=True)
 class ConversationTokens:
-    """How many tokens the turns of a conversation have come to, turn after turn.
+    """The running number of tokens of a conversation, turn after turn.
 
     Attributes:
         name: Which conversation.
@@ -122,16 +122,16 @@ def _counted(
     texts.execute(_ANSWERS.format(told=_told(definitions), which=which))
     while rows := texts.fetchmany(_BATCH_ROWS):
         counted = []
-        for uuid, conversation_id, prompt_id, turn, told, first_chunk, *parts in rows:
+        for uuid, conversation_id, prompt_id, turn, usage, first_chunk, *parts in rows:
             lengths = [tokens(part) if part else 0 for part in parts]
             by_category = dict(zip(CATEGORIES, lengths, strict=True))
             before = conversation.before(conversation_id, turn) if answers_known or not turn else None
             asked = prompts.get((prompt_id, turn))
-            given = None if asked is None or before is None else before + asked
+            input_tokens = None if asked is None or before is None else before + asked
             output = sum(by_category[category] for category in definitions.token_categories)
             after = _after_first(parts, first_chunk, definitions)
             after_first = None if after is None else sum(map(tokens, after))
-            counted.append((uuid, given, output, after_first, told))
+            counted.append((uuid, input_tokens, output, after_first, usage))
             answer = by_category["content"] + by_category["tool_call"]
             conversation.goes_on(conversation_id, turn, asked, answer)
         kinds = (pa.string(), *[pa.int64()] * (len(_COLUMNS) - 1))
@@ -140,7 +140,7 @@ def _counted(
 
 
 def _told(definitions: Definitions) -> str:
-    """SQL for how much of the server's count is of categories that count; NULL where nobody can tell."""
+    """SQL for how much of the server's count is of categories that count; NULL where that is unknown."""
     if _all_counted(definitions):
         return "NULL"
     if set(definitions.token_categories) == {"content", "tool_call"}:

@@ -46,8 +46,8 @@ def _first_chunk_unknown(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "first_chunk_unknown",
         "warning",
-        f"For {evidence.first_chunk_unknown} requests it is not known how many tokens came after the first "
-        "chunk: chunks held several, and nobody has counted the rest. They have no TPOT.",
+        f"For {evidence.first_chunk_unknown} requests it is unknown how many tokens came after the first "
+        "chunk: chunks held several, and the rest was not counted. They have no TPOT.",
         f"Report with a tokenizer (--tokenizer {evidence.definitions.tokenizer or 'NAME'}).",
     )
 

@@ -1,4 +1,4 @@
-"""A report held against rules: those that somebody gives, or those that the run was started with."""
+"""A report evaluated by rules: given ones, or those that the run was started with."""
 
 from __future__ import annotations
 

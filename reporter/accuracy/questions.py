@@ -43,7 +43,7 @@ def by_question(log: OpenLog, scores: Sequence[TaskScore], name: str) -> Mapping
     meant = score(plain(scores), name)
     if meant is None or meant.value is None or meant.unscored:
         return None
-    one = next(one for one in scores if score([one.to_dict()], name) == meant)
-    asked = {"pass": one.pass_, "task": one.task, "scorer": one.scorer}
+    meant_score = next(meant_score for meant_score in scores if score([meant_score.to_dict()], name) == meant)
+    asked = {"pass": meant_score.pass_, "task": meant_score.task, "scorer": meant_score.scorer}
     means = dict(log.execute(_BY_QUESTION, asked).fetchall())
     return means if math.isclose(fmean(means.values()), meant.value, abs_tol=_CLOSE) else None

@@ -68,7 +68,7 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
     graded = with_graded_rows(log, scored, aggregates)
     counted = counts(graded)
     halves = stopped(log) if scoring_pass is None else []
-    found: list[TaskScore] = []
+    task_scores: list[TaskScore] = []
     for task in tasks:
         entries = [
             entry
@@ -83,8 +83,8 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
         if not current and scoring_pass is None:
             outdated = scored[entries[-1]] if entries else None
             scores = [_not_scored(log, task, outdated)]
-        found += _with_stopped(scores, [one for one in halves if one.task == task.task])
-    return found
+        task_scores += _with_stopped(scores, [score for score in halves if score.task == task.task])
+    return task_scores
 
 
 def _settings(log: OpenLog) -> dict[str, Any]:

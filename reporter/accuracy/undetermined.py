@@ -23,7 +23,7 @@ def undetermined(accuracy: Iterable[TaskScore]) -> list[TaskScore]:
     Args:
         accuracy: `accuracy` of a report.
     """
-    return [one for one in accuracy if one.unscored and _failures(one) and one.value != one.best]
+    return [score for score in accuracy if score.unscored and _failures(score) and score.value != score.best]
 
 
 def findings(accuracy: Iterable[TaskScore]) -> list[Finding]:

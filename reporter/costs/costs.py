@@ -104,17 +104,17 @@ def _rates(price: Price) -> dict[str, float]:
 
 def _tasks(log: OpenLog, rates: Mapping[str, float], accuracy: Sequence[TaskScore]) -> Iterator[TaskCost]:
     totals: dict[str, float | None] = dict(log.execute(_TASKS, rates).fetchall())
-    for one in accuracy:
-        total, correct = totals.get(one.task), _correct(log, one)
+    for score in accuracy:
+        total, correct = totals.get(score.task), _correct(log, score)
         each = total / correct if total is not None and correct else None
-        yield TaskCost(one.task, one.scorer, total, correct, each)
+        yield TaskCost(score.task, score.scorer, total, correct, each)
 
 
-def _correct(log: OpenLog, one: TaskScore) -> int | None:
-    first = next(iter(one.headlines.values()))
-    if one.pass_ is None or one.unscored or first.unit != "share":
+def _correct(log: OpenLog, score: TaskScore) -> int | None:
+    first = next(iter(score.headlines.values()))
+    if score.pass_ is None or score.unscored or first.unit != "share":
         return None
-    asked = [one.pass_threshold, one.pass_, one.task, one.scorer]
+    asked = [score.pass_threshold, score.pass_, score.task, score.scorer]
     correct: int = log.execute(_CORRECT, asked).fetchall()[0][0]
     return correct
 

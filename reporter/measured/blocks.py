@@ -1,8 +1,8 @@
 """Equal spans of time, as many as the values in them allow: what confidence in a figure of one run rests on.
 
-Requests of one run share the state of the server, and are not independent samples of it; means over spans that
-are long enough nearly are (G. S. Fishman, "Grouping observations in digital simulation", Management Science
-24, 1978).
+Requests of one run share the state of the server, and are not independent samples of it; means over spans
+that are long enough nearly are (G. S. Fishman, "Grouping observations in digital simulation", Management
+Science 24, 1978).
 """
 
 from __future__ import annotations

@@ -138,8 +138,8 @@ class LogEvidence:
     def _good(self, conditions: Sequence[Condition], where: Where, span: str) -> Mapping[int, Sequence[int]]:
         """For each span that requests were issued in: how many were good, also in the window, and ended."""
         met = " AND ".join(
-            f"coalesce({column(met_condition.metric, self._end)} {met_condition.op} {met_condition.bound!r}, false)"
-            for met_condition in conditions
+            f"coalesce({column(limit.metric, self._end)} {limit.op} {limit.bound!r}, false)"
+            for limit in conditions
         )
         good = f"status = 'completed' AND {met or 'true'}"
         rows = self.log.execute(_GOOD.format(span=span, good=good, where=condition(where))).fetchall()

@@ -48,7 +48,7 @@ class Values:
         log: The log, with the views as the definitions want them.
         method: How percentiles are taken.
         violations: How many requests of a part failed, or were given up, where each of them is an infinite
-            value; None where failures are no violations.
+            value; None where failures are not violations.
         end: With it, each value is the least or the most that it can be (`reporter.bounds`).
     """
 

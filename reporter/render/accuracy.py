@@ -48,7 +48,7 @@ def section(report: Report, *, width: int, summary_only: bool = False) -> list[R
     """What a run scored; nothing where it asked no benchmark.
 
     Args:
-        report: What to tell of.
+        report: The report.
         width: Columns of the page.
         summary_only: Of each task only its first figure, and no notes.
     """
@@ -56,22 +56,22 @@ def section(report: Report, *, width: int, summary_only: bool = False) -> list[R
         return []
     lines = [line for score in report.accuracy for line in _lines(score, 1 if summary_only else MOST_FIGURES)]
     shown: list[RenderableType] = [_table("accuracy", lines, width)]
-    if not summary_only and (told := [line for score in report.accuracy for line in _beside(score)]):
-        shown.append(block("Scores", *told))
+    if not summary_only and (notes := [line for score in report.accuracy for line in _beside(score)]):
+        shown.append(block("Scores", *notes))
     return shown
 
 
 def groups(report: Report, tag: str, *, width: int) -> list[RenderableType]:
     """The scores of the values of a tag, under a title each."""
-    found: list[RenderableType] = []
+    notes: list[RenderableType] = []
     for score in report.accuracy:
         if parts := score.groups.get(tag):
             title = Text(f"Accuracy by {clean(tag)}: {called(score)}", style="dim")
             lines = [
                 Line(value, "share", "higher", part, part.unscored, part) for value, part in parts.items()
             ]
-            found += [*([Text()] if found else []), title, _table(tag, lines, width)]
-    return found
+            notes += [*([Text()] if notes else []), title, _table(tag, lines, width)]
+    return notes
 
 
 def called(score: TaskScore) -> str:
@@ -115,7 +115,7 @@ class Line:
         better: Which way is better.
         figure: The figure, with its interval.
         unscored: How many samples are not in it.
-        counts: What became of the samples; None where another row says it.
+        counts: The outcomes of the samples; None where another row has them.
     """
 
     label: str
@@ -126,15 +126,17 @@ class Line:
     counts: TaskScore | GroupScore | None = None
 
 
-def _lines(score: TaskScore, most: int) -> Iterator[Line]:
+def _lines(score: TaskScore, limit: int) -> Iterator[Line]:
     """A task by its first figure, and the others beneath it."""
     (title, first), *others = score.headlines.items()
     named = called(score) if title == _PLAIN else f"{called(score)}: {clean(title)}"
     yield Line(named, first.unit, first.better, first, _open(score, first), score)
     # One of a part that nothing was asked of is not defined.
-    known = [(name, one) for name, one in others if one.value is not None]
-    for name, one in known[: most - 1]:
-        yield Line(f"{_INDENT}{clean(name)}", one.unit, one.better, one, _open(score, one))
+    defined_figures = [(name, headline) for name, headline in others if headline.value is not None]
+    for name, headline in defined_figures[: limit - 1]:
+        yield Line(
+            f"{_INDENT}{clean(name)}", headline.unit, headline.better, headline, _open(score, headline)
+        )
 
 
 def _open(score: TaskScore, figure: HeadlineFigure) -> int:
@@ -171,7 +173,7 @@ def _cells(counts: TaskScore | GroupScore | None, keys: Iterable[str]) -> Iterat
 
 
 def _value(line: Line) -> Text:
-    """A figure; a lower bound is said to be one."""
+    """A figure; a lower bound is marked."""
     value = line.figure.value
     if not line.unscored:
         return Text(value_in_words(value, line.unit))
@@ -183,7 +185,7 @@ def _value(line: Line) -> Text:
 
 def _beside(score: TaskScore) -> Iterator[Text]:
     """What else there is to say of a task, each line after its name."""
-    further = sum(told.value is not None for told in score.headlines.values()) - MOST_FIGURES
+    further = sum(headline.value is not None for headline in score.headlines.values()) - MOST_FIGURES
     lines = [
         sentence(*_samples(score)),
         sentence(*_attempts(score)),
@@ -212,7 +214,7 @@ def _unit(score: TaskScore) -> str:
 
 def _ranged(repeats: RepeatStatistics, unit: str) -> str:
     """From the least to the greatest mean of a repeat, and their standard deviation."""
-    low, high, std = (value_in_words(one, unit) for one in (repeats.min, repeats.max, repeats.std))
+    low, high, std = (value_in_words(headline, unit) for headline in (repeats.min, repeats.max, repeats.std))
     return f"{low} to {high}, std {std}"
 
 

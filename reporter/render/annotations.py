@@ -1,4 +1,4 @@
-"""Rules that did not pass, as annotations of GitHub Actions: lines that its runner reads out of a job's output."""
+"""Rules that did not pass, as annotations of GitHub Actions: lines of output that its runner reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the client and the recorder report of themselves: one line, or everything where it needs a look."""
+"""The health of the client and the recorder: one line, or everything where it needs attention."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _ABOUT_THE_CLIENT: Final = frozenset({"cpu_contended", "writer_behind", "recorde
 
 
 def needs_a_look(report: Report) -> bool:
-    """Whether anything was found about the client or the recorder that a reader should know."""
-    found = any(
+    """Whether a finding on the client or the recorder needs the reader's attention."""
+    has_finding = any(
         finding.severity != "info"
         and (finding.code.startswith("client_") or finding.code in _ABOUT_THE_CLIENT)
         for finding in report.findings
     )
-    return found or bool(report.recorder.lost) or bool(report.client.held_up_ms)
+    return has_finding or bool(report.recorder.lost) or bool(report.client.held_up_ms)
 
 
 def in_short(report: Report) -> Iterator[RenderableType]:

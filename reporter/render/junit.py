@@ -1,9 +1,9 @@
-"""Verdicts as JUnit XML: a test case a rule, which every CI system shows.
+"""Verdicts as JUnit XML: one test case per rule, which every CI system shows.
 
-`FAIL` is a failure; `INVALID` and `INCONCLUSIVE` are errors, for nothing was found out; `SKIP` is skipped. A
-rule that may be missed without failing the run is no failure: what was missed is said in its output. The
-elements, their order and their attributes are those of the Apache Ant JUnit format, with the `properties` of
-a test case that pytest and Jenkins have beside them.
+`FAIL` is a failure; `INVALID` and `INCONCLUSIVE` are errors, as they decide nothing; `SKIP` is skipped. A
+rule that may be missed without failing the run is not a failure: the miss is in its output. The
+elements, their order and their attributes are those of the Apache Ant JUnit format, with the `properties`
+of a test case that pytest and Jenkins have in addition.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ def _suite(part: NamedVerdict, number: int) -> Element:
         cases.append(_whole(part, why))
     if part.accepted:
         cases.append(_accepted(part))
-    found = [child.tag for case in cases for child in case]
+    tags = [child.tag for case in cases for child in case]
     suite = Element(
         "testsuite",
         id=str(number),
         name=_text(part.name or part.where),
         tests=str(len(cases)),
-        failures=str(found.count("failure")),
-        errors=str(found.count("error")),
-        skipped=str(found.count("skipped")),
+        failures=str(tags.count("failure")),
+        errors=str(tags.count("error")),
+        skipped=str(tags.count("skipped")),
         time=_seconds(part.duration_s or 0.0),
         timestamp=_text(((part.run and part.run.started_at) or "1970-01-01T00:00:00")[:19]),
         hostname="localhost",
@@ -162,10 +162,10 @@ def _told(row: VerdictRow) -> str:
 
 
 def _add_properties(element: Element, values: Mapping[str, Any]) -> None:
-    told = {name: value for name, value in values.items() if value not in {None, ""}}
-    if told:
+    properties_to_add = {name: value for name, value in values.items() if value not in {None, ""}}
+    if properties_to_add:
         properties = SubElement(element, "properties")
-        for name, value in told.items():
+        for name, value in properties_to_add.items():
             shown = repr(value) if isinstance(value, float) else clean(value)
             SubElement(properties, "property", name=name, value=_text(shown))
 

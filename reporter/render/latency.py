@@ -34,7 +34,7 @@ class LatencyRow:
     """One row.
 
     Attributes:
-        label: What stands in the margin.
+        label: The label in the margin.
         metric: The Report's field.
         twin: The Report's field of the metric whose figures are nearly the same in many runs.
         shown: When it is shown.
@@ -137,8 +137,10 @@ def _summary(report: Report, line: LatencyRow) -> Summary | None:
     return summary
 
 
-def _alike(one: Summary, other: Summary) -> bool:
-    return all(math.isclose(getattr(one, name), getattr(other, name), rel_tol=_ALIKE) for name in _COMPARED)
+def _alike(summary: Summary, other: Summary) -> bool:
+    return all(
+        math.isclose(getattr(summary, name), getattr(other, name), rel_tol=_ALIKE) for name in _COMPARED
+    )
 
 
 def _row(report: Report, line: LatencyRow, summary: Summary, names: Sequence[str]) -> list[Text]:

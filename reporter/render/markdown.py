@@ -1,6 +1,6 @@
 """Verdicts as Markdown: for the summary of a CI job, or a comment on a change.
 
-Whatever a server or a user wrote is text and nothing else: no link, no HTML, no mention, no cell of its own.
+Text of a server or a user stays text: no link, no HTML, no mention, no cell of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SIGNS: Final = {
 _RIGHT: Final = frozenset({"observed", "bound", "limit", "margin", "n"})
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~#!$^]|@(?=\w)|://|(?<=www)\.")
 _APART: Final = "@<!-- -->"
-"""Mentions nobody: the name stands apart from its sign."""
+"""Separates a name from its sign, so that no user is mentioned."""
 _CUT: Final = "\n\n… and more, in report.json: this is as long as a summary may be.\n"
 
 
@@ -42,12 +42,12 @@ def render(parts: Sequence[NamedVerdict], *, most_bytes: int = MOST_BYTES) -> st
     """The verdicts one after the other, cut at the end of a line where they are too long.
 
     Args:
-        parts: What was judged.
-        most_bytes: So many bytes at most, in UTF-8.
+        parts: The verdicts.
+        most_bytes: The most bytes, in UTF-8.
     """
     lines = [
         *(_overview(parts) if len(parts) > 1 else ()),
-        *(one for part in parts for one in (*_part(part), "")),
+        *(line for part in parts for line in (*_part(part), "")),
     ]
     return fitting("\n".join(lines), most_bytes)
 
@@ -133,12 +133,12 @@ def _with_sign(status: str) -> str:
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
-    told = list(lines)
-    if told:
+    section_lines = list(lines)
+    if section_lines:
         yield ""
         yield f"**{title}**"
         yield ""
-        yield from (f"- {line}" for line in told)
+        yield from (f"- {line}" for line in section_lines)
 
 
 def table_row(cells: Iterable[str]) -> str:
@@ -148,11 +148,11 @@ def table_row(cells: Iterable[str]) -> str:
 
 def safe(value: object) -> str:
     """One line of text that Markdown takes for text: what could be markup is written as a reference."""
-    return _MARKUP.sub(lambda found: _reference(found[0]), clean(value))
+    return _MARKUP.sub(lambda match: _reference(match[0]), clean(value))
 
 
 def _code(value: object) -> str:
-    """Likewise, in the type of code, where nobody is mentioned anyway."""
+    """Likewise, as code, where no user is mentioned anyway."""
     return f"<code>{safe(value).replace(_APART, '@')}</code>"
 
 

@@ -1,6 +1,6 @@
 """The page that the console renderers write on: labelled blocks, aligned tables, and nothing unsafe in them.
 
-Whatever a server or a user wrote goes through `clean`, so that no control sequence reaches a terminal and no
+Text of a server or a user goes through `clean`, so that no control sequence reaches a terminal and no
 markup is taken for ours. There are no frames, so that the page survives a log.
 """
 
@@ -30,7 +30,7 @@ _FOLDED: Final = 24
 _GLUED: Final = 24
 """A part of a sentence up to this length stays on one line: the body of a block has that much room."""
 _GLUE: Final = "\ue000"
-"""A space that no line is broken at. rich breaks at U+00A0; this one `clean` lets nobody else write."""
+"""A space that no line is broken at. rich breaks at U+00A0; `clean` removes this one from any other text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def sentence(*parts: TextType, separator: str = ", ") -> Text:
 
 
 def block(label: TextType, *lines: TextType) -> Table:
-    """A label in the margin and lines beside it."""
+    """A label in the margin and lines next to it."""
     table = Table.grid()
     table.add_column(width=LABEL_WIDTH, no_wrap=True)
     table.add_column(overflow="fold")
@@ -97,10 +97,13 @@ def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: in
     ]
     widths = [max(needed[0], LABEL_WIDTH - _GAP), *needed[1:]]
     room = max(width, _NARROWEST)
-    kept = _fitting(columns, widths, room)
-    spare, folding = room - _taken(widths, kept), sum(columns[index].folds for index in kept)
+    shown_columns = _fitting(columns, widths, room)
+    spare, folding = (
+        room - _taken(widths, shown_columns),
+        sum(columns[index].folds for index in shown_columns),
+    )
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
-    for index in kept:
+    for index in shown_columns:
         column = columns[index]
         more = min(spare // folding, longest[index] - needed[index]) if column.folds else 0
         table.add_column(
@@ -113,7 +116,7 @@ def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: in
         )
         spare, folding = spare - more, folding - column.folds
     for row in rows:
-        table.add_row(*(row[index] for index in kept))
+        table.add_row(*(row[index] for index in shown_columns))
     return table
 
 
@@ -150,13 +153,13 @@ def _glued(part: TextType) -> Text:
 
 def _fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
     """The indices of the columns that stay."""
-    kept = list(range(len(columns)))
-    for index in sorted(kept, key=lambda index: -columns[index].rank):
-        if not columns[index].rank or _taken(widths, kept) <= room:
+    shown_columns = list(range(len(columns)))
+    for index in sorted(shown_columns, key=lambda index: -columns[index].rank):
+        if not columns[index].rank or _taken(widths, shown_columns) <= room:
             break
-        kept.remove(index)
-    return kept
+        shown_columns.remove(index)
+    return shown_columns
 
 
-def _taken(widths: Sequence[int], kept: Sequence[int]) -> int:
-    return sum(widths[index] + _GAP for index in kept) - _GAP
+def _taken(widths: Sequence[int], shown_columns: Sequence[int]) -> int:
+    return sum(widths[index] + _GAP for index in shown_columns) - _GAP

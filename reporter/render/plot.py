@@ -44,16 +44,16 @@ def _draw(axes: Any, plane: Plane) -> None:
         [plane.at(spot) for spot in line], [spot.output_tps for spot in line], color="tab:blue", zorder=1
     )
     for spot in plane.spots:
-        at = (plane.at(spot), spot.output_tps)
+        point = (plane.at(spot), spot.output_tps)
         color = "tab:red" if spot == bend else "tab:blue" if spot in line else "tab:gray"
-        axes.scatter(*at, color=color, zorder=2)
+        axes.scatter(*point, color=color, zorder=2)
         axes.annotate(
             f"{spot.name} (knee)" if spot == bend else spot.name,
-            at,
+            point,
             xytext=_AWAY,
             textcoords="offset points",
             fontsize=8,
-            # A name with dollar signs is no formula.
+            # A name with dollar signs is not a formula.
             parse_math=False,
         )
     axes.set_xlabel(plane.axis)

@@ -1,4 +1,4 @@
-"""One rule of a verdict in words: what a table, a test report and an annotation all say of it."""
+"""One rule of a verdict in words, for tables, test reports and annotations."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def why(row: VerdictRow) -> list[str]:
 
 
 def whys(rows: Iterable[VerdictRow]) -> Iterator[tuple[VerdictRow, list[str]]]:
-    """The rules that did not pass, each with why. A remedy for several side by side stands at the last."""
-    told = [(row, why(row)) for row in rows]
-    found = [(row, lines) for row, lines in told if lines]
-    for number, (row, lines) in enumerate(found):
-        after = found[number + 1][0].remedy if number + 1 < len(found) else None
+    """The rules that did not pass, each with why. A remedy that neighbouring rules share is at the last."""
+    rows_with_lines = [(row, why(row)) for row in rows]
+    missed_rows = [(row, lines) for row, lines in rows_with_lines if lines]
+    for number, (row, lines) in enumerate(missed_rows):
+        after = missed_rows[number + 1][0].remedy if number + 1 < len(missed_rows) else None
         same = len(lines) > 1 and row.remedy == after
         yield row, lines[:-1] if same else lines
 
@@ -88,7 +88,7 @@ def samples(row: VerdictRow) -> str:
 
 
 def _told_from(figure: float | None, bound: float | None) -> str:
-    """A figure with three digits, and with as many more as tell it from the bound that it is held against."""
+    """A figure with three digits, and with as many more as distinguish it from its bound."""
     if figure is None:
         return NOTHING
     least = 0 if figure == round(figure) else decimals(figure, limit=_MOST_DECIMALS)

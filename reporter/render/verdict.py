@@ -46,7 +46,7 @@ _RUNS: Final = (
     Column("did not pass", justify="left", folds=True),
 )
 _MOST_ROWS: Final = 40
-"""So many rules of runs that did not pass are shown; of more, one run is looked at after the other."""
+"""The most runs that did not pass whose rules are shown; with more, look at one run after the other."""
 _REMARKS: Final = {"Changed": "overrides", "Note": "notes", "Source": "source"}
 _MOST_NOTES: Final = 5
 
@@ -68,11 +68,11 @@ def render(
     runs = [part for part in parts if part.is_one_of_several]
     others = [part for part in parts if not part.is_one_of_several]
     shown = runs if full else _few([run for run in runs if run.status != "PASS"])
-    told: list[Sequence[object]] = []
+    remarks_shown: list[Sequence[object]] = []
     pages = [
-        *_pages(others, width, told),
+        *_pages(others, width, remarks_shown),
         *(_overview(runs, shown, width) if runs else ()),
-        *_pages(shown, width, told),
+        *_pages(shown, width, remarks_shown),
     ]
     return draw(pages, width=width, color=color)
 
@@ -91,8 +91,8 @@ def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[
         yield [grid(columns, [_styled(row, titles) for row in verdict.rows], width=width)]
     if reasons := [_why(row, why) for row, why in rule.whys(verdict.rows)]:
         yield reasons
-    if remarks and (told := list(_remarks(verdict))):
-        yield told
+    if remarks and (remark_blocks := list(_remarks(verdict))):
+        yield remark_blocks
 
 
 def headline(verdict: Verdict) -> Text:
@@ -134,17 +134,17 @@ def _overview(
 
 
 def _pages(
-    parts: Sequence[NamedVerdict], width: int, told: list[Sequence[object]]
+    parts: Sequence[NamedVerdict], width: int, remarks_shown: list[Sequence[object]]
 ) -> Iterator[Sequence[RenderableType]]:
-    """Each with all its rules; what rules say of themselves once: `told` is what was said before."""
+    """Each with all its rules, and each set of remarks once: `remarks_shown` has those shown before."""
     for part in parts:
         own = [getattr(part.verdict, key, ()) for key in _REMARKS.values()]
         yield [text(part.name, "bold")] if part.name else []
         if part.verdict is not None:
             why = (*part.reasons, *part.accepted)
             yield [block("Result", headline(part.verdict), *map(text, why))]
-            yield from sections(part.verdict, width=width, remarks=own not in told)
-        told.append(own)
+            yield from sections(part.verdict, width=width, remarks=own not in remarks_shown)
+        remarks_shown.append(own)
 
 
 def _styled(row: VerdictRow, titles: Sequence[str]) -> list[Text]:

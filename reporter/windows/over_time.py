@@ -1,4 +1,4 @@
-"""The run moment by moment: at most about 200 spans of a round width, in every segment anew."""
+"""The run moment by moment: at most about 200 spans of a round width, in every segment separately."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def over_time(log: OpenLog, method: PercentileMethod) -> list[Moment]:
     """Cut a run into moments.
 
     One width, 1, 2 or 5 times a power of ten, serves all segments; it is counted from the start of each
-    one's window, or from when its first request was due, where that was before; and it is no shorter than
+    one's window, or from when its first request was due, where that was before; and it is not shorter than
     1 ms. A run of few requests is cut into fewer moments.
 
     Args:
@@ -51,8 +51,8 @@ def over_time(log: OpenLog, method: PercentileMethod) -> list[Moment]:
     segments = log.execute(_SEGMENTS).fetchall()
     if not segments:
         return []
-    most = min(max(sum(requests for *_, requests in segments), FEWEST_MOMENTS), MOST_MOMENTS)
-    width_ns = _round_width(sum(last - first for _, _, first, last, _ in segments) // most + 1)
+    limit = min(max(sum(requests for *_, requests in segments), FEWEST_MOMENTS), MOST_MOMENTS)
+    width_ns = _round_width(sum(last - first for _, _, first, last, _ in segments) // limit + 1)
     rows, starts = [], []
     for segment, origin_ns, first_ns, last_ns, _ in segments:
         before = (first_ns - origin_ns) // width_ns
@@ -71,7 +71,7 @@ _OF: Final = "FROM samples WHERE status = 'completed'"
 
 
 def _round_width(least_ns: int) -> int:
-    """The least of 1, 2, 5, 10, 20, … ms that is no shorter."""
+    """The least of 1, 2, 5, 10, 20, … ms that is not shorter."""
     widths = (digit * 10**zeros * _LEAST_NS for zeros in count() for digit in (1, 2, 5))
     return next(int(width) for width in widths if width >= least_ns)
 
@@ -86,19 +86,19 @@ def _moments(
     nothing = dict.fromkeys(("scheduled", "issued", "completed", "failed", "cancelled", "ended"), 0)
     moments, in_flight = [], Counter[int]()
     for span, (segment, start_s) in enumerate(starts):
-        one = happened.get(span, {**nothing, "output_tokens": 0.0})
-        in_flight[segment] += one["issued"] - one["ended"]
+        amounts = happened.get(span, {**nothing, "output_tokens": 0.0})
+        in_flight[segment] += amounts["issued"] - amounts["ended"]
         first, whole = ttft.get(span), latency.get(span)
         moments.append(
             Moment(
                 sitting=segment,
                 start_s=start_s,
                 duration_s=width_s,
-                **{name: one[name] for name in nothing if name != "ended"},
+                **{name: amounts[name] for name in nothing if name != "ended"},
                 in_flight=in_flight[segment],
-                offered_qps=one["scheduled"] / width_s,
-                qps=one["completed"] / width_s,
-                output_tps=one["output_tokens"] / width_s,
+                offered_qps=amounts["scheduled"] / width_s,
+                qps=amounts["completed"] / width_s,
+                output_tps=amounts["output_tokens"] / width_s,
                 answered=whole.count if whole else 0,
                 ttft_mean_ms=first.mean if first else None,
                 ttft_p50_ms=first.p50 if first else None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SpanRow:
-    """So many spans of one width, one after the other.
+    """Consecutive spans of one width.
 
     Attributes:
         since_ns: What was before is in none of them.
@@ -41,8 +41,8 @@ def happenings(log: OpenLog, rows: Sequence[SpanRow]) -> Mapping[int, Mapping[st
     macro = span_macro(log, rows)
     answer = log.execute(sql_file("figures/happenings").replace("span_of(", f"{macro}("))
     columns = [column[0] for column in answer.description or ()]
-    found = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
-    return {happened["span"]: happened for happened in found}
+    amounts = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+    return {happened["span"]: happened for happened in amounts}
 
 
 def span_macro(log: OpenLog, rows: Sequence[SpanRow]) -> str:

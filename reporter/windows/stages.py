@@ -38,20 +38,22 @@ class StageReport:
 def stages_of(load: Mapping[str, Any]) -> Sequence[StageReport]:
     """The stages of the settings' load; none where the rate does not change, or changes all the time."""
     listed = load.get("stages")
-    named = [_stage(one) for one in listed] if listed else _steps(load.get("profile") or "")
-    found = [
+    named = [_stage(entry) for entry in listed] if listed else _steps(load.get("profile") or "")
+    stages_with_labels = [
         (name, stage) for name, stage in named if isfinite(stage.start_s) and stage.start_s < stage.end_s
     ]
-    times = Counter(name for name, _ in found)
+    times = Counter(name for name, _ in stages_with_labels)
     return [
         StageReport(name, stage.start_s, stage.end_s) if name and times[name] == 1 else stage
-        for name, stage in found
+        for name, stage in stages_with_labels
     ]
 
 
-def _stage(told: Mapping[str, Any]) -> tuple[str | None, StageReport]:
-    start_s, lasts_s = told.get("start_s") or 0.0, told.get("duration_s") or 0.0
-    return told.get("name"), StageReport(_label(start_s, told.get("rate") or "?"), start_s, start_s + lasts_s)
+def _stage(entry: Mapping[str, Any]) -> tuple[str | None, StageReport]:
+    start_s, lasts_s = entry.get("start_s") or 0.0, entry.get("duration_s") or 0.0
+    return entry.get("name"), StageReport(
+        _label(start_s, entry.get("rate") or "?"), start_s, start_s + lasts_s
+    )
 
 
 def _steps(profile: str) -> list[tuple[str | None, StageReport]]:

@@ -41,7 +41,7 @@ FEWEST_REQUESTS: Final = 5
 
 DRIFTS: Final = ((0.05, 0.01), (0.2, 0.03))
 """A figure drifts that changes by more than a share of its mean from start to end, unless chance may do that
-with this probability; a large change needs less proof, and a small one is none, however certain."""
+with this probability; a large change needs less proof, and a small one does not count, however certain."""
 
 RESEMBLING: Final = 1.35
 """Durbin and Watson's statistic below which neighbouring residuals resemble each other: of independent ones
@@ -83,14 +83,16 @@ def steady_state(moments: Sequence[Moment], until_s: float) -> SteadyState:
         moments: The whole segment (`reporter.windows.over_time`).
         until_s: When its window, or its issuing, was over, whichever came first; counted as moments are.
     """
-    inside = [one for one in moments if one.start_s >= -_EDGE_S and _end_s(one) <= until_s + _EDGE_S]
+    inside = [
+        moment for moment in moments if moment.start_s >= -_EDGE_S and _end_s(moment) <= until_s + _EDGE_S
+    ]
     blocks = _blocks(inside)
     if not blocks:
         return SteadyState(found=False, reason=_TOO_FEW)
     series = {name: [_value(name, block) for block in blocks] for name in ESTIMATED}
     first = max(_warmed_up([value or 0.0 for value in series[name]]) for name in TESTED)
-    kept = {name: values[first:] for name, values in series.items()}
-    reason, drift = _unsteady({name: trend([value or 0.0 for value in kept[name]]) for name in TESTED})
+    series_left = {name: values[first:] for name, values in series.items()}
+    reason, drift = _unsteady({name: trend([value or 0.0 for value in series_left[name]]) for name in TESTED})
     return SteadyState(
         found=reason is None,
         reason=reason,
@@ -98,7 +100,7 @@ def steady_state(moments: Sequence[Moment], until_s: float) -> SteadyState:
         end_s=_end_s(blocks[-1][-1]),
         blocks=len(blocks) - first,
         drift=drift,
-        **({} if reason else {name: _estimate(values) for name, values in kept.items()}),
+        **({} if reason else {name: _estimate(values) for name, values in series_left.items()}),
     )
 
 
@@ -127,16 +129,16 @@ def trend(values: Sequence[float]) -> BlockTrend:
 def _unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, float]]:
     """Why it is not steady, and the figures that drift with their shares."""
     drifting = {
-        name: found.share
-        for name, found in trends.items()
-        if any(found.chance < chance and abs(found.share) > share for share, chance in DRIFTS)
+        name: trend.share
+        for name, trend in trends.items()
+        if any(trend.chance < chance and abs(trend.share) > share for share, chance in DRIFTS)
     }
     if drifting:
-        told = ", ".join(f"{TESTED[name]} by {share:+.0%}" for name, share in drifting.items())
-        return f"it drifts from start to end: {told}", drifting
-    swinging = [TESTED[name] for name, found in trends.items() if found.swings]
+        changes = ", ".join(f"{TESTED[name]} by {share:+.0%}" for name, share in drifting.items())
+        return f"it drifts from start to end: {changes}", drifting
+    swinging = [TESTED[name] for name, trend in trends.items() if trend.swings]
     if swinging:
-        return f"it is too short beside the swings of its {' and '.join(swinging)}", {}
+        return f"it is too short for the swings of its {' and '.join(swinging)}", {}
     return None, {}
 
 
@@ -144,8 +146,8 @@ def _blocks(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
     """Blocks of equal length, as many as have enough requests each; what is left over is before the first."""
     for width in range(math.ceil(len(moments) / MOST_BLOCKS) or 1, len(moments) // FEWEST_BLOCKS + 1):
         over = len(moments) % width
-        blocks = [moments[at : at + width] for at in range(over, len(moments), width)]
-        if all(sum(one.answered for one in block) >= FEWEST_REQUESTS for block in blocks):
+        blocks = [moments[start : start + width] for start in range(over, len(moments), width)]
+        if all(sum(moment.answered for moment in block) >= FEWEST_REQUESTS for block in blocks):
             return blocks
     return []
 
@@ -153,11 +155,11 @@ def _blocks(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
 def _value(name: str, block: Sequence[Moment]) -> float | None:
     """A figure of a block: a mean over its requests, or over its time."""
     if name in {"qps", "output_tps", "in_flight"}:
-        return fmean(getattr(one, name) for one in block)
+        return fmean(getattr(moment, name) for moment in block)
     of = [
-        (mean, one.answered)
-        for one in block
-        if (mean := getattr(one, name.replace("_", "_mean_"))) is not None
+        (mean, moment.answered)
+        for moment in block
+        if (mean := getattr(moment, name.replace("_", "_mean_"))) is not None
     ]
     return sum(mean * count for mean, count in of) / sum(count for _, count in of) if of else None
 
@@ -176,7 +178,7 @@ def _warmed_up(values: Sequence[float]) -> int:
 def _grouped(values: Sequence[float]) -> Sequence[float]:
     """Neighbours together, until they do not resemble each other, or few are left."""
     while len(values) >= 2 * KEPT_BLOCKS and _resemblance(_line(values)[1]) < RESEMBLING:
-        values = [fmean(values[at : at + 2]) for at in range(len(values) % 2, len(values), 2)]
+        values = [fmean(values[start : start + 2]) for start in range(len(values) % 2, len(values), 2)]
     return values
 
 
@@ -191,8 +193,8 @@ def _resemblance(residuals: Sequence[float]) -> float:
 def _line(values: Sequence[float]) -> tuple[float, list[float]]:
     """The slope of the least squares line, a block, and what the values are off it."""
     mean, middle = fmean(values), (len(values) - 1) / 2
-    slope = sum((at - middle) * value for at, value in enumerate(values)) / _spread(len(values))
-    return slope, [value - mean - slope * (at - middle) for at, value in enumerate(values)]
+    slope = sum((index - middle) * value for index, value in enumerate(values)) / _spread(len(values))
+    return slope, [value - mean - slope * (index - middle) for index, value in enumerate(values)]
 
 
 def _spread(count: int) -> float:
@@ -202,10 +204,10 @@ def _spread(count: int) -> float:
 
 def _estimate(values: Sequence[float | None]) -> Estimate | None:
     """The mean of independent blocks with the half width of its 95 % confidence interval."""
-    known = [value for value in values if value is not None]
-    if len(known) < KEPT_BLOCKS:
+    present = [value for value in values if value is not None]
+    if len(present) < KEPT_BLOCKS:
         return None
-    grouped = _grouped(known)
+    grouped = _grouped(present)
     margin = bound(0.95, len(grouped) - 1) * stdev(grouped) / math.sqrt(len(grouped))
     return Estimate(fmean(grouped), margin)
 

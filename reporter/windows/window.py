@@ -80,10 +80,10 @@ def together(windows: Sequence[Window]) -> Window:
     Its kind is that of the last segment.
     """
     kind = windows[-1].kind if windows else "cut_off"
-    spans = [one for one in windows if one.duration_s is not None]
+    spans = [window for window in windows if window.duration_s is not None]
     if not spans:
         return Window(kind, None, None, None)
-    duration_s = sum(one.duration_s or 0.0 for one in spans)
+    duration_s = sum(span.duration_s or 0.0 for span in spans)
     return Window(kind, duration_s, spans[0].start_ns, spans[-1].end_ns)
 
 

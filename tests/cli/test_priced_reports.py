@@ -41,14 +41,14 @@ def scored(tmp_path: Path) -> Path:
 def test_a_report_with_prices(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It has the cost, and so has report.json, until a report without prices is made."""
     report(scored, prices=PRICES)
-    assert "a correct answer (2 correct)" in capsys.readouterr().out
+    assert "per correct answer (2 correct)" in capsys.readouterr().out
     cost = orjson.loads((scored / "report.json").read_bytes())["cost"]
     assert cost["total"] == pytest.approx(3 * (10 * 0.2 + 100 * 0.8) / 1e6, abs=1e-9)
     report(scored)
     assert "Cost" not in capsys.readouterr().out
     with pytest.raises(typer.Exit):
         score(ScoreSettings(run=scored, pass_number=1, prices=PRICES))
-    assert "a correct answer (2 correct)" in capsys.readouterr().out
+    assert "per correct answer (2 correct)" in capsys.readouterr().out
 
 
 def test_prices_are_read_before_anybody_is_asked(tmp_path: Path, scored: Path) -> None:

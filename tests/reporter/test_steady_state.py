@@ -61,7 +61,7 @@ def test_a_swing_as_long_as_the_run_is_no_steady_state() -> None:
     swing = [ms + 100 * (at > 20) - 100 * (at > 40) for at, ms in enumerate(NOISE)]
     found = steady_state(moments(swing), 60)
     assert not found.found
-    assert found.reason == "it is too short beside the swings of its latency"
+    assert found.reason == "it is too short for the swings of its latency"
 
 
 @pytest.mark.parametrize(("lasts_s", "answered"), [(9, 50), (60, 0), (0, 50)])

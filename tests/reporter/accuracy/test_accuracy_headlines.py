@@ -97,8 +97,8 @@ def test_values_that_are_no_shares_have_no_best(graded: Callable[..., Benchmark]
     ("sql", "why"),
     [
         ("avg(valeu)", "valeu"),
-        ("value", "no aggregate"),
-        ("mode(status)", "no number: 'scored'"),
+        ("value", "not an aggregate"),
+        ("mode(status)", "not a number: 'scored'"),
         ("avg(value", "syntax error"),
     ],
 )

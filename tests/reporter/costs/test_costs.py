@@ -139,8 +139,8 @@ def test_how_it_is_told(run: Run) -> None:
     """In the console, in Markdown, and in report.json, by its schema, with what a request costs."""
     report = scored(run, 1, 0, 1).report(prices=TABLE)
     page = " ".join(render(report).split())
-    assert "Cost $0.003030 in all, $0.001010 a request (3 requests)" in page
-    assert "gsm8k: $0.003030, $0.001515 a correct answer (2 correct)" in page
+    assert "Cost $0.003030 in all, $0.001010 per request (3 requests)" in page
+    assert "gsm8k: $0.003030, $0.001515 per correct answer (2 correct)" in page
     assert "input 1, cached 0.5, output 10, reasoning 20 (me, 2026-01-01)" in page
     assert "$0.003030 in all" in render(report, summary_only=True)
     judged = NamedVerdict.of(replace(report, verdict=Verdict("PASS", "", "")))
