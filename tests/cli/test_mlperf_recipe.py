@@ -1,4 +1,4 @@
-"""The recipes of docs/mlperf.md as they stand, by a shell, against the mock: 20 prompts in place of 13,368.
+"""The recipes of docs/mlperf.md by a shell, against the mock: 20 prompts, not 13,368, and fewer points.
 
 The tokenizer has the name of the model's, and is made here. What is smaller than the round asks for is
 invalid for that, and for nothing else.
@@ -33,6 +33,9 @@ COMMANDS = [
     for command in re.findall(r"^    (loadgen (?:.*\\\n)*.*)$", PAGE, flags=re.MULTILINE)
 ]
 ROWS = 20
+FEWER_LOADS = r"\[\[loads\]\]\nconcurrency = (16|512|1024)\n"
+"""Points of the curve that no file of scores names."""
+
 TOO_SMALL = {
     *("validity.min_duration_s", "validity.min_samples", "validity.dataset_multiple"),
     *("dataset.perf_samples", "ttft", "tpot", "ttft-p99", "tpot-p99"),
@@ -70,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "scores.json").write_text(block("json", "ROUGELSUM"))
     (folder / "points.json").write_text(block("json", '"points"'))
     (folder / "about.yaml").write_text(block("yaml", "target_cohort"))
-    (folder / "curve.toml").write_text(block("toml", "[[loads]]"))
+    (folder / "curve.toml").write_text(re.sub(FEWER_LOADS, "", block("toml", "[[loads]]")))
     return folder
 
 
@@ -151,7 +154,7 @@ def test_the_recipe_of_an_offline_run(shell: Shell, folder: Path) -> None:
 
 
 def test_the_recipe_of_a_curve(shell: Shell, folder: Path) -> None:
-    """Eight points, each in its folder with all its files, under the official name of the model."""
+    """Each point in its folder with all its files, under the official name of the model."""
     ran = shell(command("run curve.toml"))
     assert ran.returncode in WRITTEN, ran.stderr
     assert shell(command("gate curve")).returncode == 4
@@ -160,12 +163,11 @@ def test_the_recipe_of_a_curve(shell: Shell, folder: Path) -> None:
     root = folder / "submission"
     curve = root / "results" / "8xH200" / "llama3_1-8b"
     places = {place.name for place in curve.iterdir()}
-    assert places == {f"r{n}" for n in (1, 8, 16, 64, 256, 512, 1024, ROWS)}
-    scored = {"r1", "r8", "r64", "r256", f"r{ROWS}"}
+    assert places == {f"r{n}" for n in (1, 8, 64, 256, ROWS)}
     for name in places:
         there = {path.name for path in (curve / name).iterdir()}
-        accuracy = {"accuracy_results.json"} if name in scored else set()
-        assert there == {"point.yaml", "config.yaml", "result_summary.json", "system_desc.json"} | accuracy
+        files = {"point.yaml", "config.yaml", "result_summary.json", "system_desc.json"}
+        assert there == files | {"accuracy_results.json"}
         point = yaml.safe_load((curve / name / "point.yaml").read_bytes())
         assert (point["model_name"], point["concurrency"]) == ("llama3_1-8b", int(name[1:]))
         assert point["offline"] == ("dedicated" if name == f"r{ROWS}" else "none")

@@ -150,7 +150,7 @@ def test_a_soak_takes_a_valid_run(
     """An invalid one stands for nothing, however flat it is."""
     soak = campaign("soak")
     report = {"counts": {"completed": 1, "scheduled": 1}, "validity": {"valid": valid}, "findings": []}
-    monkeypatch.setattr(soak, "soak", lambda *_: ([], report))
+    monkeypatch.setattr(soak, "run", lambda _: ([], report))
     monkeypatch.setattr(soak, "POSSIBLE", True)
     monkeypatch.setattr(sys, "argv", ["soak.py"])
     assert soak.main() == code

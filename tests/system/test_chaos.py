@@ -48,7 +48,7 @@ def chaos_mock() -> Iterator[MockProcess]:
 def test_the_campaign() -> None:
     """`make chaos`, shorter: two workers, and what they ended with beside the server's own truth."""
     run = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "chaos.py", "--requests", "1500", "--damages", "5", "--json"],
+        [sys.executable, ROOT / "benchmarks" / "chaos.py", "--requests", "600", "--damages", "3", "--json"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -58,10 +58,10 @@ def test_the_campaign() -> None:
     assert run.returncode == 0, run.stdout + run.stderr
     found = json.loads(run.stdout)
     assert found["wrong"] == []
-    assert found["requests"] == sum(found["seen"].values()) == 1500
-    assert found["faults"] > 150
+    assert found["requests"] == sum(found["seen"].values()) == 600
+    assert found["faults"] > 60
     assert len(found["seen"]) > 5
-    assert sum(found["damages"].values()) == 10
+    assert sum(found["damages"].values()) == 6
 
 
 @pytest.mark.skipif(

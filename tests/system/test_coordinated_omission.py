@@ -171,7 +171,5 @@ def test_a_server_that_opens_no_connection_shows_from_the_schedule(
         tmp_path / "run", "case when not reused then ttft_from_schedule_ms - ttft_ms else 0 end"
     )
     assert sum(ms > AFTER_MS for ms in shaking) > (STALL_MS - AFTER_MS) * RATE / 1e3 / 2
-    assert report["tls_ms"]["max"] == pytest.approx(STALL_MS, abs=2 * BUSY_MS)
-    assert report["latency_ms"]["max"] == pytest.approx(
-        report["latency_from_schedule_ms"]["max"], abs=BUSY_MS
-    )
+    for figure in ("tls_ms", "latency_ms", "latency_from_schedule_ms"):
+        assert report[figure]["max"] > STALL_MS - BUSY_MS, figure

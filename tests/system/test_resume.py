@@ -52,7 +52,8 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
     """`kill -9`, then Ctrl-C, then to the end: in each segment the endpoint is asked what was left."""
     log = tmp_path / "run" / "events.db"
     with start_mock(ttft="40ms", itl="1ms", tokens="4") as mock:
-        load = ("-c", 8, "-n", REQUESTS, "--workers", 2)
+        # On a busy machine the client is late, which is not what this is about.
+        load = ("-c", 8, "-n", REQUESTS, "--workers", 2, "--on-invalid", "warn")
         run = start_run(mock.url, *load, "--require", "error<1%", "-q")
         run.wait_for(EventType.COMPLETE, times=50)
         os.killpg(run.process.pid, signal.SIGKILL)

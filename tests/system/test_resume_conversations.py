@@ -42,7 +42,8 @@ def test_conversations_are_finished_after_a_kill(
     file.write_bytes(b"\n".join(orjson.dumps({"messages": row}) for row in rows))
     with start_mock(ttft="40ms", itl="1ms", tokens="4") as mock:
         what = ("--prompts", file, "--conversations", "all", "--order", "shuffle", "--passes", PASSES)
-        run = start_run(mock.url, *what, "-c", 6, "--think", "5ms", "--warmup", 3, "--workers", 2, "-q")
+        how = ("-c", 6, "--think", "5ms", "--warmup", 3, "--workers", 2, "-q", "--on-invalid", "warn")
+        run = start_run(mock.url, *what, *how)
         run.wait_for(EventType.COMPLETE, times=60)
         os.killpg(run.process.pid, signal.SIGKILL)
         run.process.communicate()
