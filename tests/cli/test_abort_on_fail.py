@@ -49,12 +49,13 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
             duration=600.0,
             ruleset=str(rules),
             abort_on_fail=True,
+            on_invalid="warn",
             quiet=True,
             out=tmp_path / "run",
         )
     )
     assert (report.run.ended, outcome(report)) == ("gate_lost", 1)
-    assert report.validity.valid
+    assert report.validity.stands
     [finding] = [one for one in report.findings if one.code == "gate_lost"]
     assert "ttft:p(50)<1ms is lost: " in finding.message
     assert report.counts.in_flight == 0

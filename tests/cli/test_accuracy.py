@@ -63,10 +63,11 @@ def session(preloaded: Preloaded, data: Path, url: str, tmp_path_factory: pytest
     run = preloaded.run(
         *("accuracy", "gsm8k", "--data", data, "--url", url, "--model", "m", "--repeats", 2),
         *("--concurrency", 1, "--max-tokens", 50, "-q", "--out", folder),
+        *("--on-invalid", "warn"),  # on a busy machine the client is late
         cwd=folder.parent,
         env=clean_environment(),
     )
-    assert run.returncode in {0, 4}, run.stderr  # 4: the client was late, on a busy machine
+    assert run.returncode == 0, run.stderr
     return folder
 
 

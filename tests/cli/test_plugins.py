@@ -183,7 +183,7 @@ def test_a_session_asks_and_scores_one(loadgen: Loadgen, url: str, data: Path, t
     run = tmp_path / "run"
     asked = loadgen(
         *("accuracy", "World-Capitals", "--data", data, "--url", url, "--model", "m", "--json"),
-        *("--protocol", "whispering", "-q", "--out", run),
+        *("--protocol", "whispering", "-q", "--out", run, "--on-invalid", "warn"),
     )
     assert asked.returncode == 0, asked.stderr
     (score,) = orjson.loads(asked.stdout)["accuracy"]

@@ -82,7 +82,7 @@ def test_the_log_says_who_measured(loadgen: Loadgen, tmp_path: Path, slow_mock: 
     """How many workers, which transport, how many CPUs; and connections that were opened ahead are used."""
     run = loadgen(
         *("perf", "--url", slow_mock.url, "--model", "mock", "-c", 4, "-n", 8, "--workers", 2),
-        *("--connect-ahead", 4, "--out", "run", "-q"),
+        *("--connect-ahead", 4, "--out", "run", "-q", "--on-invalid", "warn"),
     )
     assert run.returncode == 0, run.stderr
     with closing(sqlite3.connect(tmp_path / "run" / "events.db")) as connection:
@@ -107,7 +107,7 @@ def test_the_other_transport(loadgen: Loadgen, tmp_path: Path, slow_mock: MockPr
     """It is loaded by the workers, by its name."""
     run = loadgen(
         *("perf", "--url", slow_mock.url, "--model", "mock", "-c", 2, "-n", 4, "--transport", "aiohttp"),
-        *("--out", "run", "--json", "-q"),
+        *("--out", "run", "--json", "-q", "--on-invalid", "warn"),
     )
     assert run.returncode == 0, run.stderr
     assert orjson.loads(run.stdout)["counts"]["completed"] == 4
