@@ -56,7 +56,7 @@ def interrupted(number: int, module: str, url: str, folder: Path) -> subprocess.
         [
             *(sys.executable, "-c", INTERRUPTED_AT_AN_IMPORT, str(number), module),
             *("perf", "--url", url, "--model", "small-model", "--api-key", "sk-right-key", "-n", "2"),
-            *("--quiet", "--out", str(folder / "run")),
+            *("--quiet", "--on-invalid", "warn", "--out", str(folder / "run")),
         ],
         cwd=ROOT,
         stdout=subprocess.PIPE,

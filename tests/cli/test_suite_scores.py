@@ -37,6 +37,7 @@ SUITE = """\
 [defaults]
 url = "{url}"
 workers = 1
+on_invalid = "warn"
 [[models]]
 name = "a"
 [[models]]
