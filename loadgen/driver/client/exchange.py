@@ -179,7 +179,8 @@ class Exchange:
             self.first_byte_low_ns = late[0].since_ns
         # The kernel's clock is converted with an offset that is measured repeatedly: order is kept
         # regardless.
-        _, *moments = accumulate(moments, max, initial=self._latest_ns)
+        if moments[0] < self._latest_ns or sorted(moments) != moments:
+            _, *moments = accumulate(moments, max, initial=self._latest_ns)
         self._latest_ns = moments[-1]
         awaited = self.stream.awaits_token
         try:

@@ -37,6 +37,7 @@ LESSONS: Final = 4
 """How often in a row a template is learnt that no further frame has: some servers number their frames."""
 
 _DONE: Final = b"[DONE]"
+_DONE_FRAME: Final = b"data: [DONE]\n\n"
 _EXCERPT_BYTES: Final = 4096
 _EXACT: Final[Mapping[int, Any]] = {}
 
@@ -126,7 +127,10 @@ class ResponseStream:
         self.bytes += size
         more = size + PIECE_BYTES * len(pieces)
         self._held += more
-        self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
+        if moments[0] == moments[-1]:
+            self.reads += moments[0] != self.last_ns
+        else:
+            self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
         self.last_ns = moments[-1]
         self._allowance.take(more, self._held)
         try:
@@ -270,6 +274,10 @@ class ResponseStream:
         if self.answer.done or not sse.can_pass_over:
             return False
         data, at_ns, late = self._pieces[place], self._moments[place], self._late.get(place)
+        if data == _DONE_FRAME:
+            self.answer.done = True
+            sse.pass_over()
+            return True
         if (shape := shapes.find(data)) is None:
             return False
         since_ns = late.since_ns if late is not None and late.whole else None
