@@ -66,8 +66,11 @@ def _show(calibration: Calibration, taken: Mapping[Work, list[ClimbStep]], *, js
     if json:
         import orjson
 
-        steps = {work.name: tried for work, tried in taken.items()}
-        print(orjson.dumps({"calibration": calibration, "steps": steps}, option=orjson.OPT_INDENT_2).decode())
+        shown = {
+            "calibration": calibration.to_dict(),
+            "steps": {work.name: [tried.to_dict() for tried in steps] for work, steps in taken.items()},
+        }
+        print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     from loadgen.cli.terminal.calibration_table import ladder, summary
 

@@ -178,15 +178,15 @@ PROMPTS: dict[str, tuple[tuple[object, ...], str]] = {
         ("--prompts", "prompts.jsonl", "--order", "random", "--passes", 2),
         "--passes 2: sends each prompt equally often",
     ),
-    "no column": (("--prompts", "prompts.jsonl", "--prompt-column="), "--prompt-column '': says nothing"),
-    "no folder": (("--prompts", "prompts.jsonl", "--out", ""), "--out '': says nothing"),
+    "no column": (("--prompts", "prompts.jsonl", "--prompt-column="), "--prompt-column '': is empty"),
+    "no folder": (("--prompts", "prompts.jsonl", "--out", ""), "--out '': is empty"),
     "two bounds": (("--max-tokens", 5, "--output-tokens", "5"), "contradict each other"),
 }
 
 SYNTHETIC: dict[str, tuple[tuple[object, ...], str]] = {
     "a length of 0": (("--input-tokens", "0"), "--input-tokens"),
-    "a length of nothing": (("--input-tokens", ""), "--input-tokens '': says nothing"),
-    "a prefix of a blank": (("--shared-prefix", " "), "--shared-prefix ' ': says nothing"),
+    "a length of nothing": (("--input-tokens", ""), "--input-tokens '': is empty"),
+    "a prefix of a blank": (("--shared-prefix", " "), "--shared-prefix ' ': is empty"),
     "a turn too many": (("--turns", "1001"), "--turns '1001': must be from 1 to 1000"),
     "a negative mean": (("--input-tokens", "normal:-5,1"), "--input-tokens"),
     "a mean that cannot be": (("--input-tokens", "normal:1,1000"), "--input-tokens"),

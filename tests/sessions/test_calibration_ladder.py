@@ -123,6 +123,7 @@ def test_what_held_above_what_did_not_counts_for_nothing() -> None:
     ]
     assert capacity(steps).greatest == 1
     assert capacity(steps).over == 2
+    assert list(steps[0].to_dict()["step"]) == ["load", "beside", "late", "faults"]
 
 
 @given(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.calibration.capacity import Capacity
 from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy, limit
@@ -23,6 +23,12 @@ class ClimbStep:
 
     step: Step
     limit: CapacityLimit | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The step as `loadgen calibrate --json` prints it: its times have the key `beside`."""
+        plain = asdict(self)
+        step = plain["step"].items()
+        return {**plain, "step": {"beside" if name == "times" else name: value for name, value in step}}
 
 
 def climb(
