@@ -2,7 +2,7 @@
 
 `python benchmarks/accuracy_replay.py DATA` asks a mock endpoint, which has the recorded answers of real
 models in DATA, all questions of IFEval and of MMLU-Pro by `loadgen accuracy`. On the way it kills every
-session once (SIGKILL) and goes on with it by `loadgen resume`. Then each score must be what the official code
+session once (SIGKILL) and continues it by `loadgen resume`. Then each score must be what the official code
 made of the same answer, and the accuracy the share of these; a question without a recorded answer is wrong.
 """
 
@@ -87,7 +87,9 @@ class Replay:
         for question in self.questions:
             verdicts.setdefault(question.sample.prompt, set()).add(self.expected(question))
         doubtful = [
-            number for number, one in enumerate(self.questions) if len(verdicts[one.sample.prompt]) > 1
+            number
+            for number, question in enumerate(self.questions)
+            if len(verdicts[question.sample.prompt]) > 1
         ]
         bounds = [0, *doubtful, len(self.questions)]
         begin, end = max(pairwise(bounds), key=lambda gap: gap[1] - gap[0])
@@ -96,7 +98,9 @@ class Replay:
 
 def ifeval(data: Path) -> Replay:
     """GPT-4's published responses, with the strict verdicts of Google's code."""
-    said = {row["prompt"]: row["response"] for row in _rows(data, "input_response_data_gpt4_*", "ifeval")}
+    responses = {
+        row["prompt"]: row["response"] for row in _rows(data, "input_response_data_gpt4_*", "ifeval")
+    }
     judged = {str(row["key"]): row for row in _rows(data, "google_verdicts_strict*", "ifeval")}
     questions = dataset([parse("ifeval")], data).questions
     return Replay(
@@ -104,7 +108,11 @@ def ifeval(data: Path) -> Replay:
         "ifeval",
         "official",
         questions,
-        {one.id: said[one.sample.prompt] for one in questions if one.sample.prompt in said},
+        {
+            question.id: responses[question.sample.prompt]
+            for question in questions
+            if question.sample.prompt in responses
+        },
         {key: all(row["follow_instruction_list"]) for key, row in judged.items()},
         frozenset(key for key, row in judged.items() if not row["stable"]),
     )
@@ -120,7 +128,11 @@ def mmlu_pro(data: Path, model: str) -> Replay:
         MODELS[model],
         questions,
         {key: row["response"] for key, row in rows.items()},
-        {one.id: rows[one.id]["pred"] == one.reference["answer"] for one in questions if one.id in rows},
+        {
+            question.id: rows[question.id]["pred"] == question.reference["answer"]
+            for question in questions
+            if question.id in rows
+        },
     )
 
 
@@ -147,7 +159,7 @@ def main() -> None:
 
 
 def replayed(replay: Replay, data: Path) -> bool:
-    """Run a session that is killed and gone on with; print what came of it, and tell whether it is right."""
+    """Run a session that is killed and resumed; print the result, and return whether it is right."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         script = folder / "replies.jsonl"
@@ -197,20 +209,21 @@ def told(replay: Replay, run: Path, killed: int, took_s: float) -> bool:
     with open_log(run, ["scores"]) as connection:
         scores = connection.execute(_SAID).fetchall()
     (accuracy,) = json.loads((run / "report.json").read_bytes())["accuracy"]
-    expected = {one.id: replay.expected(one) for one in replay.questions}
+    expected = {question.id: replay.expected(question) for question in replay.questions}
     same_prompt: dict[str, list[str]] = {}
-    for one in replay.questions:
-        same_prompt.setdefault(one.sample.prompt, []).append(one.id)
-    found = dict(scores)
+    for question in replay.questions:
+        same_prompt.setdefault(question.sample.prompt, []).append(question.id)
+    scores_by_id = dict(scores)
     wrong = [
         ids
         for ids in same_prompt.values()
         # Questions of one prompt get its answers in turns, whichever is asked first.
-        if sorted(found.get(one, -1) for one in ids) != sorted(expected[one] for one in ids)
+        if sorted(scores_by_id.get(question, -1) for question in ids)
+        != sorted(expected[question_id] for question_id in ids)
         and not replay.open.issuperset(ids)
     ]
     share = sum(expected.values()) / len(expected)
-    is_whole = len(scores) == len(found) == len(expected)
+    is_whole = len(scores) == len(scores_by_id) == len(expected)
     is_share = bool(replay.open) or abs(accuracy["value"] - share) < _LAST_DIGIT
     is_right = is_whole and not wrong and is_share
     print(

@@ -1,7 +1,7 @@
-"""What a schedule costs: the time for one arrival of each spread and each profile, beside the plainest one's.
+"""The cost of a schedule: the time for one arrival of each process and profile, and that of the simplest.
 
 The worker that issues draws the whole schedule, its share and that of the others, so an arrival is to cost
-little beside a request, which takes some 100 µs of a core.
+little compared with a request, which takes some 100 µs of a core.
 
     python benchmarks/arrivals.py
 """
@@ -39,7 +39,7 @@ STAGES: Final = Stages(tuple(Stage(float(k), 1.0, profile(f"{950 + k}")) for k i
 
 
 def schedules() -> Iterator[tuple[str, Callable[[], Iterator[int]]]]:
-    """Every kind of schedule by its name, and what makes it anew."""
+    """Every kind of schedule by its name, with a function that makes it."""
     for name, process in ARRIVAL_PROCESSES.items():
         burstiness = 0.5 if process.takes_burstiness else None
         arrivals = ProcessArrivals(name, Flat(RATE), burstiness)
@@ -70,11 +70,11 @@ def cost_ns(make: Callable[[], Iterator[int]]) -> float:
 
 def main() -> None:
     """Print the table."""
-    found = dict(schedules())
-    # A round has each of them once, so that a busy moment of the machine is nobody's alone.
-    rounds = [{name: cost_ns(make) for name, make in found.items()} for _ in range(ROUNDS)]
+    schedules_by_name = dict(schedules())
+    # A round has each of them once, so that a busy moment of the machine affects all.
+    rounds = [{name: cost_ns(make) for name, make in schedules_by_name.items()} for _ in range(ROUNDS)]
     print(f"{'schedule':34} {'ns an arrival':>14} {'ratio':>7}")
-    for name in found:
+    for name in schedules_by_name:
         ratio = median(costs[name] / costs["constant"] for costs in rounds)
         print(f"{name:34} {median(costs[name] for costs in rounds):14,.0f} {ratio:7.2f}")
 

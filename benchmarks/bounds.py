@@ -45,7 +45,7 @@ TOKENS: Final = 64
 PROGRAM: Final = str(Path(sys.executable).with_name("loadgen"))
 _PERCENTILES: Final = {"ttft_ms": ("p50", "p90", "p99"), "tpot_ms": ("p50", "p99")}
 _EXACT_MS: Final = 0.15
-"""How exact stamps without a doubt are said to be (docs/log.md): 0.1 ms for sending, 0.02 ms for arriving."""
+"""The documented accuracy of certain stamps (docs/log.md): 0.1 ms for sending, 0.02 ms for arriving."""
 
 _FOREIGN_MS: Final = 1.0
 _EACH: Final = """
@@ -74,10 +74,10 @@ class Truth:
 
     def percentile(self, metric: str, name: str) -> Interval:
         """A percentile of all requests, at both ends."""
-        values = [one[metric == "tpot_ms"] for one in self.each.values()]
+        values = [pair[metric == "tpot_ms"] for pair in self.each.values()]
         share = Fraction(int(name[1:]), 100)
         place = position("linear", len(values), share)
-        ends = (sorted(one.low for one in values), sorted(one.high for one in values))
+        ends = (sorted(interval.low for interval in values), sorted(interval.high for interval in values))
         low, high = (place.between(end[place.below], end[place.above]) for end in ends)
         return Interval(low, high)
 
@@ -110,7 +110,7 @@ def foreign_server(folder: Path, program: str) -> Iterator[tuple[int, Any]]:
         port = free.getsockname()[1]
     options = {"-p": port, "-n": TOKENS, "-t": TTFT_MS * 1e3, "-i": GAP_MS * 1e3, "-l": file}
     arguments = [
-        str(round(one) if isinstance(one, float) else one) for pair in options.items() for one in pair
+        str(round(part) if isinstance(part, float) else part) for pair in options.items() for part in pair
     ]
     process = subprocess.Popen([program, *arguments])
     give_up = time.monotonic() + 10
@@ -144,13 +144,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _of_line(line: str) -> tuple[str, tuple[Interval, Interval]]:
-    known = json.loads(line)
-    (first, first_by), (last, last_by) = known["sent"][0], known["sent"][-1]
-    received = known["received_ns"]
+    record = json.loads(line)
+    (first, first_by), (last, last_by) = record["sent"][0], record["sent"][-1]
+    received = record["received_ns"]
     ttft = Interval((first - received) / 1e6, (first_by - received) / 1e6)
-    after_first = len(known["sent"]) - 1
+    after_first = len(record["sent"]) - 1
     tpot = Interval((last - first_by) / 1e6 / after_first, (last_by - first) / 1e6 / after_first)
-    return known["id"], (ttft, tpot)
+    return record["id"], (ttft, tpot)
 
 
 def _of_row(row: dict[str, str]) -> tuple[Interval, Interval]:
@@ -173,35 +173,35 @@ def busy(core: int | None, loops: int) -> Iterator[None]:
             yield
 
 
-def one_run(cores: Cores, folder: Path, given: argparse.Namespace) -> dict[str, Any]:
+def one_run(cores: Cores, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Measure once, and hold the report against the truth: what lies outside, and how wide the bounds are."""
     out = folder / "run"
     with on_core(cores.server):
-        serving = foreign_server(folder, given.server) if given.server else own_server(folder)
+        serving = foreign_server(folder, options.server) if options.server else own_server(folder)
     with ExitStack() as stack:
         with on_core(cores.server):
             port, truth_of = stack.enter_context(serving)
-        stack.enter_context(busy(cores.client, given.loops))
+        stack.enter_context(busy(cores.client, options.loops))
         command = [
             PROGRAM,
             "perf",
             "--url",
             f"http://127.0.0.1:{port}/v1",
             "--model",
-            "mock" if given.server else "bench",
+            "mock" if options.server else "bench",
         ]
-        load = ["-c", str(given.streams), "-n", str(given.requests), "--max-tokens", str(TOKENS)]
+        load = ["-c", str(options.streams), "-n", str(options.requests), "--max-tokens", str(TOKENS)]
         with on_core(cores.client):
-            said = subprocess.run(
+            finished = subprocess.run(
                 [*command, *load, "--workers", "1", "--quiet", "--no-probe", "--out", str(out), "--json"],
                 capture_output=True,
                 check=False,
             )
-        if not said.stdout:
-            raise RuntimeError(f"loadgen perf ended with {said.returncode}: {said.stderr.decode()}")
+        if not finished.stdout:
+            raise RuntimeError(f"loadgen perf ended with {finished.returncode}: {finished.stderr.decode()}")
         truth: Truth = truth_of()
-    report = json.loads(said.stdout)
-    outside = [*_outside(report, truth), *([] if given.server else _each_outside(out, truth))]
+    report = json.loads(finished.stdout)
+    outside = [*_outside(report, truth), *([] if options.server else _each_outside(out, truth))]
     bounds = {name: reported(report, name, "p99") for name in _PERCENTILES}
     true = {name: truth.percentile(name, "p99") for name in _PERCENTILES}
     return {
@@ -232,16 +232,16 @@ def _outside(report: dict[str, Any], truth: Truth) -> list[str]:
 
 def _each_outside(out: Path, truth: Truth) -> list[str]:
     """Single requests whose truth is not between their bounds."""
-    found = []
+    rows = []
     with open_log(out) as log:
         for uuid, ttft_low, ttft, tpot_low, tpot_high, _ in log.execute(_EACH).fetchall():
             bounds = (Interval(ttft_low, ttft), Interval(tpot_low, tpot_high))
-            found += [
-                f"request {uuid}: {one}, true {true}"
-                for one, true in zip(bounds, truth.each[uuid], strict=True)
-                if one.misses(true, truth.within_ms)
+            rows += [
+                f"request {uuid}: {bounds_of_request}, true {true}"
+                for bounds_of_request, true in zip(bounds, truth.each[uuid], strict=True)
+                if bounds_of_request.misses(true, truth.within_ms)
             ]
-    return found
+    return rows
 
 
 def _late(out: Path) -> int:
@@ -257,24 +257,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--loops", type=int, default=3)
     parser.add_argument("--server")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     cores = choose()
-    print(f"{cores}; {given.loops} busy loops on the client's; {given.requests} requests a run", flush=True)
+    print(
+        f"{cores}; {options.loops} busy loops on the client's; {options.requests} requests a run", flush=True
+    )
     held = wide = 0
-    for number in range(1, given.runs + 1):
+    for number in range(1, options.runs + 1):
         with TemporaryDirectory(prefix="loadgen-bounds-") as folder:
-            found = one_run(cores, Path(folder), given)
-        held += not found["outside"]
-        bounds, true = found["bounds"]["ttft_ms"], found["true"]["ttft_ms"]
+            result = one_run(cores, Path(folder), options)
+        held += not result["outside"]
+        bounds, true = result["bounds"]["ttft_ms"], result["true"]["ttft_ms"]
         wide += bounds.high - bounds.low > 0.01 * bounds.high
-        outcome = "inside" if not found["outside"] else f"OUTSIDE {'; '.join(found['outside'][:3])}"
+        outcome = "inside" if not result["outside"] else f"OUTSIDE {'; '.join(result['outside'][:3])}"
         print(
             f"{number:3} TTFT p99 {bounds.low:6.1f} to {bounds.high:6.1f} ms, true {true.high:6.1f} ms; "
-            f"{found['late']:3} of {found['n']} first tokens late; {outcome}",
+            f"{result['late']:3} of {result['n']} first tokens late; {outcome}",
             flush=True,
         )
-    print(f"the truth was between the bounds in {held} of {given.runs} runs; TTFT p99 was in doubt in {wide}")
-    return 0 if held == given.runs else 1
+    print(
+        f"the truth was between the bounds in {held} of {options.runs} runs; TTFT p99 was in doubt in {wide}"
+    )
+    return 0 if held == options.runs else 1
 
 
 if __name__ == "__main__":

@@ -112,15 +112,17 @@ def growth(cores: Cores, rounds: int) -> Iterator[Row]:
         for count, work in works.items():
             runs[count].append(clients.loadgen(cores, work, workers=None))
             tell(f"{count:,} streams, round {number}: {described(runs[count][-1])}")
-    fewest, most = STREAMS[0], STREAMS[-1]
-    shares = [run.requests_s / works[most].possible for run in runs[most]]
-    off_ms = _spread([run.ttft_p99_off_ms for run in runs[most]])
+    fewest, greatest = STREAMS[0], STREAMS[-1]
+    shares = [run.requests_s / works[greatest].possible for run in runs[greatest]]
+    off_ms = _spread([run.ttft_p99_off_ms for run in runs[greatest]])
     note = f"25 tokens/s each; TTFT p99 off by {off_ms} ms"
-    yield Row(f"{most:,} streams: share of possible requests/s", shares, (0.96, 0.98), least=True, note=note)
-    grown = [_chunks_s(many) / _chunks_s(few) for many, few in zip(runs[most], runs[fewest], strict=True)]
+    yield Row(
+        f"{greatest:,} streams: share of possible requests/s", shares, (0.96, 0.98), least=True, note=note
+    )
+    grown = [_chunks_s(many) / _chunks_s(few) for many, few in zip(runs[greatest], runs[fewest], strict=True)]
     costs = (f"{count:,}: {median(map(_chunks_s, runs[count])):.3g}" for count in STREAMS)
     note = f"CPU s per million chunks by streams: {', '.join(costs)}"
-    yield Row(f"cost per stream, {most:,} relative to {fewest}", grown, (1.5, 1), note=note)
+    yield Row(f"cost per stream, {greatest:,} relative to {fewest}", grown, (1.5, 1), note=note)
 
 
 def start(cores: Cores, rounds: int) -> Iterator[Row]:

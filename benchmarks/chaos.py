@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 CONCURRENCY: Final = 32
 
 SPARE_FILES: Final = 16
-"""What a worker has open beside its connections."""
+"""The files that a worker has open in addition to its connections."""
 
 GROWTH_MB: Final = 5.0
 """What memory may grow by, once a run has settled."""
 
 SETTLED_S: Final = 5.0
-"""Of a shorter run nobody can say whether its memory grows."""
+"""A shorter run does not show whether its memory grows."""
 
 CHANCE: Final = 5.0
-"""So many standard deviations are chance."""
+"""The standard deviations that count as chance."""
 
 MOST_TOLD: Final = 20
 _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
@@ -68,14 +68,14 @@ _CLOCKS_NS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of the campaign.
+    """The result of the campaign.
 
     Attributes:
         requests: How many were issued.
         faults: How many met a fault, by the server's own word.
         seen: How they ended, by name.
         scenarios: What the server played, by name.
-        damages: What became of the damaged copies of the log, and how many there were of each.
+        damages: The outcomes of the damaged copies of the log, with their numbers.
         wrong: What is wrong, in sentences; empty when everything is right.
         requests_s: How many there were a second.
     """
@@ -109,7 +109,7 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
         if process.returncode not in (0, _INVALID):
             raise RuntimeError(f"the run failed: {run.with_name('said').read_text()}")
         report = json.loads((run / "report.json").read_bytes())
-        truth = {one.request_id: one for one in mock.truth(requests) if one.request_id}
+        truth = {request.request_id: request for request in mock.truth(requests) if request.request_id}
         issued, endings = _endings(run / "events.db")
         wrong = [
             *_once(issued, endings),
@@ -119,7 +119,7 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
             *_counted(report, endings),
             *_grown(samples, workers),
         ]
-        drawn = [one.scenario for one in truth.values() if one.scenario != AFTER_UNASKED]
+        drawn = [request.scenario for request in truth.values() if request.scenario != AFTER_UNASKED]
         faults = sum(name != "short" for name in drawn)
         wrong += [*_faulty(len(drawn), faults, fault_share), *_invalid(report)]
         damaged = damaged_logs(run / "events.db", damages, seed)
@@ -127,7 +127,7 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
             requests=len(issued),
             faults=faults,
             seen=dict(Counter(name for names in endings.values() for name in names).most_common()),
-            scenarios=dict(Counter(one.scenario for one in truth.values()).most_common()),
+            scenarios=dict(Counter(request.scenario for request in truth.values()).most_common()),
             damages=damaged.outcomes,
             wrong=(*wrong, *damaged.wrong),
             requests_s=report["counts"]["issued"] / report["window"]["duration_s"],
@@ -168,9 +168,9 @@ def _as_expected(endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any])
     if endings.keys() != truth.keys():
         yield f"the client knows {len(endings)} requests, the server {len(truth)}"
     for uuid in endings.keys() & truth.keys():
-        known = truth[uuid]
-        if endings[uuid][-1] not in known.expect:
-            yield f"{known.scenario} ended as {endings[uuid][-1]}, not as {' or '.join(known.expect)}"
+        true = truth[uuid]
+        if endings[uuid][-1] not in true.expect:
+            yield f"{true.scenario} ended as {endings[uuid][-1]}, not as {' or '.join(true.expect)}"
 
 
 def _sent(log: Path) -> dict[str, int]:
@@ -184,9 +184,9 @@ def _told_apart(
     endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any], sent: Mapping[str, int]
 ) -> Iterator[str]:
     """An unasked response passes for an answer only where the request left before it had come."""
-    for uuid, known in truth.items():
-        late_ns = sent.get(uuid, 0) - known.unasked_ns
-        if known.unasked_ns and late_ns > _CLOCKS_NS and "completed" in endings.get(uuid, ()):
+    for uuid, true in truth.items():
+        late_ns = sent.get(uuid, 0) - true.unasked_ns
+        if true.unasked_ns and late_ns > _CLOCKS_NS and "completed" in endings.get(uuid, ()):
             yield f"a response that came {late_ns / 1e6:.3f} ms before request {uuid} was sent completed it"
 
 
@@ -199,24 +199,24 @@ def _unasked_reported(report: Mapping[str, Any], endings: Mapping[str, Sequence[
 
 def _counted(report: Mapping[str, Any], endings: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The report's counts are those of the log."""
-    counts, found = report["counts"], Counter(names[-1] for names in endings.values())
-    told = Counter(counts["by_error"])
-    told["completed"] += counts["completed"]
-    told["cancelled"] += counts["cancelled"]
-    if +told != +found:
-        yield f"the report counts {dict(+told)}, the log {dict(+found)}"
+    counts, ends = report["counts"], Counter(names[-1] for names in endings.values())
+    by_error = Counter(counts["by_error"])
+    by_error["completed"] += counts["completed"]
+    by_error["cancelled"] += counts["cancelled"]
+    if +by_error != +ends:
+        yield f"the report counts {dict(+by_error)}, the log {dict(+ends)}"
     if counts["issued"] != len(endings) or counts["in_flight"]:
         yield f"of {counts['issued']} requests {len(endings)} ended, {counts['in_flight']} are in flight"
 
 
 def _faulty(requests: int, faults: int, share: float) -> Iterator[str]:
-    """So many requests met a fault as were to, but for chance."""
+    """As many requests met a fault as planned, except for chance."""
     if abs(faults - share * requests) > CHANCE * sqrt(requests * share * (1 - share)):
         yield f"{faults} of {requests} requests met a fault, and {share:.0%} of them were to"
 
 
 def _invalid(report: Mapping[str, Any]) -> Iterator[str]:
-    """Faults are no reason why a run is invalid."""
+    """Faults do not make a run invalid."""
     for finding in report["findings"]:
         if finding["severity"] == "error" and finding["code"] not in _FORGIVEN:
             yield f"the run is invalid: {finding['message']}"
@@ -230,9 +230,9 @@ def _grown(samples: Samples, workers: int) -> Iterator[str]:
         seen = [sample for sample in every if sample[0] <= over_s]
         process, _, what = name.partition(": ")
         if what == "descriptors" and process != "parent":
-            most, allowed = max(value for _, value in seen), CONCURRENCY // workers + SPARE_FILES
-            if most > allowed:
-                yield f"{name}: {most:.0f}, more than the {allowed} of its requests in flight"
+            greatest, allowed = max(value for _, value in seen), CONCURRENCY // workers + SPARE_FILES
+            if greatest > allowed:
+                yield f"{name}: {greatest:.0f}, more than the {allowed} of its requests in flight"
         elif what == "memory" and seen[-1][0] - seen[0][0] > SETTLED_S:
             grown = trend(name, "MB", seen, least=GROWTH_MB)
             if not grown.flat:
@@ -242,7 +242,7 @@ def _grown(samples: Samples, workers: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Ask, and print what came of it; 0 when everything was right."""
+    """Run the campaign, and print the result; 0 when everything was right."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -253,21 +253,21 @@ def main() -> int:
     parser.add_argument("--damages", type=int, default=20, help="damaged copies of the log; 20 by default")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     options = parser.parse_args()
-    found = chaos(options.requests, options.fault_share, options.workers, options.seed, options.damages)
+    result = chaos(options.requests, options.fault_share, options.workers, options.seed, options.damages)
     if options.json:
-        print(json.dumps(asdict(found), indent=2))
-        return 1 if found.wrong else 0
+        print(json.dumps(asdict(result), indent=2))
+        return 1 if result.wrong else 0
     for what, counted, counts in (
-        ("scenario", "requests", found.scenarios),
-        ("ended as", "requests", found.seen),
-        ("damaged logs", "copies", found.damages),
+        ("scenario", "requests", result.scenarios),
+        ("ended as", "requests", result.seen),
+        ("damaged logs", "copies", result.damages),
     ):
         print(under_load.table({what: name, counted: count} for name, count in counts.items()), end="\n\n")
-    met = f"{found.requests} requests, {found.faults} of them met a fault, {found.requests_s:,.0f}/s"
-    print(f"{'FAIL' if found.wrong else 'PASS'}: {met}")
-    for wrong in found.wrong[:MOST_TOLD]:
+    met = f"{result.requests} requests, {result.faults} of them met a fault, {result.requests_s:,.0f}/s"
+    print(f"{'FAIL' if result.wrong else 'PASS'}: {met}")
+    for wrong in result.wrong[:MOST_TOLD]:
         print(f"  {wrong}")
-    return 1 if found.wrong else 0
+    return 1 if result.wrong else 0
 
 
 if __name__ == "__main__":

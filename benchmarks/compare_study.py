@@ -115,7 +115,7 @@ class Simulated:
         return Values(self.requests.latencies if name == "latency" else self.requests.waits)
 
     def rate(self, name: str, where: object) -> Rate:
-        """Requests a second, over equal spans of time as `reporter.measured.rates` cuts them."""
+        """Requests/s, over equal spans of time as `reporter.measured.rates` cuts them."""
         del name, where
         ends = sorted(self.requests.ends)
         spans = 32
@@ -129,27 +129,27 @@ class Simulated:
 
 def times(random: Random, n: int, likeness: float) -> list[float]:
     """Lognormal service times; the autocorrelation of their logarithms falls by a factor from lag to lag."""
-    found, state = [], random.gauss()
+    values, state = [], random.gauss()
     for _ in range(n):
-        found.append(math.exp(SIGMA * state))
+        values.append(math.exp(SIGMA * state))
         state = likeness * state + math.sqrt(1 - likeness**2) * random.gauss()
-    return found
+    return values
 
 
 def served(service: Sequence[float], users: int, slots: int) -> Requests:
     """A closed loop on a server with N slots, first come first served."""
     free, ready = [0.0] * slots, [0.0] * users
-    found = Requests([], [], [])
+    requests = Requests([], [], [])
     for time in service:
         issued = heapq.heappop(ready)
         begun = max(issued, heapq.heappop(free))
         end = begun + time
         heapq.heappush(free, end)
         heapq.heappush(ready, end)
-        found.latencies.append(end - issued)
-        found.waits.append(begun - issued + 0.2 * time)
-        found.ends.append(end)
-    return found
+        requests.latencies.append(end - issued)
+        requests.waits.append(begun - issued + 0.2 * time)
+        requests.ends.append(end)
+    return requests
 
 
 def no_queue(likeness: float) -> Callable[[Random, int, float], Requests]:
@@ -183,22 +183,24 @@ def compared(kind: str, n: int, slower: float, seed: str) -> tuple[Comparison, C
         for name, run in zip("AB", runs, strict=True)
     ]
     alone = compare(sides, [], names, rules)
-    return alone, compare(sides, [one for one in names if one.name in FAMILY], [], rules)
+    return alone, compare(
+        sides, [metric_name for metric_name in names if metric_name.name in FAMILY], [], rules
+    )
 
 
 def shares(kind: str, n: int, slower: float, trials: int, seed: int) -> list[str]:
     """In how many comparisons, in percent, each metric was better or worse, and any primary one."""
-    found = dict.fromkeys((*METRICS, "any"), 0)
+    alarms = dict.fromkeys((*METRICS, "any"), 0)
     tested = dict.fromkeys((*METRICS, "any"), 0)
     for trial in range(trials):
         alone, family = compared(kind, n, slower, f"{seed} {kind} {n} {slower} {trial}")
         for row in alone.rows:
-            if row.metric in found:
-                found[row.metric] += row.changes[0].finding in {"better", "worse"}
+            if row.metric in alarms:
+                alarms[row.metric] += row.changes[0].finding in {"better", "worse"}
                 tested[row.metric] += row.changes[0].p is not None
-        found["any"] += any(row.changes[0].finding in {"better", "worse"} for row in family.rows)
+        alarms["any"] += any(row.changes[0].finding in {"better", "worse"} for row in family.rows)
         tested["any"] += 1
-    return [f"{100 * found[name] / trials:.1f}" if tested[name] else "-" for name in (*METRICS, "any")]
+    return [f"{100 * alarms[name] / trials:.1f}" if tested[name] else "-" for name in (*METRICS, "any")]
 
 
 def main() -> None:

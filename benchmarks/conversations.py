@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 WORDS: Final = 40
-"""In each question, beside what tells it from all others."""
+"""In each question, in addition to the text that distinguishes it."""
 
 THINK: Final = "exponential:200ms"
 MOST_TOLD: Final = 20
@@ -55,7 +55,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it.
+    """The result.
 
     Attributes:
         sessions: How many conversations there were.
@@ -79,7 +79,7 @@ class Outcome:
 
 
 def converse(sessions: int, turns: int, workers: int, history: str) -> Outcome:
-    """Have so many conversations at once.
+    """Run this many conversations at once.
 
     Raises:
         RuntimeError: The run failed; the message is its own.
@@ -99,27 +99,27 @@ def converse(sessions: int, turns: int, workers: int, history: str) -> Outcome:
             under_load.end(process, ())
         if process.returncode not in (0, _INVALID):
             raise RuntimeError(f"the run failed: {run.with_name('said').read_text()}")
-        told = _turns(run / "events.db")
-        truth = {one.request_id: one for one in mock.truth(len(told))}
-        contexts = dict(_contexts(told, history))
+        turns_of_log = _turns(run / "events.db")
+        truth = {request.request_id: request for request in mock.truth(len(turns_of_log))}
+        contexts = dict(_contexts(turns_of_log, history))
         report = json.loads((run / "report.json").read_bytes())
         verified = [
-            one
-            for one in told
-            if one.uuid in truth and truth[one.uuid].asked_sha256 == digest(contexts[one.uuid])
+            turn
+            for turn in turns_of_log
+            if turn.uuid in truth and truth[turn.uuid].asked_sha256 == digest(contexts[turn.uuid])
         ]
-        most_at_once = _most_at_once(told)
+        most_at_once = _most_at_once(turns_of_log)
         return Outcome(
-            sessions=len({one.conversation for one in told}),
-            turns=len(told),
+            sessions=len({turn.conversation for turn in turns_of_log}),
+            turns=len(turns_of_log),
             verified=len(verified),
-            messages=sum(len(contexts[one.uuid]) for one in verified),
+            messages=sum(len(contexts[turn.uuid]) for turn in verified),
             most_at_once=most_at_once,
-            turns_s=len(told) / report["window"]["duration_s"],
+            turns_s=len(turns_of_log) / report["window"]["duration_s"],
             loop_lag_p50_ms=report["client"]["loop_lag_p50_ms"],
             wrong=(
-                *_complete(told, sessions, turns),
-                *_right(len(verified), len(told)),
+                *_complete(turns_of_log, sessions, turns),
+                *_right(len(verified), len(turns_of_log)),
                 *_together(most_at_once, sessions),
                 *_invalid(report),
             ),
@@ -159,43 +159,43 @@ def _turns(log: Path) -> list[Turn]:
         return [Turn(*row) for row in rows]
 
 
-def _contexts(told: Sequence[Turn], history: str) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def _contexts(turns_of_log: Sequence[Turn], history: str) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     """What each turn must have been asked with, by its id."""
     messages: list[Mapping[str, Any]] = []
-    for one in told:
-        if not one.turn:
+    for turn in turns_of_log:
+        if not turn.turn:
             messages = [{"role": "system", "content": "Be brief."}]
-        messages.append({"role": "user", "content": _question(one.prompt_id, one.turn)})
-        yield one.uuid, list(messages)
-        answer = one.output if history == "answered" else _recorded(one.prompt_id, one.turn)
+        messages.append({"role": "user", "content": _question(turn.prompt_id, turn.turn)})
+        yield turn.uuid, list(messages)
+        answer = turn.output if history == "answered" else _recorded(turn.prompt_id, turn.turn)
         messages.append({"role": "assistant", "content": answer})
 
 
-def _most_at_once(told: Sequence[Turn]) -> int:
+def _most_at_once(turns_of_log: Sequence[Turn]) -> int:
     """How many conversations were under way at once, at most: from their first issue to their last answer."""
     begins, ends = {}, {}
-    for one in told:
-        begins.setdefault(one.conversation, one.issued_ns)
-        ends[one.conversation] = one.ended_ns
+    for turn in turns_of_log:
+        begins.setdefault(turn.conversation, turn.issued_ns)
+        ends[turn.conversation] = turn.ended_ns
     steps = sorted([(at_ns, 1) for at_ns in begins.values()] + [(at_ns, -1) for at_ns in ends.values()])
     return max(accumulate(step for _, step in steps), default=0)
 
 
-def _complete(told: Sequence[Turn], sessions: int, turns: int) -> Iterator[str]:
+def _complete(turns_of_log: Sequence[Turn], sessions: int, turns: int) -> Iterator[str]:
     """Every conversation has every turn once, each after the one before."""
-    asked = Counter((one.prompt_id, one.turn) for one in told)
+    asked = Counter((turn.prompt_id, turn.turn) for turn in turns_of_log)
     expected = {(prompt, turn) for prompt in range(sessions) for turn in range(turns)}
     if asked != Counter(expected):
-        missing, more = expected - asked.keys(), len(told) - len(asked.keys() & expected)
+        missing, more = expected - asked.keys(), len(turns_of_log) - len(asked.keys() & expected)
         yield f"{len(missing)} of {len(expected)} turns have no answer, and {more} are too many"
-    for before, after in pairwise(told):
+    for before, after in pairwise(turns_of_log):
         if after.turn and not (after.turn == before.turn + 1 and after.issued_ns >= before.ended_ns):
             yield f"turn {after.turn} of conversation {after.prompt_id} was issued too early"
 
 
-def _right(verified: int, told: int) -> Iterator[str]:
-    if verified != told:
-        yield f"{told - verified} of {told} turns were not asked with what was said before them"
+def _right(verified: int, issued: int) -> Iterator[str]:
+    if verified != issued:
+        yield f"{issued - verified} of {issued} turns were not asked with what was said before them"
 
 
 def _together(most_at_once: int, sessions: int) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _invalid(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Converse, and print what came of it; 0 when everything was right."""
+    """Run the conversations, and print the result; 0 when everything was right."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -220,19 +220,19 @@ def main() -> int:
     parser.add_argument("--history", choices=("answered", "recorded"), default="answered")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a sentence")
     options = parser.parse_args()
-    found = converse(options.sessions, options.turns, options.workers, options.history)
+    result = converse(options.sessions, options.turns, options.workers, options.history)
     if options.json:
-        print(json.dumps(asdict(found), indent=2))
-        return 1 if found.wrong else 0
+        print(json.dumps(asdict(result), indent=2))
+        return 1 if result.wrong else 0
     print(
-        f"{'FAIL' if found.wrong else 'PASS'}: {found.verified:,} of {found.turns:,} turns of "
-        f"{found.sessions:,} conversations had exactly their context ({found.messages:,} messages); "
-        f"{found.most_at_once:,} conversations at once, {found.turns_s:,.0f} turns/s, loop lag p50 "
-        f"{found.loop_lag_p50_ms:.2f} ms"
+        f"{'FAIL' if result.wrong else 'PASS'}: {result.verified:,} of {result.turns:,} turns of "
+        f"{result.sessions:,} conversations had exactly their context ({result.messages:,} messages); "
+        f"{result.most_at_once:,} conversations at once, {result.turns_s:,.0f} turns/s, loop lag p50 "
+        f"{result.loop_lag_p50_ms:.2f} ms"
     )
-    for wrong in found.wrong[:MOST_TOLD]:
+    for wrong in result.wrong[:MOST_TOLD]:
         print(f"  {wrong}")
-    return 1 if found.wrong else 0
+    return 1 if result.wrong else 0
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ def seen(pace: dict[str, Any], load: Sequence[object], meanwhile: Callable[..., 
         meanwhile(mock, workers[0])
         process.wait()
         columns = ("latency_ms", "latency_from_schedule_ms")
-        found = [query(folder, f"SELECT {column} FROM samples").rows for column in columns]  # noqa: S608 (its own)
-    return Seen(*(sorted(ms for (ms,) in rows) for rows in found))
+        columns_of_values = [query(folder, f"SELECT {column} FROM samples").rows for column in columns]  # noqa: S608 (its own)
+    return Seen(*(sorted(ms for (ms,) in rows) for rows in columns_of_values))
 
 
 def nothing(_mock: MockProcess, _worker: int) -> None:
@@ -107,7 +107,7 @@ def row(name: str, since: str, ordered: Sequence[float]) -> str:
 
 
 def draw(panels: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[float]]]]], to: Path) -> None:
-    """Draw latency over percentiles, the higher ones ever wider, a panel a time that somebody stood still.
+    """Draw latency over percentiles, the higher ones ever wider, a panel for each stall.
 
     Args:
         panels: Of each its title, and of each of its curves a label, a style and the latencies.

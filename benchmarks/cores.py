@@ -1,4 +1,4 @@
-"""Who runs on which core: the client on one, the server and whoever looks on on another."""
+"""The cores: the client runs on one, the server and the observers on another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """The core of each side; None where nobody can be pinned."""
+    """The core of each side; None where processes cannot be pinned."""
 
     client: int | None
     server: int | None

@@ -40,7 +40,7 @@ _COMMANDS: Final = (("report",), ("sql", "from requests; from events"))
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """What became of the damaged copies.
+    """The outcomes of the damaged copies.
 
     Attributes:
         outcomes: How many commands ended in which way.
@@ -75,9 +75,9 @@ def damaged_logs(log: Path, copies: int, seed: int) -> Damaged:
                 if code in _OUTCOMES:
                     outcomes[_OUTCOMES[code]] += 1
                 else:
-                    said = (Path(folder) / "said").read_text(errors="replace").strip().splitlines()
+                    messages = (Path(folder) / "said").read_text(errors="replace").strip().splitlines()
                     wrong.append(
-                        f"{name} of a log with damage {damage.hex()}: exit {code}: {' '.join(said[-2:])}"
+                        f"{name} of a log with damage {damage.hex()}: exit {code}: {' '.join(messages[-2:])}"
                     )
             shutil.rmtree(run)
     return Damaged(dict(outcomes.most_common()), tuple(wrong))
@@ -96,9 +96,9 @@ def _damage(rng: random.Random, copy: int) -> bytes:
     return b"".join(changes)
 
 
-def _exit_code(arguments: list[str], said: Path) -> int | None:
+def _exit_code(arguments: list[str], message_file: Path) -> int | None:
     """How the program ends, in a process of its own that has imported it; None when it does not end."""
-    process = multiprocessing.get_context("fork").Process(target=_run, args=(arguments, said))
+    process = multiprocessing.get_context("fork").Process(target=_run, args=(arguments, message_file))
     process.start()
     process.join(_PATIENCE_S)
     if process.exitcode is None:
@@ -108,8 +108,8 @@ def _exit_code(arguments: list[str], said: Path) -> int | None:
     return process.exitcode
 
 
-def _run(arguments: list[str], said: Path) -> None:
-    with said.open("wb") as output:
+def _run(arguments: list[str], message_file: Path) -> None:
+    with message_file.open("wb") as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
     sys.argv = ["loadgen", *arguments]

@@ -135,7 +135,7 @@ def campaign(programs: int, kill_share: float, seed: int, without: str) -> dict[
             if record["descriptors"]:
                 wrong.append(f"{record['name']}: {record['descriptors']} descriptors are left open")
         kills += killed_after is not None
-        wrong += [f"left running: {one}" for one in _left_running(marker)]
+        wrong += [f"left running: {process}" for process in _left_running(marker)]
     local.remove_leftovers()
     wrong += [f"left on the disk: {path}" for path in Path(tempfile.gettempdir()).glob("loadgen-sandbox-*")]
     if memory > MEMORY_MB:
@@ -174,9 +174,9 @@ def chosen_signal(seed: int) -> signal.Signals:
 def _left_running(marker: str) -> list[str]:
     """Processes of sandboxes that are there although no grader is, after some patience."""
     deadline = time.monotonic() + PATIENCE_S
-    while found := [*_processes(marker), *_processes(str(local._KEEPER))]:  # noqa: SLF001 (by its path)
+    while processes := [*_processes(marker), *_processes(str(local._KEEPER))]:  # noqa: SLF001 (by its path)
         if time.monotonic() > deadline:
-            return found
+            return processes
         time.sleep(0.05)
     return []
 
@@ -203,22 +203,22 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--grade", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--marker", default="", help=argparse.SUPPRESS)
-    said = parser.parse_args()
-    if said.grade is not None:
-        grade(said.grade, said.seed, said.marker, tuple(filter(None, said.without.split(","))))
+    options = parser.parse_args()
+    if options.grade is not None:
+        grade(options.grade, options.seed, options.marker, tuple(filter(None, options.without.split(","))))
         return 0
-    found = campaign(said.programs, said.kill_share, said.seed, said.without)
-    if said.json:
-        print(json.dumps(found))
+    result = campaign(options.programs, options.kill_share, options.seed, options.without)
+    if options.json:
+        print(json.dumps(result))
     else:
-        print(f"{found['programs']} programs, {found['kills']} graders killed, {found['isolation']}")
-        print(f"memory of a grader: {found['memory_mb']} MB")
-        for name, count in found["endings"].items():
+        print(f"{result['programs']} programs, {result['kills']} graders killed, {result['isolation']}")
+        print(f"memory of a grader: {result['memory_mb']} MB")
+        for name, count in result["endings"].items():
             print(f"  {count:4d}  {name}")
-        for line in found["wrong"][:20]:
+        for line in result["wrong"][:20]:
             print(f"WRONG: {line}")
-        print("FAIL" if found["wrong"] else "PASS")
-    return 1 if found["wrong"] else 0
+        print("FAIL" if result["wrong"] else "PASS")
+    return 1 if result["wrong"] else 0
 
 
 if __name__ == "__main__":

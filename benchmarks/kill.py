@@ -1,4 +1,4 @@
-"""Kill it at random moments under load: nothing that was answered is lost, and nobody is left.
+"""Kill it at random moments under load: no answered request is lost, and no process is left.
 
 A round starts `loadgen perf` with several workers against `loadgen mock --fast`, which writes down what it
 has answered, and at a random moment kills (SIGKILL) the parent, whose workers must then end by themselves, or
@@ -8,7 +8,7 @@ has left it. What the report says of the log's completeness (`run.complete_until
 machine: each answer that the mock endpoint had finished by that moment is in the log.
 
 On a machine that is busy with other things neither 100 ms nor the rate can be kept: what a killed log says of
-its own writer stands beside it, and a round with too few answers proves nothing. With `--busy N` N endless
+its own writer is next to it, and a round with too few answers proves nothing. With `--busy N` N endless
 loops keep the machine busy, and no worker is killed, for such a run is not cut off. Then a round passes when
 what the report says is true, and no process is left.
 
@@ -48,7 +48,7 @@ KINDS: Final = ("parent", "everybody", "parent", "worker")
 
 GRACE_NS: Final = 100_000_000
 ENOUGH: Final = 10 / 11
-"""So much of the rate must have been answered: 2,000 requests a second, unless another is asked for."""
+"""The part of the rate that must have been answered: 2,000 requests/s, unless another is given."""
 
 SETTLED_S: Final = 1.0
 MOMENTS_S: Final = (0.0, 2.5)
@@ -63,13 +63,13 @@ _INVALID: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What came of a round.
+    """The result of a round.
 
     Attributes:
         killed: Who.
         after_s: When, counted from when the load had settled.
-        asked_per_s: Requests a second that were asked for.
-        per_s: Requests a second that had been answered until then, by the mock endpoint.
+        asked_per_s: The requested rate, in requests/s.
+        per_s: Requests/s that the mock endpoint had answered until then.
         finished: Requests that had finished 100 ms before the kill.
         missing: How many of them the log does not have.
         oldest_ms: How long before the kill the oldest answer was finished that the log does not have; 0 when
@@ -78,7 +78,7 @@ class Round:
         lag_ms: The latest that the event loop of a worker was, likewise.
         busy: How many endless loops kept the machine busy.
         behind_ms: How long before the kill the log was complete, as the report says; None where it does not
-            say so: a run that has lost a worker comes to its end.
+            say so: a run that has lost a worker ends.
         untrue: Answers that were finished by that moment, and are not in the log.
         left: Processes that were left a second later.
         reported: Whether the log lay there as the kill had to leave it, and `loadgen report` worked, said
@@ -103,8 +103,8 @@ class Round:
     @property
     def passed(self) -> bool:
         """Whether all promises were kept, under as much load as was asked for."""
-        kept = not self.untrue and not self.left and self.reported and self.told
-        return kept if self.busy else kept and not self.missing and self.loaded
+        promises_kept = not self.untrue and not self.left and self.reported and self.told
+        return promises_kept if self.busy else promises_kept and not self.missing and self.loaded
 
     @property
     def told(self) -> bool:
@@ -145,13 +145,17 @@ def play(kind: str, after_s: float, mock: MockProcess, rate: float, workers: int
             left = under_load.still_there([*pids, process.pid], patience_s)
         finally:
             under_load.end(process, pids)
-        truth = [one for one in mock.truth()[before:] if one.outcome == "completed" and one.request_id]
-        # First of all: whoever else opens the log folds into it what the kill has left beside it.
+        truth = [
+            request
+            for request in mock.truth()[before:]
+            if request.outcome == "completed" and request.request_id
+        ]
+        # First of all: any other process that opens the log merges the files that the kill has left.
         report = _report(run, "worker_lost" if kind == "worker" else "cut_off")
         until_ns = _complete_until_ns(report)
-        done_ns = {one.request_id: one.done_ns for one in truth if one.done_ns < killed_ns}
-        known = _completed(run / "events.db")
-        lost = {uuid: at_ns for uuid, at_ns in done_ns.items() if uuid not in known}
+        done_ns = {request.request_id: request.done_ns for request in truth if request.done_ns < killed_ns}
+        completed = _completed(run / "events.db")
+        lost = {uuid: at_ns for uuid, at_ns in done_ns.items() if uuid not in completed}
         answered = sum(at_ns >= started_ns for at_ns in done_ns.values())
         return Round(
             killed=kind,
@@ -200,8 +204,8 @@ def _told_most(log: Path, reading: str) -> float:
     """The greatest reading in the telemetry of a log."""
     with closing(sqlite3.connect(log)) as connection:
         query = "SELECT max(json_extract(data, ?)) FROM events WHERE code = ?"
-        (most,) = connection.execute(query, [f"$.{reading}", EventType.TELEMETRY]).fetchone()
-    return float(most or 0.0)
+        (greatest,) = connection.execute(query, [f"$.{reading}", EventType.TELEMETRY]).fetchone()
+    return float(greatest or 0.0)
 
 
 def _report(run: Path, ended: str) -> dict[str, Any] | None:
@@ -218,8 +222,8 @@ def _report(run: Path, ended: str) -> dict[str, Any] | None:
 
 def _complete_until_ns(report: dict[str, Any] | None) -> int | None:
     """Until when the log is complete, as the report says: on the clock that the mock endpoint has, too."""
-    said = report["run"]["complete_until"] if report is not None else None
-    return None if said is None else int(said["at_ns"])
+    complete_until = report["run"]["complete_until"] if report is not None else None
+    return None if complete_until is None else int(complete_until["at_ns"])
 
 
 @contextmanager
@@ -235,13 +239,13 @@ def _busy(loops: int) -> Iterator[None]:
 
 
 def main() -> int:
-    """Play the rounds and print what came of them; 0 when every promise was kept."""
+    """Run the rounds and print the results; 0 when every promise was kept."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=100, help="how many; 100 by default")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
-    parser.add_argument("--rate", type=float, help="requests a second; 2,200 by default, 200 with --busy")
+    parser.add_argument("--rate", type=float, help="requests/s; 2,200 by default, 200 with --busy")
     parser.add_argument("--busy", type=int, default=0, help="endless loops that keep the machine busy")
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
@@ -258,43 +262,43 @@ def main() -> int:
                 rounds.append(play(kind, after_s, mock, rate, options.workers, options.busy))
             print(f"round {number + 1}: {rounds[-1]}", file=sys.stderr, flush=True)
     if options.json:
-        print(json.dumps([asdict(one) for one in rounds], indent=2))
+        print(json.dumps([asdict(round_) for round_ in rounds], indent=2))
     else:
         print(_told(rounds))
-    return 0 if all(one.passed for one in rounds) else 1
+    return 0 if all(round_.passed for round_ in rounds) else 1
 
 
 def _told(rounds: Sequence[Round]) -> str:
     """The rounds by who was killed, and the worst of each."""
     rows: list[dict[str, Any]] = []
-    for kind in sorted({one.killed for one in rounds}):
-        some = [one for one in rounds if one.killed == kind]
+    for kind in sorted({round_.killed for round_ in rounds}):
+        some = [round_ for round_ in rounds if round_.killed == kind]
         rows.append(
             {
                 "killed": kind,
                 "rounds": len(some),
-                "answers/s, least": min(one.per_s for one in some),
-                "finished": sum(one.finished for one in some),
-                "missing": sum(one.missing for one in some),
-                "oldest not in the log, ms": max(one.oldest_ms for one in some),
-                "commit wait, ms": max(one.wait_ms for one in some),
-                "worker lag, ms": max(one.lag_ms for one in some),
-                "complete until, ms before": max((one.behind_ms or 0.0 for one in some), default=0.0),
-                "untrue": sum(one.untrue for one in some),
-                "left": sum(one.left for one in some),
-                "not reported": sum(not one.reported for one in some),
+                "answers/s, least": min(round_.per_s for round_ in some),
+                "finished": sum(round_.finished for round_ in some),
+                "missing": sum(round_.missing for round_ in some),
+                "oldest not in the log, ms": max(round_.oldest_ms for round_ in some),
+                "commit wait, ms": max(round_.wait_ms for round_ in some),
+                "worker lag, ms": max(round_.lag_ms for round_ in some),
+                "complete until, ms before": max((round_.behind_ms or 0.0 for round_ in some), default=0.0),
+                "untrue": sum(round_.untrue for round_ in some),
+                "left": sum(round_.left for round_ in some),
+                "not reported": sum(not round_.reported for round_ in some),
             },
         )
-    passed = sum(one.passed for one in rounds)
-    doubtful = sum(one.in_doubt and not one.passed for one in rounds)
+    passed = sum(round_.passed for round_ in rounds)
+    doubtful = sum(round_.in_doubt and not round_.passed for round_ in rounds)
     verdict = "PASS" if passed == len(rounds) else "IN DOUBT" if passed + doubtful == len(rounds) else "FAIL"
-    told = f"{under_load.table(rows)}\n\n{verdict}: {passed} of {len(rounds)} rounds kept every promise"
+    summary = f"{under_load.table(rows)}\n\n{verdict}: {passed} of {len(rounds)} rounds kept every promise"
     if doubtful:
-        told += (
+        summary += (
             f"; in {doubtful} there was too little load, or the log says itself that it was late: keep the "
             "machine free of other work"
         )
-    return told
+    return summary
 
 
 if __name__ == "__main__":

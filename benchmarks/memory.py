@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 REQUESTS: Final = 1_000_000
 RATE: Final = 4000
-"""Requests a second of the long run, which then takes about four minutes."""
+"""Requests/s of the long run, which then takes about four minutes."""
 
 _MINUTE_NS: Final = 60 * 10**9
 _AVERAGED_NS: Final = 10 * 10**9
@@ -43,8 +43,8 @@ def growth(
 def _typical(run: TimedRun, start_ns: int, span_ns: int) -> float | None:
     """The median of the samples of a span."""
     seen = [
-        one.memory_mb
-        for one in run.client.samples
-        if start_ns <= one.at_ns <= start_ns + span_ns and one.memory_mb
+        sample.memory_mb
+        for sample in run.client.samples
+        if start_ns <= sample.at_ns <= start_ns + span_ns and sample.memory_mb
     ]
     return median(seen) if seen else None

@@ -64,24 +64,28 @@ class Watch:
             self._thread.join()
 
     def cpu_s(self, start_ns: int, end_ns: int) -> float | None:
-        """Processor time that passed between two moments, interpolated; None where nobody looked."""
+        """Processor time that passed between two moments, interpolated; None without samples."""
         start, end = self._cpu_at(start_ns), self._cpu_at(end_ns)
         return None if start is None or end is None else end - start
 
     def share(self) -> float | None:
-        """Processor time over all samples, as a share of one core; None where nobody looked."""
+        """Processor time over all samples, as a share of one core; None without samples."""
         if not self.samples:
             return None
         first, last = self.samples[0], self.samples[-1]
         return (last.cpu_s - first.cpu_s) / max(last.at_ns - first.at_ns, 1) * 1e9
 
     def peak_mb(self, start_ns: int = 0, end_ns: int = 2**63) -> float | None:
-        """The most memory between two moments; None where nobody looked."""
-        seen = (one.memory_mb for one in self.samples if start_ns <= one.at_ns <= end_ns and one.memory_mb)
+        """The most memory between two moments; None without samples."""
+        seen = (
+            sample.memory_mb
+            for sample in self.samples
+            if start_ns <= sample.at_ns <= end_ns and sample.memory_mb
+        )
         return max(seen, default=None)
 
     def _cpu_at(self, at_ns: int) -> float | None:
-        after = bisect_left(self.samples, at_ns, key=lambda one: one.at_ns)
+        after = bisect_left(self.samples, at_ns, key=lambda sample: sample.at_ns)
         if not 0 < after < len(self.samples):
             return None
         low, high = self.samples[after - 1], self.samples[after]

@@ -96,7 +96,7 @@ def report(log: Path) -> tuple[float, float]:
 
 
 def write(log: Path, requests: int, *, tags: bool = False) -> None:
-    """Write a log of so many requests, one issued every millisecond, with a tag or without."""
+    """Write a log of this many requests, one issued every millisecond, with a tag or without."""
     random = Random(requests)  # noqa: S311 (figures, not secrets)
     store = Store.create(log, Session(settings={"load": {"kind": "constant", "rate": 1000.0}}))
     phase = Event(EventType.PHASE_STARTED, BASE_NS, data={"phase": "performance"})

@@ -1,4 +1,4 @@
-"""The scorecard: what was measured in every round, beside what is required and what is aimed at."""
+"""The scorecard: the measurements of every round, next to the requirements and the goals."""
 
 from __future__ import annotations
 

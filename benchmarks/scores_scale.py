@@ -80,16 +80,16 @@ def scored(log: Path) -> tuple[float, float, float]:
         moments.append(time.perf_counter())
         opened.load(TABLES)
         moments.append(time.perf_counter())
-        (found,) = accuracy(opened)
+        (score,) = accuracy(opened)
         moments.append(time.perf_counter())
-        if found.issued != found.scored or not found.pass_at or not found.groups:
+        if score.issued != score.scored or not score.pass_at or not score.groups:
             raise SystemExit("not all samples have a score")
     opened, loaded, done = (after - before for before, after in pairwise(moments))
     return opened, loaded, done
 
 
 def write(log: Path, samples: int) -> None:
-    """Write a log of so many samples, and their scores in a segment after the run."""
+    """Write a log of this many samples, and their scores in a segment after the run."""
     random, questions = Random(samples), max(1, samples // REPEATS)  # noqa: S311 (figures, not secrets)
     task = {"task": "mmlu", "name": "mmlu", "options": {}, "groups": ["subject"], "count": questions}
     settings = {"load": {"kind": "constant", "rate": 1000.0}, "accuracy": {"tasks": [task]}}

@@ -101,14 +101,14 @@ def measure(
     seconds = []
     for _ in range(ROUNDS):
         since = time.perf_counter()
-        said = subprocess.run(
+        finished = subprocess.run(
             [sys.executable, __file__, "--score", run, *(["--one-core"] if one_core else [])],
             check=True,
             capture_output=True,
         ).stdout
         seconds.append(time.perf_counter() - since)
-        if sum(json.loads(said).values()) != count:
-            raise SystemExit(f"{name}: scored {said.decode()}")
+        if sum(json.loads(finished).values()) != count:
+            raise SystemExit(f"{name}: scored {finished.decode()}")
     where = "one core" if one_core else f"{os.cpu_count()} cores"
     return Row(f"score {count:,} answers, {name.partition(':')[0]}, {where}", seconds, bounds, "s")
 
@@ -121,9 +121,14 @@ def write(run: Path, task: str, questions: Sequence[Question], answers: Mapping[
     store = Store.create(run / "events.db", Session("", at_ns, time.time_ns(), settings))
     events: list[Event] = []
     for number, question in enumerate(questions):
-        told = {"prompt_id": number, "task": task, "id": question.id, "tags": dict(question.sample.tags)}
+        event_data = {
+            "prompt_id": number,
+            "task": task,
+            "id": question.id,
+            "tags": dict(question.sample.tags),
+        }
         events.append(
-            Event(EventType.QUESTION, at_ns, None, {**told, "texts": {"reference": question.reference}})
+            Event(EventType.QUESTION, at_ns, None, {**event_data, "texts": {"reference": question.reference}})
         )
     for number, question in enumerate(questions):
         events += request(number, question, answers.get(question.id, ""), at_ns + number * MS)
@@ -158,11 +163,11 @@ def gemini(questions: Sequence[Question]) -> Mapping[str, str]:
 
 def gpt_4(questions: Sequence[Question]) -> Mapping[str, str]:
     """What GPT-4 answered to IFEval's prompts."""
-    said = {
+    texts = {
         row["prompt"]: row["response"]
         for row in recorded("ifeval/input_response_data_gpt4_20231107_145030.jsonl.gz")
     }
-    return {question.id: said.get(question.sample.prompt, "") for question in questions}
+    return {question.id: texts.get(question.sample.prompt, "") for question in questions}
 
 
 def recorded(file: str) -> Iterator[Any]:
@@ -189,22 +194,22 @@ def make_up(folder: Path) -> None:
             row = {
                 "key": number,
                 "prompt": prose(random, 60),
-                "instruction_id_list": [one for one, _ in chosen],
-                "kwargs": [dict(told) for _, told in chosen],
+                "instruction_id_list": [name for name, _ in chosen],
+                "kwargs": [dict(kwargs) for _, kwargs in chosen],
             }
             file.write(json.dumps(row) + "\n")
 
 
 def letters(questions: Sequence[Question]) -> Mapping[str, str]:
-    """Thoughts that end with a letter, most of them; some go on for ever on one line."""
+    """Thoughts that end with a letter, most of them; some go on without end on one line."""
     random = Random(2)  # noqa: S311 (figures, not secrets)
-    said = {}
+    texts = {}
     for number, question in enumerate(questions):
         text = prose(random, 200) + f". The answer is ({random.choice('ABCDEFGHIJ')})."
         if number % 100 == 0:
             text = ("the answer: is not " * _LONG_LINE)[:_LONG_LINE]
-        said[question.id] = text
-    return said
+        texts[question.id] = text
+    return texts
 
 
 def essays(questions: Sequence[Question]) -> Mapping[str, str]:
@@ -217,7 +222,7 @@ def essays(questions: Sequence[Question]) -> Mapping[str, str]:
 
 
 def prose(random: Random, words: int) -> str:
-    """So many words."""
+    """This many words."""
     return " ".join(random.choices(_TEXT.split(), k=words))
 
 

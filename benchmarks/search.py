@@ -1,7 +1,7 @@
 """The search for the limit of a server that is known: does it land within 5 %, in under two minutes?
 
 `loadgen search` against `loadgen mock --slots 8 --ttft 100ms --itl 5ms --tokens 20`: a request takes 100 ms
-and 19 gaps of 5 ms, so that the server completes 8 / 0.195 s = 41.03 requests a second, and no more. The
+and 19 gaps of 5 ms, so that the server completes 8 / 0.195 s = 41.03 requests/s, and no more. The
 requirement is loose (a p99 of TTFT of 2 s), so that the limit is where the queue stops being stable, also for
 requests that arrive at random.
 
@@ -27,7 +27,7 @@ TTFT_MS: Final = 100
 GAP_MS: Final = 5
 TOKENS: Final = 20
 LIMIT: Final = SLOTS / ((TTFT_MS + GAP_MS * (TOKENS - 1)) / 1e3)
-"""Requests a second."""
+"""Requests/s."""
 
 OFF: Final = 0.05
 LONGEST_S: Final = 120.0
@@ -81,8 +81,8 @@ def search(arrival: str, seed: int, folder: Path) -> Search:
         seconds = time.monotonic() - begun
     if not done.stdout:
         sys.exit(done.stderr)
-    found = json.loads(done.stdout)
-    return Search(arrival, seed, found["rate"], len(found["tried"]), seconds, found["message"])
+    result = json.loads(done.stdout)
+    return Search(arrival, seed, result["rate"], len(result["tried"]), seconds, result["message"])
 
 
 def main() -> None:
@@ -98,20 +98,22 @@ def main() -> None:
     with TemporaryDirectory(prefix="loadgen-search-") as folder:
         for arrival in [asked.arrival] if asked.arrival else ARRIVALS:
             for number in range(asked.times):
-                one = search(arrival, 100 * number, Path(folder))
-                searches.append(one)
+                result = search(arrival, 100 * number, Path(folder))
+                searches.append(result)
                 if not asked.json:
-                    print(_line(one), flush=True)
+                    print(_line(result), flush=True)
     if asked.json:
-        print(json.dumps({"limit": LIMIT, "searches": [asdict(one) for one in searches]}, indent=2))
-    sys.exit(0 if all(one.good for one in searches) else 1)
+        print(json.dumps({"limit": LIMIT, "searches": [asdict(result) for result in searches]}, indent=2))
+    sys.exit(0 if all(result.good for result in searches) else 1)
 
 
-def _line(one: Search) -> str:
-    found = "not found" if one.rate is None else f"{one.rate:6.2f}/s, off by {one.rate / LIMIT - 1:+.1%}"
-    took = f"in {one.trials} trials, {one.seconds:.0f} s"
-    verdict = "PASS" if one.good else f"FAIL: {one.message}"
-    return f"{one.arrival:<9} limit {LIMIT:.2f}/s  {found}  {took}  {verdict}"
+def _line(result: Search) -> str:
+    outcome = (
+        "not found" if result.rate is None else f"{result.rate:6.2f}/s, off by {result.rate / LIMIT - 1:+.1%}"
+    )
+    took = f"in {result.trials} trials, {result.seconds:.0f} s"
+    verdict = "PASS" if result.good else f"FAIL: {result.message}"
+    return f"{result.arrival:<9} limit {LIMIT:.2f}/s  {outcome}  {took}  {verdict}"
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ SATURATING: Final = clients.Work(PACE, streams=512, requests=30_000)
 """A closed loop of more streams than one worker carries."""
 
 LONGEST_STALL_S: Final = 0.6
-"""For requests of so many seconds there are connections from the start."""
+"""For requests of this many seconds there are connections from the start."""
 
 OUTSIDE: Final = {"memory": ("MB", 2.0, 0.02), "descriptors": ("", 2.0, 0.0), "threads": ("", 0.5, 0.0)}
 """What is looked at from outside, of each process: unit, and what it may grow by (so much, or a part)."""
@@ -60,7 +60,7 @@ INSIDE: Final = {
     ("recorder", "waiting"): ("", 50.0, 0.1),
     ("recorder", "waiting_bytes"): ("B", 50_000.0, 0.1),
 }
-"""What the run tells of itself, by source: likewise. Requests in flight are tasks, and sockets."""
+"""The run's own readings, by source: likewise. Requests in flight are tasks, and sockets."""
 
 
 def watch(process: Popen[bytes], workers: Sequence[int], interval_s: float = INTERVAL_S) -> Samples:
@@ -88,7 +88,7 @@ def _look(pid: int) -> Mapping[str, float]:
 
 
 def told(log: Path) -> Samples:
-    """What the run tells of itself, second by second."""
+    """The run's own readings, second by second."""
     samples: Samples = {}
     query = "SELECT at_ns, data FROM events WHERE code = ? ORDER BY seq"
     with closing(sqlite3.connect(log)) as connection:
@@ -155,7 +155,7 @@ def soak(load: Steady, endpoint: MockProcess | NativeServer) -> tuple[list[Trend
         report = json.loads((run / "report.json").read_bytes())
         # What the report takes comes after the run.
         end_s = report["window"]["duration_s"] - INTERVAL_S
-        seen = {name: [one for one in samples if one[0] <= end_s] for name, samples in seen.items()}
+        seen = {name: [sample for sample in samples if sample[0] <= end_s] for name, samples in seen.items()}
         return list(trends(seen | told(run / "events.db"))), report
 
 
@@ -180,7 +180,7 @@ def main() -> int:
     parser.add_argument(
         "--minutes", type=float, default=10.0, help="10 by default; below 2 it has not settled"
     )
-    parser.add_argument("--rate", type=float, default=500.0, help="requests a second; 500 by default")
+    parser.add_argument("--rate", type=float, default=500.0, help="requests/s; 500 by default")
     parser.add_argument("--capacity-share", type=float, help="with one worker, this share of what it reaches")
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
@@ -217,15 +217,15 @@ def run(options: argparse.Namespace) -> tuple[list[Trend], Mapping[str, Any]]:
     return soak(load, start_mock(**PACE.options()))
 
 
-def _row(one: Trend) -> Mapping[str, str]:
+def _row(trend: Trend) -> Mapping[str, str]:
     return {
-        "what": one.name,
-        "unit": one.unit,
-        "typical": f"{one.typical:,.3f}",
-        "most": f"{one.most:,.3f}",
-        "growth": f"{one.growth:+,.3f}",
-        "may grow": f"{one.limit:,.3f}",
-        "": "flat" if one.flat else "GROWS",
+        "what": trend.name,
+        "unit": trend.unit,
+        "typical": f"{trend.typical:,.3f}",
+        "most": f"{trend.greatest:,.3f}",
+        "growth": f"{trend.growth:+,.3f}",
+        "may grow": f"{trend.limit:,.3f}",
+        "": "flat" if trend.flat else "GROWS",
     }
 
 

@@ -1,6 +1,6 @@
 """How long a user waits: for `loadgen --help`, and for the first request on the wire.
 
-Help is held against the least that such a program costs, `python -c "import typer, rich"`, in turn; the
+Help is compared with the least that such a program costs, `python -c "import typer, rich"`, in turn; the
 first request is timed by the server that it reaches, from the moment at which the process is started.
 """
 

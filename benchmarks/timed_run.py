@@ -47,18 +47,18 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class TimedRun:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
         report: Its `report.json`.
-        beside: Its times beside the truth; None where they were not asked for.
+        times: Its times compared with the truth; None where they were not requested.
         late: How late the mock endpoint was with its tokens.
         client: What the load generator used: parent and workers.
         server: What the mock endpoint used.
     """
 
     report: Mapping[str, Any]
-    beside: ComparedTimes | None
+    times: ComparedTimes | None
     late: MedianAndP99 | None
     client: Watch
     server: Watch
@@ -92,9 +92,9 @@ def timed_run(
     Args:
         cores: Which they are.
         pace: How the mock endpoint answers.
-        *arguments: What else is said to `loadgen perf`.
+        *arguments: Further arguments of `loadgen perf`.
         memory: Whether to look at the memory while it runs.
-        compare: Whether to lay it beside the truth, which takes memory in proportion to the run.
+        compare: Whether to compare it with the truth, which takes memory in proportion to the run.
 
     Raises:
         RuntimeError: The program failed; the message is its own.
@@ -110,10 +110,10 @@ def timed_run(
                     stderr=subprocess.PIPE,
                 )
             with Watch(process.pid, memory=memory) as client, Watch(mock.pid, memory=False) as server:
-                said = process.communicate()[1]
+                errors = process.communicate()[1]
         # A client at its limit makes a run invalid: that is what some of these runs are for.
         if process.returncode not in (0, _INVALID):
-            raise RuntimeError(f"loadgen perf ended with {process.returncode}: {said.decode()}")
+            raise RuntimeError(f"loadgen perf ended with {process.returncode}: {errors.decode()}")
         report = json.loads((out / "report.json").read_bytes())
         if not compare:
             return TimedRun(report, None, None, client, server)

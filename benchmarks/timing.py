@@ -44,7 +44,7 @@ def burst(cores: Cores, rounds: int) -> Iterator[Row]:
 
 
 def paced_500(cores: Cores, rounds: int) -> Iterator[Row]:
-    """500 streams of 100 tokens a second."""
+    """500 streams of 100 tokens/s."""
     runs = paced(cores, rounds, 500)
     yield error("paced, 500 streams", runs, "ttft", "p50", (0.3, 0.1))
     yield error("paced, 500 streams", runs, "ttft", "p99", (3, 1))
@@ -90,7 +90,7 @@ WORKS: Final[Mapping[str, Callable[[Cores, int], Iterator[Row]]]] = {
 
 
 def closed(streams: int) -> Sequence[object]:
-    """So many streams at once; each has a connection before it counts."""
+    """This many streams at once; each has a connection before it counts."""
     return "--concurrency", streams, "--warmup", streams, "--duration", SECONDS
 
 
@@ -111,23 +111,23 @@ def pace_of(what: str, runs: Sequence[TimedRun]) -> Iterator[Row]:
 
 def error(what: str, runs: Sequence[TimedRun], time: str, which: str, bounds: tuple[float, float]) -> Row:
     """What a percentile of a time is off by; in doubt where the mock endpoint was later than the bound."""
-    off_ms = [abs(getattr(beside.error, which)) for run in runs if (beside := getattr(run.beside, time))]
+    off_ms = [abs(getattr(times.error, which)) for run in runs if (times := getattr(run.times, time))]
     late_ms = median(getattr(run.late, which) for run in runs if run.late)
     doubt = f"the mock endpoint was {late_ms:.2f} ms late at {which} itself" if late_ms > bounds[0] else ""
     return Row(f"{what}: |{time.upper()} {which} - truth|", off_ms, bounds, "ms", doubt=doubt)
 
 
 def described(run: TimedRun) -> str:
-    """Times of a run beside the truth, in words."""
-    beside = run.beside
-    if beside is None or beside.ttft is None:
+    """Times of a run compared with the truth, in words."""
+    times = run.times
+    if times is None or times.ttft is None:
         return "nothing to compare"
     busy = "" if run.server_share is None else f", server {run.server_share:.0%} busy"
     late = "" if run.late is None else f", mock late {two(run.late)}"
-    each = "" if beside.ttft_each is None else f", request by request off by {two(beside.ttft_each)}"
+    each = "" if times.ttft_each is None else f", request by request off by {two(times.ttft_each)}"
     return (
-        f"TTFT {two(beside.ttft.reported)} where {two(beside.ttft.true)} is true{each}{late}{busy} "
-        f"({beside.requests:,} requests, ms at p50 / p99)"
+        f"TTFT {two(times.ttft.reported)} where {two(times.ttft.true)} is true{each}{late}{busy} "
+        f"({times.requests:,} requests, ms at p50 / p99)"
     )
 
 

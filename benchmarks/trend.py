@@ -37,13 +37,13 @@ class Trend:
     name: str
     unit: str
     typical: float
-    most: float
+    greatest: float
     growth: float
     limit: float
 
     @property
     def flat(self) -> bool:
-        """Whether it does not grow by more than it may; shrinking is no fault."""
+        """Whether it does not grow by more than it may; shrinking is not a fault."""
         return self.growth <= self.limit
 
 
@@ -60,14 +60,14 @@ def trend(
         share: Or by this part of its median, whichever is more.
     """
     start_s, end_s = samples[0][0], samples[-1][0]
-    settled = [one for one in samples if one[0] >= start_s + SETTLED_PART * (end_s - start_s)]
+    settled = [sample for sample in samples if sample[0] >= start_s + SETTLED_PART * (end_s - start_s)]
     times, values = zip(*settled, strict=True)
     typical = median(values)
     return Trend(
         name=name,
         unit=unit,
         typical=typical,
-        most=max(value for _, value in samples),
+        greatest=max(value for _, value in samples),
         growth=theil_sen(times, values) * (end_s - start_s),
         limit=max(least, share * typical),
     )

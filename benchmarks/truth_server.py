@@ -152,7 +152,10 @@ def main(file: str, ttft_ms: str, gap_ms: str, tokens: str) -> None:
     signal.signal(signal.SIGTERM, stop)
     print(server.port, flush=True)
     server.run()
-    lines = ({"id": one.id, "received_ns": one.received_ns, "sent": one.sent} for one in server.done)
+    lines = (
+        {"id": request.id, "received_ns": request.received_ns, "sent": request.sent}
+        for request in server.done
+    )
     Path(file).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 

@@ -20,13 +20,13 @@ PROGRAM = [sys.executable, "-m", "loadgen"]
 
 
 def start(url: str, folder: Path, *arguments: object, model: str = "bench") -> subprocess.Popen[bytes]:
-    """Start a run as the leader of a process group of its own; what it says goes to the file `said`."""
+    """Start a run as the leader of a process group of its own; its output goes to the file `said`."""
     command = [*PROGRAM, "perf", "--url", url, "--model", model, "--quiet", "--out", folder, *arguments]
-    with folder.with_name("said").open("wb") as said:
+    with folder.with_name("said").open("wb") as output_file:
         return subprocess.Popen(
             [str(part) for part in command],
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=output_file,
             start_new_session=True,
         )
 
@@ -47,14 +47,14 @@ def workers_of(parent: int) -> list[int]:
 
 
 def require_all(pids: Sequence[int], workers: int, process: subprocess.Popen[Any], folder: Path) -> None:
-    """Make sure that so many workers were found: who is not looked at cannot be in order.
+    """Make sure that this many workers were found: a process that is not observed cannot be checked.
 
     Raises:
         RuntimeError: Others were; the message has what the run has said, if it is over.
     """
     if len(pids) != workers:
-        said = "" if process.poll() is None else f": {folder.with_name('said').read_text()}"
-        raise RuntimeError(f"of {workers} workers {len(pids)} were found{said}")
+        output_text = "" if process.poll() is None else f": {folder.with_name('said').read_text()}"
+        raise RuntimeError(f"of {workers} workers {len(pids)} were found{output_text}")
 
 
 def command_of(pid: int) -> bytes:
@@ -91,7 +91,7 @@ def events_of(log: Path, code: int) -> int:
 
 
 def end(process: subprocess.Popen[Any], pids: Iterable[int]) -> None:
-    """Leave nobody behind, whatever has gone wrong."""
+    """Leave no process behind, whatever has gone wrong."""
     for pid in (*pids, process.pid):
         with suppress(ProcessLookupError):
             os.kill(pid, 9)

@@ -67,7 +67,6 @@ KEYS_OF_REPORT = frozenset(
 """Words that are keys of report.json, by the modules whose fields have their names."""
 
 NOT_YET_PLAIN = (
-    "benchmarks/*.py",
     "tests/*.py",
     "tests/cli/*.py",
     "tests/conformance/*.py",
