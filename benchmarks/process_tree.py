@@ -92,7 +92,10 @@ class Watch:
         return low.cpu_s + (high.cpu_s - low.cpu_s) * (at_ns - low.at_ns) / (high.at_ns - low.at_ns)
 
     def _run(self) -> None:
-        while not self._over.wait(self._interval_s if self.samples else 0.0):
+        is_over = False
+        while not is_over:
+            # Once more after the end: what happened until then has a sample on both sides.
+            is_over = self._over.wait(self._interval_s if self.samples else 0.0)
             # A process that ends while it is looked at spoils the sample; the next one goes without it.
             with suppress(FileNotFoundError, ProcessLookupError):
                 self.samples.append(self._look())
