@@ -6,7 +6,6 @@ import asyncio
 import gc
 import time
 from itertools import count
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -110,7 +109,11 @@ class Round:
 def test_what_holds_the_client_up_does_not_move_the_first_token(
     run: Any, connect: Any, mock: MockProcess
 ) -> None:
-    """By the server's own stamps of the same requests, at the median; and telemetry has both delays."""
+    """By the server's own stamps of the same requests; and telemetry has both delays.
+
+    The hold-up meets all requests of a round; a busy machine delays one or another on either side, so the
+    least of the errors counts.
+    """
     events: list[Event] = []
 
     async def scenario() -> list[Round]:
@@ -129,7 +132,7 @@ def test_what_holds_the_client_up_does_not_move_the_first_token(
     rounds = run(scenario())
     left_ns = {truth.request_id: truth.chunk_ns[0] for truth in mock.truth(earlier + 3 * REQUESTS)}
     undisturbed, *held_up = [
-        median(at_ns - left_ns[name] for name, at_ns in each.first_token_ns.items()) for each in rounds
+        min(at_ns - left_ns[name] for name, at_ns in each.first_token_ns.items()) for each in rounds
     ]
     assert [len(each.first_token_ns) for each in rounds] == [REQUESTS] * 3
     assert [abs(error_ns - undisturbed) <= MS for error_ns in held_up] == [True, True], (undisturbed, held_up)
