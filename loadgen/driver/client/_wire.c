@@ -496,7 +496,8 @@ static int turn(wire *w, bool *all) {
     w->served += served;
     if (asked - w->since >= WINDOW_NS) {
         /* A window that is long over was a quiet one. */
-        w->rests = asked - w->since < 2 * WINDOW_NS && w->served >= (w->rests ? LITTLE : MUCH);
+        bool rests = asked - w->since < 2 * WINDOW_NS && w->served >= (w->rests ? LITTLE : MUCH);
+        __atomic_store_n(&w->rests, rests, __ATOMIC_RELAXED); /* the thread reads it without the lock */
         w->served = 0;
         w->since = asked;
     }
@@ -508,9 +509,9 @@ static int turn(wire *w, bool *all) {
 /* Whether Python is at work: then it reads between what it does, without a switch between threads. */
 static bool naps(wire *w) {
     pthread_mutex_lock(&w->lock);
-    w->naps = w->woken && !w->rests && now_ns() - w->turned < NAP_NS;
+    bool naps = w->naps = w->woken && !w->rests && now_ns() - w->turned < NAP_NS;
     pthread_mutex_unlock(&w->lock);
-    return w->naps;
+    return naps;
 }
 
 static void *run(void *argument) {
