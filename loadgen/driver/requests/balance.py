@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 BALANCES: Final = ("round-robin", "least-in-flight")
+
+if TYPE_CHECKING:
+    BalanceName = str
+else:
+    BalanceName = Literal[BALANCES]
 
 
 class Balance(Protocol):

@@ -12,7 +12,9 @@ from functools import lru_cache
 from itertools import accumulate
 from math import isqrt
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
+
+ORDERS: Final = ("in-order", "shuffle", "random", "weighted")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     Order = Callable[[int], int]
     """From the number of a request to its sample."""
 
-ORDERS: Final = ("in-order", "shuffle", "random", "weighted")
+    OrderName = str
+else:
+    OrderName = Literal[ORDERS]
+
 
 _WORD: Final = 2**64 - 1
 _ROUNDS: Final = 6

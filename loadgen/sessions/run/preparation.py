@@ -17,6 +17,7 @@ from loadgen.driver.load import Closed, limit_of, speed_of
 from loadgen.driver.load_record import kind_of
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.balance import BALANCES
 from loadgen.driver.workers.sizing import usable_cpus, workers_for
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules, require_known
@@ -160,7 +161,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         order=settings.prompts.order,
         history=settings.prompts.history,
         salt=settings.prompts.salt,
-        balance=settings.endpoint.balance or "round-robin",
+        balance=settings.endpoint.balance or BALANCES[0],
     )
     require_askable(
         dataset, settings.prompts, codec_of(plan.protocol, plan.protocol_options), plan.generation

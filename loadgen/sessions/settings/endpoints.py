@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
+from loadgen.driver.requests.balance import BalanceName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import DEFAULT_URL, ENDPOINT, EndpointSettings
 from loadgen.sessions.settings.option import Option
@@ -25,7 +26,7 @@ class EndpointsSettings(EndpointSettings):
         ),
     ] = field(default_factory=list)
     balance: Annotated[
-        Literal["round-robin", "least-in-flight"] | None,
+        BalanceName | None,
         Option(
             help="Which of several endpoints gets a request: the next in turn (default), or the "
             "one with the fewest in flight. A conversation stays on its endpoint.",

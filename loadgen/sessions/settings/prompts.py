@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.driver.client.protocols import names_where
+from loadgen.driver.requests.order import OrderName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option
 
@@ -77,7 +78,7 @@ class PromptSettings:
         ),
     ] = field(default_factory=list)
     order: Annotated[
-        Literal["in-order", "shuffle", "random", "weighted"],
+        OrderName,
         Option(
             help="Order of the prompts: shuffle sends each once per pass, random and weighted draw "
             "with replacement.",
