@@ -1,7 +1,7 @@
 """How the time and the memory of a report grow with the log.
 
-Writes logs of 10^4, 10^5 and 10^6 streamed requests (4 events and 16 chunks each), reports each in a process
-of its own, and prints a table: `python benchmarks/report_scale.py [--json] [REQUESTS ...]`.
+Writes logs of 10^3 to 10^6 streamed requests (4 events and 16 chunks each), reports each in a process of its
+own, and prints a table: `python benchmarks/report_scale.py [--json] [REQUESTS ...]`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from reporter import MetricsReporter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SIZES: Final = (10_000, 100_000, 1_000_000)
+SIZES: Final = (1000, 10_000, 100_000, 1_000_000)
 CHUNKS: Final = 16
 BATCH: Final = 1000
 BASE_NS: Final = 10**15
@@ -43,6 +43,7 @@ class Measured:
         log_mb: The size of the log.
         seconds: From the call of the reporter to the report, its imports included.
         us_a_request: That, divided.
+        cpu_s: CPU seconds of the process, its start included.
         peak_mb: The most memory that the process held.
     """
 
@@ -50,6 +51,7 @@ class Measured:
     log_mb: float
     seconds: float
     us_a_request: float
+    cpu_s: float
     peak_mb: float
 
 
@@ -74,25 +76,25 @@ def measure(requests: int) -> Measured:
     with TemporaryDirectory() as folder:
         log = Path(folder) / "events.db"
         write(log, requests)
-        seconds, peak_mb = report_apart(log)
-        return Measured(requests, log.stat().st_size / 1e6, seconds, seconds / requests * 1e6, peak_mb)
+        seconds, cpu_s, peak_mb = report_apart(log)
+        return Measured(requests, log.stat().st_size / 1e6, seconds, seconds / requests * 1e6, cpu_s, peak_mb)
 
 
-def report_apart(log: Path) -> tuple[float, float]:
+def report_apart(log: Path) -> tuple[float, float, float]:
     """Report a log in a process of its own; returns what `report` returns."""
     command = [sys.executable, __file__, "--report", str(log)]
-    seconds, peak_mb = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    return seconds, peak_mb
+    seconds, cpu_s, peak_mb = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return seconds, cpu_s, peak_mb
 
 
-def report(log: Path) -> tuple[float, float]:
-    """Report a log; how long it took in s, and the peak of this process's memory in MB."""
+def report(log: Path) -> tuple[float, float, float]:
+    """Report a log; how long it took in s, the CPU time in s and the peak memory in MB of this process."""
     started = time.perf_counter()
     with MetricsReporter(log) as reporter:
         reporter.create_report()
     seconds = time.perf_counter() - started
     unit = 1 if sys.platform == "darwin" else 1024
-    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return seconds, time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def write(log: Path, requests: int, *, tags: bool = False) -> None:
@@ -147,10 +149,10 @@ def request(random: Random, number: int, *, tags: bool) -> Iterator[Event]:
 
 def table(measured: list[Measured]) -> str:
     """The measurements, a line each."""
-    lines = [f"{'requests':>10} {'log MB':>8} {'seconds':>8} {'us/request':>11} {'peak MB':>8}"]
+    lines = [f"{'requests':>10} {'log MB':>8} {'seconds':>8} {'us/request':>11} {'CPU s':>6} {'peak MB':>8}"]
     lines += [
         f"{line.requests:>10,} {line.log_mb:>8.0f} {line.seconds:>8.2f} {line.us_a_request:>11.1f} "
-        f"{line.peak_mb:>8.0f}"
+        f"{line.cpu_s:>6.2f} {line.peak_mb:>8.0f}"
         for line in measured
     ]
     return "\n".join(lines)

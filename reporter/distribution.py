@@ -106,10 +106,11 @@ def weighted_summary(
     Returns:
         The summary of the values repeated, None where there are none.
     """
-    values = f"FROM ({values}) WHERE value IS NOT NULL"
+    # Values may be counted to be weighted, which takes longer than either of the two passes.
+    log.execute(f"CREATE OR REPLACE TEMP TABLE weighted AS FROM ({values}) WHERE value IS NOT NULL")
     totals = _row(
         log,
-        values,
+        "FROM weighted",
         [
             "coalesce(sum(weight), 0)::BIGINT",
             "fsum(value * weight) / sum(weight)",
@@ -122,7 +123,7 @@ def weighted_summary(
     column_totals, ranks = _totals(*totals), _PercentileList(method, chosen)
     square, *values_of_ranks = _row(
         log,
-        f"SELECT *, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto {values}",
+        "SELECT *, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto FROM weighted",
         [
             f"fsum(weight * (value - {column_totals.mean!r}::DOUBLE) ** 2)",
             *(f"min(value) FILTER (upto > {rank})" for rank in ranks.needed(column_totals.count)),
