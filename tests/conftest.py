@@ -20,7 +20,7 @@ from tests.program_file import ProgramFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# A test is no measurement: on a busy machine an example may take as long as it takes. Half of Hypothesis'
+# A test is not a measurement: on a busy machine an example may take as long as it takes. Half of Hypothesis'
 # usual number of examples keeps the suite below five minutes; `make fuzz` tries millions.
 settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
@@ -162,14 +162,16 @@ def start_fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
 def clean_environment(**more: str) -> dict[str, str]:
     """This environment without what the program reads, and so that it can be imported from any folder.
 
-    A calibration that somebody has kept on this machine is out of sight too. Plots keep their list of fonts
+    A stored calibration of this machine is out of sight too. Plots keep their list of fonts
     all the same, for it takes a second to make.
     """
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("LOADGEN_", "OPENAI_"))}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("LOADGEN_", "OPENAI_"))
+    }
     ours = {
         "PYTHONPATH": str(ROOT),
         "NO_COLOR": "1",
         "XDG_CACHE_HOME": os.devnull,
         "MPLCONFIGDIR": str(FONTS),
     }
-    return kept | ours | more
+    return environment | ours | more

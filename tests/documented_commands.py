@@ -39,19 +39,19 @@ def shown() -> list[Shown]:
 
 def _lines(text: str) -> Iterator[str]:
     """The lines of blocks, those that go on joined."""
-    is_fenced, kept = False, ""
+    is_fenced, line_so_far = False, ""
     for line in text.splitlines():
         if line.startswith("```"):
-            is_fenced, kept = not is_fenced, ""
+            is_fenced, line_so_far = not is_fenced, ""
             continue
         if not is_fenced and not line.startswith("    "):
-            kept = ""
+            line_so_far = ""
             continue
-        whole = f"{kept} {line.strip()}".strip()
+        whole = f"{line_so_far} {line.strip()}".strip()
         if whole.endswith("\\"):
-            kept = whole[:-1]
+            line_so_far = whole[:-1]
             continue
-        kept = ""
+        line_so_far = ""
         yield whole.removeprefix("$ ")
 
 

@@ -3,7 +3,7 @@
 A server process imports the program once and forks for each start: a real process with its own folder,
 environment, streams, signals and exit status, which runs `loadgen/__main__.py` from its first line. What only
 a fresh interpreter shows is tested with one: which modules a command imports, what an interrupt does
-meanwhile, what stands in the list of processes.
+meanwhile, what is in the list of processes.
 """
 
 from __future__ import annotations

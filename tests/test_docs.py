@@ -21,7 +21,7 @@ TEXT = "\n".join(page.read_text() for page in PAGES)
 
 
 def described(word: str) -> bool:
-    """Whether a word stands in the docs as code."""
+    """Whether a word is in the docs as code."""
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", TEXT) is not None
 
 
@@ -43,15 +43,22 @@ def test_every_option_has_help() -> None:
 
 def test_every_option_that_a_remedy_names_is_there() -> None:
     """What a verdict or a finding says to do can be typed in."""
-    known = {one for command in COMMANDS.values() for parameter in command.params for one in parameter.opts}
-    known |= {one for command in COMMANDS.values() for its in command.params for one in its.secondary_opts}
-    told = {
+    existing = {
+        flag for command in COMMANDS.values() for parameter in command.params for flag in parameter.opts
+    }
+    existing |= {
+        flag
+        for command in COMMANDS.values()
+        for parameter in command.params
+        for flag in parameter.secondary_opts
+    }
+    documented = {
         (path.name, option)
         for room in ("rulesets", "reporter")
         for path in (ROOT / room).rglob("*.py")
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", path.read_text())
     }
-    assert [(page, option) for page, option in sorted(told) if option not in known] == []
+    assert [(page, option) for page, option in sorted(documented) if option not in existing] == []
 
 
 WORDS = [

@@ -54,7 +54,7 @@ NEEDS = {
     r"^loadgen resume ": "needs a run that was interrupted",
     r"^loadgen score |export RUN.*--prices|(ifeval|report RUN) --prices": "needs a run with scores or prices",
 }
-"""Commands that are not run here, by what stands in them, and why."""
+"""Commands that are not run here, by a part of them, and why."""
 
 SHORTER = (
     (r"\$?\bURL\b|http://127\.0\.0\.1:\d+", "{url}"),
@@ -104,7 +104,9 @@ def test_every_command_can_be_typed(command: Shown, monkeypatch: pytest.MonkeyPa
 def test_most_commands_are_run() -> None:
     """What is left out is left out for a reason that still holds for one of them."""
     assert len(RUN) >= 30
-    unused = [pattern for pattern in NEEDS if not any(re.search(pattern, one.line) for one in COMMANDS)]
+    unused = [
+        pattern for pattern in NEEDS if not any(re.search(pattern, command.line) for command in COMMANDS)
+    ]
     assert unused == []
 
 

@@ -31,7 +31,7 @@ CONTROL_FLOW = {
     "workloads.sandbox.harness.ProgramVerdict": "how a program ended; the harness imports nothing of ours",
     "workloads.sandbox.harness.TimeUpError": "likewise",
 }
-"""Exceptions that are caught where they are raised for, and why each is none of its room's tree."""
+"""Exceptions that are caught where they are raised for, and why each is outside its room's tree."""
 
 
 class Definition(NamedTuple):

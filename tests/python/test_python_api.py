@@ -149,7 +149,7 @@ def test_a_model_is_needed() -> None:
 
 
 def test_a_series_is_no_run(server: MockProcess, tmp_path: Path) -> None:
-    """A sweep has runs, and its folder is none."""
+    """A sweep has runs, but its folder is not a run."""
     result = loadgen.sweep(url=server.url, model="m", concurrency="1,2", requests=10, out=tmp_path / "sweep")
     assert [run.folder.parent for run in result.runs] == [result.folder, result.folder]
     assert len(result.summary["points"]) == 2
@@ -206,7 +206,7 @@ def test_progress_comes_in_the_callers_thread(server: MockProcess, tmp_path: Pat
 
 
 def test_one_session_at_a_time(server: MockProcess, tmp_path: Path) -> None:
-    """Two would measure each other; a stopped one is no obstacle for the next."""
+    """Two would measure each other; a stopped one does not block the next."""
     errors: list[str] = []
 
     def again(_: Progress) -> None:

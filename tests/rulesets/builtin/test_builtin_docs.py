@@ -39,7 +39,7 @@ def rulesets() -> str:
     def row(name: str) -> Sequence[str]:
         book = read(name)
         models = ["any" if entry.name == "*" else f"`{entry.name}`" for entry in book.entries]
-        scenarios = dict.fromkeys(f"`{its}`" for entry in book.entries for its in entry.scenarios)
+        scenarios = dict.fromkeys(f"`{scenario}`" for entry in book.entries for scenario in entry.scenarios)
         return [f"`{name}`", ", ".join(models), ", ".join(scenarios), "yes" if book.locked else "no"]
 
     return table(["ruleset", "models", "scenarios", "locked"], map(row, catalog.names()))
@@ -59,7 +59,7 @@ def inference() -> str:
                 rounds.setdefault(line, []).append(name.partition("@")[2])
     return table(
         ["model", "scenario", "p99", "accuracy", "rounds"],
-        ([*line, ", ".join(its)] for line, its in sorted(rounds.items())),
+        ([*line, ", ".join(rulesets)] for line, rulesets in sorted(rounds.items())),
     )
 
 
@@ -97,7 +97,7 @@ def test_the_page_tells_what_the_files_hold(part: Callable[[], str]) -> None:
 
 
 def test_every_ruleset_is_written_about() -> None:
-    """Each name stands in the text, beside the tables."""
+    """Each name is in the text, in addition to the tables."""
     text = re.sub(r"<!-- (\w+) -->.*?<!-- /\1 -->", "", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert all(f"`{name.partition('@')[0]}`" in text for name in catalog.names())
 

@@ -64,22 +64,22 @@ CONFLICTS = [
     ("v5.1", "mixtral-8x7b", "145.9"),
     ("v5.0", "mixtral-8x7b", "145.9"),
 ]
-"""What the sources disagree on, and what of it must stand in the notes."""
+"""What the sources disagree on, and what of it must be in the notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A row of the table."""
 
-    told: Mapping[str, str]
+    cells: Mapping[str, str]
 
     def __getitem__(self, column: str) -> str:
         """What a column says."""
-        return self.told[column]
+        return self.cells[column]
 
     def number(self, column: str) -> float | None:
         """A column as a number; None where it is empty."""
-        return float(self.told[column]) if self.told[column] else None
+        return float(self.cells[column]) if self.cells[column] else None
 
     @property
     def name(self) -> str:
@@ -116,15 +116,15 @@ def by_id(ruleset: Ruleset) -> dict[str, Target]:
 def gates(fact: Fact) -> Iterator[tuple[str, str, float]]:
     """The accuracy gates of a row, as id, operator and bound."""
     for gate in fact["accuracy"].split(" | "):
-        metric, _, _, least, most = gate.split()
+        metric, _, _, least, greatest = gate.split()
         if least != "-":
             yield f"accuracy.{metric}", ">=", float(least)
-        if most != "-":
-            yield f"accuracy.{metric}.max", "<=", float(most)
+        if greatest != "-":
+            yield f"accuracy.{metric}.max", "<=", float(greatest)
 
 
 def test_the_rounds_hold_these_records_and_no_others() -> None:
-    """There is a row for every model and scenario of the four rounds, beside those of any model."""
+    """There is a row for every model and scenario of the four rounds, in addition to those of any model."""
     held = {
         f"{version}/{model}/{scenario}"
         for version in SEEDS
@@ -173,11 +173,11 @@ def test_latencies(fact: Fact) -> None:
 def test_early_stopping(fact: Fact) -> None:
     """Its confidence is that of the record, in the form of the scenario, where it is on and nowhere else."""
     sure = [target.confidence for target in rules(fact).targets if target.confidence]
-    assert {one.level for one in sure} == (
+    assert {confidence.level for confidence in sure} == (
         {float(fact["early_stopping"])} if fact["early_stopping"] else set()
     )
     form = {"single_stream": {"estimate"}, "offline": set()}.get(fact["scenario"], {"test"})
-    assert {one.form for one in sure} == form
+    assert {confidence.form for confidence in sure} == form
 
 
 @records
@@ -225,7 +225,7 @@ def test_validity(fact: Fact) -> None:
 
 @records
 def test_load(fact: Fact) -> None:
-    """Arrivals are those of the scenario, with the nominal number of queries beside them."""
+    """Arrivals are those of the scenario, with the nominal number of queries."""
     load = rules(fact).load
     assert load is not None
     assert load.pattern == fact["arrival"]
@@ -262,11 +262,11 @@ def test_generation(fact: Fact) -> None:
 
 @records
 def test_audits(fact: Fact) -> None:
-    """Each test that the round demands of a model has its audit, and beside them the seeds are audited."""
+    """Each test that the round demands of a model has its audit, and the seeds are audited too."""
     expected: dict[str, Mapping[str, Any]] = {"seed_match": {}}
     for test in fact["tests"].split():
-        name, told = TESTS[test]
-        expected[name] = {**(RAG if fact["model"] == "e2e-rag-qna" else told), "test": test}
+        name, parameters = TESTS[test]
+        expected[name] = {**(RAG if fact["model"] == "e2e-rag-qna" else parameters), "test": test}
     assert {audit.name: dict(audit.parameters) for audit in rules(fact).audits} == expected
 
 
@@ -319,10 +319,10 @@ def test_the_scenarios_of_any_model(version: str) -> None:
 
 @for_each(("version", "model", "words"), CONFLICTS)
 def test_conflicts_are_noted(version: str, model: str, words: str) -> None:
-    """What the sources disagree on stands in the notes of every scenario of the model."""
-    its = [held for (name, _), held in book(version).rulesets.items() if name == model]
-    assert its
-    assert all(any(words in note for note in held.notes) for held in its)
+    """What the sources disagree on is in the notes of every scenario of the model."""
+    scenarios = [held for (name, _), held in book(version).rulesets.items() if name == model]
+    assert scenarios
+    assert all(any(words in note for note in held.notes) for held in scenarios)
 
 
 @for_each("version", SEEDS)

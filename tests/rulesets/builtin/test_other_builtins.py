@@ -1,4 +1,4 @@
-"""The built-in rulesets beside MLPerf Inference: their facts, and that they can be used."""
+"""The built-in rulesets other than MLPerf Inference: their facts, and that they can be used."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_points_of_endpoints(model: str, scenario: str, seconds: int) -> None:
         name: (pytest.approx(bound, abs=5e-7), "skip") for name, bound in {**gates, **lengths}.items()
     }
     assert held.sweep is not None
-    runs = [told for name, told in held.sweep.checks if name == "accuracy_runs"]
+    runs = [parameters for name, parameters in held.sweep.checks if name == "accuracy_runs"]
     assert runs == [{"metric": f"accuracy.{name}", "runs": 5, "combine": "each"} for name in gates]
     assert {audit.name for audit in held.audits} == {"salt", "output_caching", "seed_match", "config_locked"}
 
@@ -216,7 +216,12 @@ def test_the_sweep_of_endpoints() -> None:
     assert held.sweep is not None
     assert (held.sweep.points["min"], held.sweep.points["max"]) == (8, 32)
     assert held.sweep.points["regions"] == "mlperf_endpoints"
-    assert [one["region"] for one in held.sweep.points["require"]] == ["ultra_low", "low", "medium", "high"]
+    assert [required["region"] for required in held.sweep.points["require"]] == [
+        "ultra_low",
+        "low",
+        "medium",
+        "high",
+    ]
     checks = dict(held.sweep.checks)
     assert checks["offline_tps_at_least"] == {"factor": 0.98, "of": "c_max", "severity": "warn"}
     assert checks["offline_concurrency_at_least"] == {"of": "c_max", "severity": "warn"}
@@ -238,17 +243,17 @@ def test_the_sweep_of_endpoints() -> None:
     ["117 and 17", "with replacement", "question B8", "c_min_override", "aime25 30", "56 for 50"],
 )
 def test_open_ends_of_endpoints_are_noted(words: str) -> None:
-    """What the rules contradict themselves on, and leave open, stands in the notes."""
+    """What the rules contradict themselves on, and leave open, is in the notes."""
     assert any(words in note for note in book(ENDPOINTS).rulesets["llama3.1-8b", "other"].notes)
 
 
 def test_the_edge() -> None:
     """Both scores at 0.97 of their references, seeds of 42, no shortest duration, and no turn dropped."""
     held = book("mlperf-edge@v0.1").rulesets["qwen3.6-27b", "single_stream"]
-    found = bounds("mlperf-edge@v0.1", "qwen3.6-27b", "single_stream")
-    assert found["accuracy.bfcl_overall_accuracy"] == pytest.approx(83.6431)
-    assert found["accuracy.bfcl_normalized_accuracy"] == pytest.approx(85.3212)
-    assert (found["dropped"], found["cancelled"]) == (0, 0)
+    bounds_by_metric = bounds("mlperf-edge@v0.1", "qwen3.6-27b", "single_stream")
+    assert bounds_by_metric["accuracy.bfcl_overall_accuracy"] == pytest.approx(83.6431)
+    assert bounds_by_metric["accuracy.bfcl_normalized_accuracy"] == pytest.approx(85.3212)
+    assert (bounds_by_metric["dropped"], bounds_by_metric["cancelled"]) == (0, 0)
     assert held.seeds == {"sample_index": 42, "schedule": 42}
     assert (held.dataset.perf_samples, held.validity.min_duration_s) == (995, None)
 
@@ -273,8 +278,12 @@ def test_the_edge() -> None:
 def test_the_sweep_of_inferencemax(model: str, bound: float, scenario: str, lengths: tuple[int, int]) -> None:
     """Lengths, concurrencies, requests a place, and the gates of each model."""
     held = book("inferencemax-like").rulesets[model, scenario]
-    found = bounds("inferencemax-like", model, scenario)
-    assert (found["accuracy.gsm8k"], found["accuracy.gpqa"], found["accuracy.swebench_lite"]) == (
+    bounds_by_metric = bounds("inferencemax-like", model, scenario)
+    assert (
+        bounds_by_metric["accuracy.gsm8k"],
+        bounds_by_metric["accuracy.gpqa"],
+        bounds_by_metric["accuracy.swebench_lite"],
+    ) == (
         bound,
         0.3,
         0.5,

@@ -77,7 +77,7 @@ class Values:
 
     def _blocks(self) -> list[Sequence[float]]:
         size = len(self.values) // BLOCKS
-        return [self.values[at * size : (at + 1) * size] for at in range(BLOCKS)] if size else []
+        return [self.values[block * size : (block + 1) * size] for block in range(BLOCKS)] if size else []
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ STEADY = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 def compared(
     make_run: MakeRun, before: Sequence[float], after: Sequence[float], rules: Ruleset
 ) -> VerdictRow:
-    """Judge runs of these tokens a second."""
+    """Evaluate runs of these tokens/s."""
     first, *others = (make_run(rates={"output_tps": value}) for value in after)
     baseline = [make_run(rates={"output_tps": value}) for value in before]
     (row,) = evaluate(rules, first, others=others, baseline=baseline).rows
@@ -35,7 +35,7 @@ def compared(
 
 
 def no_worse(test: str = "mann_whitney") -> Ruleset:
-    """At most 3 % fewer tokens a second."""
+    """At most 3 % fewer tokens/s."""
     return Ruleset("r", "1", (), baseline=Baseline(test=test, metrics={"tps": "higher"}))  # type: ignore[arg-type]  # a test
 
 
@@ -107,14 +107,14 @@ def test_without_a_baseline_a_change_fails(make_run: MakeRun) -> None:
 
 
 def test_a_baseline_that_is_invalid_is_told(make_run: MakeRun) -> None:
-    """A run that was cut off, or that the client limited, is no figure of the server."""
+    """A run that was cut off, or that the client limited, is not a figure of the server."""
     runs = [make_run(), make_run(reasons=("cut off",))]
     (row,) = evaluate(no_worse(), make_run(), baseline=runs).rows
     assert row.method.endswith("; 1 of the other runs invalid")
 
 
 def test_a_change_from_nothing(make_run: MakeRun) -> None:
-    """A rate of 0 has no share to grow by: more of it is a miss, and the same is no change."""
+    """A rate of 0 has no share to grow by: more of it is a miss, and an equal one is not a change."""
     ruleset = Ruleset("r", "1", (parse("error:delta<=5%"),))
     whole, broken = make_run(), make_run(counts={"completed": 900, "failed": 100})
     (same,) = evaluate(ruleset, whole, baseline=[whole]).rows

@@ -57,7 +57,7 @@ def test_both_forms_of_early_stopping(over: int, n: int, test: str, estimate: st
 
 
 def test_too_few_samples_for_any_limit(make_run: MakeRun) -> None:
-    """None is over, and still nobody can be sure; the row says how many samples it takes."""
+    """None is over, and still that is not certain; the row says how many samples it takes."""
     row = row_of("ttft:p(99)<500ms@es99", with_over(make_run, 0, 458))
     assert (row.status, row.limit, row.observed, row.n) == ("INCONCLUSIVE", None, 100.0, 458)
     assert row.reason == (
@@ -77,9 +77,9 @@ def test_a_limit_beyond_the_bound(make_run: MakeRun) -> None:
         "ttft:p(95) meets < 500 ms, but this is not confirmed: "
         "its upper 95 % limit (order statistic) is 1000 ms"
     )
-    told = re.fullmatch(r"about ([\d,]+) are needed", row.remedy)
-    assert told
-    enough = int(told[1].replace(",", ""))
+    match = re.fullmatch(r"about ([\d,]+) are needed", row.remedy)
+    assert match
+    enough = int(match[1].replace(",", ""))
     assert (
         row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, math.ceil(0.04 * enough), enough)).status
         == "PASS"
@@ -91,7 +91,7 @@ def test_a_limit_beyond_the_bound(make_run: MakeRun) -> None:
 
 
 def test_a_figure_that_misses_its_bound_fails_however_unsure(make_run: MakeRun) -> None:
-    """Too few samples are no excuse for a miss."""
+    """Too few samples do not excuse a miss."""
     assert row_of("ttft:p(99)<50ms@es99", with_over(make_run, 0, 5)).status == "FAIL"
 
 
@@ -136,7 +136,7 @@ def test_the_limit_is_in_the_row(expression: str, limit: float, method: str, mak
 
 
 def test_what_has_no_limit_is_inconclusive(make_run: MakeRun) -> None:
-    """No blocks, no standard error: nobody can be sure, and no number of samples is promised."""
+    """No blocks, no standard error: nothing is certain, and no number of samples is promised."""
     score = row_of("accuracy.gsm8k>=0.9@lcl95", make_run(scores={"gsm8k": Accuracy(0.95, 1000)}))
     mean = row_of("ttft:mean<1s@ucl95", make_run(samples={"ttft": [1.0] * 9}))
     assert {score.status, mean.status} == {"INCONCLUSIVE"}
@@ -159,7 +159,7 @@ def test_what_has_no_limit_is_inconclusive(make_run: MakeRun) -> None:
 def test_a_share_of_right_answers(
     expression: str, score: Accuracy, status: str, limit: float | None, make_run: MakeRun
 ) -> None:
-    """Needs no standard error, and may be told in per cent; what is no share has no such limit."""
+    """Needs no standard error, and may be told in per cent; no other figure has such a limit."""
     name = expression.removeprefix("accuracy.").partition(">")[0]
     row = row_of(expression, make_run(scores={name: score}))
     assert row.status == status
@@ -168,7 +168,7 @@ def test_a_share_of_right_answers(
 
 
 def test_failed_requests_may_exceed_every_bound(make_run: MakeRun) -> None:
-    """Infinite latencies are violations: two of a hundred are no p99, and one of a hundred and one is one."""
+    """Infinite latencies are violations: two of a hundred exceed a p99, one of a hundred and one does not."""
     definitions = Definitions(percentile_method="loadgen_floor", failed_requests="count_as_violation")
     for failed, status in ((2, "FAIL"), (1, "PASS")):
         run = make_run(samples={"ttft": [math.inf] * failed + [1.0] * 102}, definitions=definitions)
@@ -179,7 +179,7 @@ def test_failed_requests_may_exceed_every_bound(make_run: MakeRun) -> None:
 
 
 def test_other_definitions_are_another_figure(make_run: MakeRun) -> None:
-    """A figure by another method is not held against the rule; one that does not depend on it is."""
+    """A figure by another method is not compared with the rule; one that does not depend on it is."""
     ruleset = Ruleset(
         "r",
         "1",

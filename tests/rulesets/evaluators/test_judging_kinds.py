@@ -44,7 +44,7 @@ WORSE = {
 
 @dataclass(frozen=True)
 class Case:
-    """A ruleset of one rule, and two runs that it tells apart."""
+    """A ruleset of one rule, and two runs that it distinguishes."""
 
     ruleset: Ruleset
     failing: Mapping[str, Any]
@@ -64,9 +64,11 @@ def slow(expression: str) -> Case:
     return Case(rules(expression), WORSE, status="FAIL")
 
 
-def audit(name: str, failing: Mapping[str, Any], told: Mapping[str, Any] | None = None, **parts: Any) -> Case:
+def audit(
+    name: str, failing: Mapping[str, Any], parameters: Mapping[str, Any] | None = None, **parts: Any
+) -> Case:
     """An audit that a run does not pass."""
-    return Case(rules(audits=(AuditDemand(name, told or {}),), **parts), failing, status="FAIL")  # type: ignore[arg-type]  # a name of the table
+    return Case(rules(audits=(AuditDemand(name, parameters or {}),), **parts), failing, status="FAIL")  # type: ignore[arg-type]  # a name of the table
 
 
 CASES: Mapping[str, Case] = {
@@ -265,7 +267,7 @@ def test_a_run_that_must_not_pass_does_not(kind: str, make_run: MakeRun) -> None
 
 @pytest.mark.parametrize("kind", NEVER_JUDGED)
 def test_what_one_run_cannot_meet_is_skipped_with_a_reason(kind: str, make_run: MakeRun) -> None:
-    """It is a row all the same, and a verdict of nothing else is no pass."""
+    """It is a row all the same, and a verdict of nothing else does not pass."""
     ruleset = {
         "load.others": rules("qps>0", load=LoadDemand("concurrency", others={"isl": 8192})),
         "seeds.qsl": rules("qps>0", seeds={"qsl": 1}),
@@ -307,8 +309,8 @@ def test_every_rule_has_exactly_one_row(make_run: MakeRun) -> None:
         assert [row.id for row in verdict.rows] == [rule.id for rule in rules_of(everything)]
         assert len({row.id for row in verdict.rows}) == len(verdict.rows)
         assert all((row.reason == "") == (row.status == "PASS") for row in verdict.rows)
-        told = verdict.to_dict()
-        assert json.loads(json.dumps(told, allow_nan=False)) == told
+        stored = verdict.to_dict()
+        assert json.loads(json.dumps(stored, allow_nan=False)) == stored
 
 
 def test_every_built_in_ruleset_can_be_judged(make_run: MakeRun) -> None:

@@ -45,7 +45,7 @@ def targets(draw: st.DrawFn) -> Target:
 
 
 def run_of(make_run: MakeRun, values: list[float], speed: float = 1.0) -> Evidence:
-    """A run whose every figure follows from its latencies, on a server so many times as fast."""
+    """A run whose every figure follows from its latencies, on a server this many times as fast."""
     faster = [value / speed for value in values]
     rate = speed * 1000 * len(values) / sum(values) if values else 0.0
     return make_run(
@@ -102,7 +102,7 @@ def test_no_order_of_rules_matters(
     mixed = list(rules)
     order.shuffle(mixed)  # type: ignore[attr-defined]  # a Random
     run = run_of(make_run, values)
-    straight, other = (evaluate(Ruleset("r", "1", tuple(one)), run) for one in (rules, mixed))
+    straight, other = (evaluate(Ruleset("r", "1", tuple(order)), run) for order in (rules, mixed))
     assert straight.status == other.status
     assert {row.id: row for row in straight.rows} == {row.id: row for row in other.rows}
     assert [row.id for row in other.rows] == [target.id for target in mixed]
@@ -123,8 +123,8 @@ def test_rules_that_a_log_has_kept_say_the_same(
         steady_state=SteadyStateDemand(required=True, min_blocks=4),
         baseline=Baseline(metrics={"tps": "higher"}),
     )
-    kept = Ruleset.of_dict(json.loads(json.dumps(ruleset.to_dict())))
+    stored = Ruleset.of_dict(json.loads(json.dumps(ruleset.to_dict())))
     run = run_of(make_run, values)
     verdict = evaluate(ruleset, run)
-    assert evaluate(kept, run) == verdict
+    assert evaluate(stored, run) == verdict
     assert {row.status for row in verdict.rows} <= {*GRAVITY, "SKIP"}

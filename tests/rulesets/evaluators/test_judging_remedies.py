@@ -1,4 +1,4 @@
-"""What to do where a target was not measured: a misspelt tag, and a stream that nobody asked for."""
+"""What to do where a target was not measured: a misspelt tag, and a stream that was not requested."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_misspelt_tag_is_told_the_nearest(expression: str, remedy: str, make_run: MakeRun) -> None:
-    """Of tags, or of their values; where a report leaves values out, nothing is said of them."""
+    """Of tags, or of their values; where a report leaves values out, the remedy leaves them out."""
     run = make_run()
     values = {
         "class": [{"value": "short", "values": 1}, {"value": "long", "values": 1}],
@@ -39,8 +39,8 @@ def test_a_misspelt_tag_is_told_the_nearest(expression: str, remedy: str, make_r
         "phase": [{"value": "warmup", "values": 1}],
         "turn": [{"value": "0", "values": 1}],
     }
-    known = replace(run, report={**run.report, "breakdown": values})  # type: ignore[type-var]  # a run by hand
-    row = evaluate(Ruleset("r", "1", (parse(expression),)), known).rows[0]
+    with_breakdown = replace(run, report={**run.report, "breakdown": values})  # type: ignore[type-var]  # a run by hand
+    row = evaluate(Ruleset("r", "1", (parse(expression),)), with_breakdown).rows[0]
     assert row.status == "FAIL"
     assert row.remedy.replace("'", "").startswith(remedy.replace("'", ""))
     if "zzz" in expression:

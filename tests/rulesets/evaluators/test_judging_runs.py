@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 def first_row(
-    run: Evidence, found: Mapping[str, Mapping[str, Any]] | None = None, **parts: Any
+    run: Evidence, audits: Mapping[str, Mapping[str, Any]] | None = None, **parts: Any
 ) -> VerdictRow:
     """Judge a run by a ruleset without targets; its first row."""
-    return evaluate(Ruleset("r", "1", (), **parts), run, audits=found).rows[0]
+    return evaluate(Ruleset("r", "1", (), **parts), run, audits=audits).rows[0]
 
 
 def test_a_demand_can_be_a_warning(make_run: MakeRun) -> None:
@@ -123,7 +123,7 @@ def test_whole_passes_that_last(make_run: MakeRun) -> None:
 
 
 def test_what_a_run_that_was_given_up_cannot_have(make_run: MakeRun) -> None:
-    """Its gate is lost already: that it is short is no further reproach."""
+    """Its gate is lost already: that it is short does not count too."""
     run = make_run(
         facts={"ended": "gate_lost"},
         window={"issuing_s": 1.0},
@@ -272,7 +272,7 @@ def test_what_does_not_apply_is_skipped(
 def test_what_is_missing_has_a_remedy(
     parts: Mapping[str, Any], run: Mapping[str, Any], status: str, remedy: str, make_run: MakeRun
 ) -> None:
-    """A missing audit fails, and a run that broke a rule is told how to keep it."""
+    """A missing audit fails, and a run that broke a rule gets the remedy."""
     row = first_row(make_run(**run), **parts)
     assert (row.status, row.remedy) == (status, remedy)
 
@@ -288,17 +288,17 @@ def test_a_report_that_does_not_say_what_was_asked_for(make_run: MakeRun) -> Non
 def test_an_audit_that_did_not_pass_fails(make_run: MakeRun) -> None:
     """Whatever its figures are, and without any."""
     parts = {"audits": (AuditDemand("output_caching"),)}
-    for found in (
+    for audits in (
         {"passed": False, "ref_qps": 10.0, "audit_qps": 10.0, "reason": "90 of 100 answered"},
         {"passed": False, "reason": "90 of 100 answered"},
     ):
-        row = first_row(make_run(), {"output_caching": found}, **parts)
+        row = first_row(make_run(), {"output_caching": audits}, **parts)
         assert (row.status, row.reason) == ("FAIL", "90 of 100 answered")
     assert first_row(make_run(), {"output_caching": {"passed": True}}, **parts).status == "PASS"
 
 
 def test_a_drift_that_may_be_chance(make_run: MakeRun) -> None:
-    """A large swing that is no trend is neither steady nor shown to drift; five blocks are the fewest."""
+    """A large swing that is not a trend is neither steady nor shown to drift; five blocks are the fewest."""
     rule = {"steady_state": SteadyStateDemand(max_drift=0.05)}
     swing = [100.0 + 30 * (block % 3) + 3 * block for block in range(10) for _ in range(10)]
     row = first_row(make_run(samples={"latency": swing}), **rule)
@@ -400,7 +400,7 @@ def test_what_is_only_shown_has_no_bound(expression: str, observed: float, make_
 
 
 def test_what_is_only_shown_may_have_no_figure(make_run: MakeRun) -> None:
-    """A percentile that falls on failed requests is none."""
+    """A percentile that falls on failed requests is not a figure."""
     definitions = Definitions(failed_requests="count_as_violation")
     run = make_run(samples={"ttft": [1.0, math.inf]}, definitions=definitions)
     (row,) = evaluate(Ruleset("r", "1", (parse("ttft:max<=1440m!info"),), definitions=definitions), run).rows

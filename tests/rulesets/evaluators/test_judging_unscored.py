@@ -22,7 +22,7 @@ JUDGE = "have it judged"
 
 
 def row_of(expression: str, run: Any) -> VerdictRow:
-    """What became of one rule."""
+    """The outcome of one rule."""
     (row,) = evaluate(of_expressions([expression]), run).rows
     return row
 
@@ -46,7 +46,7 @@ def row_of(expression: str, run: Any) -> VerdictRow:
 def test_what_was_not_judged_is_not_met(
     expression: str, value: float | None, best: float | None, status: str, make_run: Callable[..., Any]
 ) -> None:
-    """It fails where it would whatever these answers are, and else nobody can tell."""
+    """It fails where it would whatever these answers are, and is inconclusive otherwise."""
     score = Accuracy(value, 100, 0.01, unscored=5 if value else 100, best=best, remedy=JUDGE)
     row = row_of(expression, make_run(scores={"hle": score}))
     assert row.status == status
@@ -67,7 +67,7 @@ def test_a_score_without_a_value_was_not_measured(make_run: Callable[..., Any]) 
 def test_repeated_questions_do_not_make_a_score_sure(
     effective: int | None, status: str, make_run: Callable[..., Any]
 ) -> None:
-    """Wilson's limit is of the effective number of samples; of what is no mean of samples there is none."""
+    """Wilson's limit is of the effective number of samples; no other figure has one."""
     score = Accuracy(0.9, 1000, 0.05, effective)
     row = row_of("accuracy.x>=0.87@lcl95-wilson", make_run(scores={"x": score}))
     assert row.status == status

@@ -48,7 +48,7 @@ PROOFS = {
 }
 SHARES = ("error", "good")
 TOLD = ("op", "value", "severity", "on_missing", "confidence")
-"""What a target tells beside what it is about."""
+"""What a target has in addition to its subject."""
 VALIDITY = {
     "min_samples": st.sampled_from([1, 15, 25]),
     "max_error_rate": st.sampled_from([0.0, 0.05, 0.5]),
@@ -63,7 +63,7 @@ def demands(draw: st.DrawFn, form: Mapping[str, Any]) -> dict[str, Any]:
     ops = OPS.get(
         form["metric"], ("<", "<=", ">", ">=") if form["metric"] == "output_tokens" else ("<", "<=")
     )
-    told: dict[str, Any] = {
+    members: dict[str, Any] = {
         "op": draw(st.sampled_from(ops)),
         "value": draw(st.sampled_from(BOUNDS.get(form["metric"], (100, 300, 301, 600)))),
         "severity": draw(st.sampled_from(["fail", "fail", "warn"])),
@@ -72,19 +72,19 @@ def demands(draw: st.DrawFn, form: Mapping[str, Any]) -> dict[str, Any]:
     proofs = ("wilson",) if form["metric"] in SHARES else PROOFS.get(form.get("stat", ""), ())
     method = draw(st.sampled_from([None, None, *proofs]))
     if method is not None:
-        told["confidence"] = {"method": method, "level": draw(st.sampled_from([0.5, 0.9, 0.99]))}
+        members["confidence"] = {"method": method, "level": draw(st.sampled_from([0.5, 0.9, 0.99]))}
         if method == "early_stopping":
-            told["confidence"]["form"] = draw(st.sampled_from(["test", "estimate"]))
-    return told
+            members["confidence"]["form"] = draw(st.sampled_from(["test", "estimate"]))
+    return members
 
 
 @st.composite
 def files(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     """Draw a locked ruleset, and a file that extends it and changes one thing, so that few are refused."""
     forms = draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=2, unique_by=str))
-    targets = [{"id": f"t{at}", **form, **draw(demands(form))} for at, form in enumerate(forms)]
+    targets = [{"id": f"t{number}", **form, **draw(demands(form))} for number, form in enumerate(forms)]
     validity = {name: draw(values) for name, values in VALIDITY.items()}
-    at = draw(st.integers(0, len(forms) - 1))
+    number = draw(st.integers(0, len(forms) - 1))
     child: dict[str, Any] = {}
     match draw(st.sampled_from([*TOLD, *TOLD, "validity", "validity", "definitions", "drop", "more"])):
         case "validity":
@@ -93,23 +93,23 @@ def files(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
         case "definitions":
             child["definitions"] = {"percentile_method": draw(st.sampled_from(["linear", "lower"]))}
         case "drop":
-            child["drop"] = [f"t{at}"]
+            child["drop"] = [f"t{number}"]
         case "more":
             more = {"id": "more", "metric": "issued", "op": ">", "value": draw(st.integers(0, 40))}
             child["targets"] = [more]
         case key:
-            before = targets[at]
-            changed = demands(forms[at]).filter(lambda other: other.get(key) != before.get(key))
+            before = targets[number]
+            changed = demands(forms[number]).filter(lambda other: other.get(key) != before.get(key))
             others = {name: value for name, value in before.items() if name != key}
-            told = draw(changed).get(key)
-            child["targets"] = [others if told is None else others | {key: told}]
+            value = draw(changed).get(key)
+            child["targets"] = [others if value is None else others | {key: value}]
     return {"targets": targets, "validity": validity}, child
 
 
-def ruleset(path: Path, head: Mapping[str, Any], told: Mapping[str, Any]) -> Ruleset | None:
+def ruleset(path: Path, head: Mapping[str, Any], members: Mapping[str, Any]) -> Ruleset | None:
     """Write a file and read it; None where it is refused."""
     name = {"name": path.stem, "version": "1", **head}
-    path.write_text(json.dumps({"schema": "rulesets/1", "ruleset": name, **told}))
+    path.write_text(json.dumps({"schema": "rulesets/1", "ruleset": name, **members}))
     try:
         return load(path)
     except RulesetFileError:
@@ -121,7 +121,7 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a run whose figures lie on either side of the bounds that rulesets are drawn with."""
     n, failed = draw(st.sampled_from([0, 10, 20, 32, 38, 60])), draw(st.sampled_from([0, 0, 1, 4]))
     centre, spread = draw(st.sampled_from([50, 200, 300.5, 450, 900])), draw(st.sampled_from([0, 0.1, 40]))
-    values = [centre + spread * ((7 * at) % 11 - 5) / 5 for at in range(n)]
+    values = [centre + spread * ((7 * index) % 11 - 5) / 5 for index in range(n)]
     return {
         "samples": {"ttft": values, "tpot": values, "output_tokens": values},
         "counts": {"issued": n + failed, "completed": n, "failed": failed},
@@ -143,7 +143,7 @@ def test_what_passes_the_file_passes_what_it_extends(
     child = ruleset(folder / "file.yaml", {"extends": "locked.yaml"}, drawn[1])
     if parent is None or child is None:
         return
-    for run in (make_run(**told) for told in figures):
+    for run in (make_run(**run_figures) for run_figures in figures):
         after = {row.id: row for row in evaluate(child, run).rows}
         for row in evaluate(parent, run).rows:
             if after[row.id].status == "PASS":
@@ -158,5 +158,5 @@ def test_the_law_has_cases(tmp_path: Path) -> None:
     target = {"id": "t0", "metric": "ttft", "stat": "p50", "unit": "ms", "op": "<", "value": 300}
     assert ruleset(tmp_path / "locked.yaml", {"locked": True}, {"targets": [target]}) is not None
     for value, taken in ((200, True), (300, True), (301, False)):
-        told = {"targets": [target | {"value": value}]}
-        assert (ruleset(tmp_path / "file.yaml", {"extends": "locked.yaml"}, told) is not None) == taken
+        members = {"targets": [target | {"value": value}]}
+        assert (ruleset(tmp_path / "file.yaml", {"extends": "locked.yaml"}, members) is not None) == taken
