@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 def first_row(
-    run: Evidence, audits: Mapping[str, Mapping[str, Any]] | None = None, **parts: Any
+    run: Evidence, audit_results: Mapping[str, Mapping[str, Any]] | None = None, **parts: Any
 ) -> VerdictRow:
     """Judge a run by a ruleset without targets; its first row."""
-    return evaluate(Ruleset("r", "1", (), **parts), run, audits=audits).rows[0]
+    return evaluate(Ruleset("r", "1", (), **parts), run, audits=audit_results).rows[0]
 
 
 def test_a_demand_can_be_a_warning(make_run: MakeRun) -> None:
@@ -288,11 +288,11 @@ def test_a_report_that_does_not_say_what_was_asked_for(make_run: MakeRun) -> Non
 def test_an_audit_that_did_not_pass_fails(make_run: MakeRun) -> None:
     """Whatever its figures are, and without any."""
     parts = {"audits": (AuditDemand("output_caching"),)}
-    for audits in (
+    for audit_result in (
         {"passed": False, "ref_qps": 10.0, "audit_qps": 10.0, "reason": "90 of 100 answered"},
         {"passed": False, "reason": "90 of 100 answered"},
     ):
-        row = first_row(make_run(), {"output_caching": audits}, **parts)
+        row = first_row(make_run(), {"output_caching": audit_result}, **parts)
         assert (row.status, row.reason) == ("FAIL", "90 of 100 answered")
     assert first_row(make_run(), {"output_caching": {"passed": True}}, **parts).status == "PASS"
 
