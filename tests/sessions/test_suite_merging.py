@@ -96,7 +96,7 @@ def test_flags_are_read_as_the_command_line_reads_them(
         (["max-tokns=1"], {}, "the option does not exist; did you mean 'max_tokens'"),
         (["max-tokens=many"], {}, "--set max-tokens: must be a whole number, not 'many'"),
         (["stream=perhaps"], {}, "must be true or false"),
-        (["requests=1", "requests=2"], {}, "said twice"),
+        (["requests=1", "requests=2"], {}, "given twice"),
         (["requests=1"], {"requests": 2}, "--requests and --set requests=…: give it once"),
         (["api-key=sk-1"], {}, "name the environment variable"),
         (["model=x"], {}, r"only \[\[models\]\]"),
