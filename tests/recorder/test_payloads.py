@@ -142,7 +142,7 @@ def test_the_reporter_reads_what_payloads_have() -> None:
         "scored": ["SCORED"],
     }.items():
         text = (ROOT / "reporter" / "sql" / f"{file}.sql").read_text()
-        columns = orjson.loads(re.findall(r"'(\{.*?\})'", text, re.DOTALL)[0])
+        columns = orjson.loads(re.findall(r"'(\{\n.*?\})'", text, re.DOTALL)[0])
         hints: dict[str, Any] = {}
         for event in events:
             hints |= get_type_hints(PAYLOADS[EventType[event]])
