@@ -34,8 +34,10 @@ def test_the_demo_runs_the_whole_way(
 
 
 def test_version(loadgen: Callable[..., subprocess.CompletedProcess[str]]) -> None:
-    """The name and the number."""
-    assert re.fullmatch(r"llm-loadgen \d+\.\d+\.\d+\n", loadgen("--version").stdout)
+    """The name, the number, and whether the client's I/O loop was compiled."""
+    assert re.fullmatch(
+        r"llm-loadgen \d+\.\d+\.\d+ \(client I/O (compiled|in Python: .+)\)\n", loadgen("--version").stdout
+    )
 
 
 def test_a_shell_completes_commands_and_options(

@@ -13,6 +13,7 @@ import trustme
 from loadgen.driver.client import chat_completions, completions
 from loadgen.driver.client.arrival import timestamp_source
 from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
@@ -121,7 +122,8 @@ def test_a_busy_client_does_not_move_the_moments(run: Any, mock: MockProcess) ->
     for k, truth in enumerate(truths(mock, events)):
         data = events[4 * k + 3].data
         assert truth.chunk_ns[0] - MS <= data["first_token_ns"] <= truth.done_ns + BUSY_S * 1e9 / 2
-        assert data["coalesced"] > 0
+        # The compiled loop reads while Python is busy.
+        assert COMPILED or data["coalesced"] > 0
 
 
 def test_an_answer_in_one_piece(run: Any, mock: MockProcess) -> None:

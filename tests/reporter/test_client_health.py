@@ -56,7 +56,7 @@ def test_one_worker_without_a_name(a_run: NewRun) -> None:
         "cpu_share_max": 0.4,
         "in_flight_max": 3,
     }
-    assert run.ends().report().client == {
+    assert run.ends().report().client.to_dict() == {
         **figures,
         # The readings know of moments only.
         "in_flight_max": None,
@@ -76,7 +76,7 @@ def test_the_worst_worker_stands_for_all(a_run: NewRun) -> None:
             waits = {"cpu_wait_share": share / 10 + at / 1000, "held_up_ms": lag, "backlog_events": 7 * at}
             told(run, at, worker=worker, cpu_share=share, **lags, **waits)
     told(run, 10, "parent", cpu_share=0.25, cpu_wait_share=0.9)
-    client = run.ends().report().client
+    client = run.ends().report().client.to_dict()
     first, second = client.pop("per_worker")
     assert client == {
         "readings": 4,
@@ -107,8 +107,8 @@ def test_the_most_requests_in_flight_are_counted_by_the_requests(a_run: NewRun) 
     for at, worker, in_flight in ((10, 0, 5), (11, 1, 1), (20, 0, 2), (21, 1, 4)):
         told(run, at, worker=worker, in_flight=in_flight)
     client = run.ends().report().client
-    assert client["in_flight_max"] == 3
-    assert [worker["in_flight_max"] for worker in client["per_worker"]] == [5, 4]
+    assert client.in_flight_max == 3
+    assert [worker.in_flight_max for worker in client.per_worker] == [5, 4]
 
 
 def test_a_run_that_issues_within_a_second_is_not_without_figures(a_run: NewRun) -> None:
@@ -117,12 +117,12 @@ def test_a_run_that_issues_within_a_second_is_not_without_figures(a_run: NewRun)
     told(run, 900, cpu_share=0.95, loop_lag_p50_ms=4.0, loop_lag_max_ms=5.0)
     told(run, 1500, cpu_share=0.01, loop_lag_p50_ms=0.1, loop_lag_max_ms=0.2)
     client = run.ends(1600).report().client
-    assert (client["readings"], client["cpu_share_mean"], client["loop_lag_max_ms"]) == (1, 0.95, 5.0)
+    assert (client.readings, client.cpu_share_mean, client.loop_lag_max_ms) == (1, 0.95, 5.0)
 
 
 def test_without_readings_there_is_nothing_to_say(a_run: NewRun) -> None:
     """A run that was over before a worker could tell has no figures of the client, rather than zeros."""
-    assert told(a_run(), 5, "parent", cpu_share=0.1).ends().report().client == {}
+    assert told(a_run(), 5, "parent", cpu_share=0.1).ends().report().client.to_dict() == {}
 
 
 READINGS = st.lists(

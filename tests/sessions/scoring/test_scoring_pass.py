@@ -49,7 +49,7 @@ def test_a_pass_scores_every_answer(new_run: NewRun) -> None:
     """By the official definition, from the log alone; the log says what was done."""
     run = new_run(ANSWERS)
     scoring = score_run(run, QUIET)
-    assert (scoring.number, scoring.graded, scoring.found) == (1, {"scored": 2, "unparsed": 2}, 0)
+    assert (scoring.number, scoring.graded, scoring.graded_before) == (1, {"scored": 2, "unparsed": 2}, 0)
     assert scores(run) == SCORES
     rows = query(run, "SELECT pass, task, scorer, ended FROM passes").rows
     assert rows == [(1, "gsm8k", "official", "completed")]
@@ -175,8 +175,8 @@ def test_what_was_scored_stays_and_is_gone_on_with(
     (graders / "go-on").touch()
     scoring = score_run(run, ScoringOptions(evals=("pool_graders:waits",)))
     assert scoring.number == 1
-    assert scoring.found >= 20
-    assert sum(scoring.graded.values()) == 42 - scoring.found
+    assert scoring.graded_before >= 20
+    assert sum(scoring.graded.values()) == 42 - scoring.graded_before
     assert query(run, "SELECT count(*), sum(value) FROM scores").rows == [(42, 41.0)]
     assert {count for _, count in told(run)} == {2}
     assert query(run, "SELECT DISTINCT ended FROM passes").rows == [("completed",)]
