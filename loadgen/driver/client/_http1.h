@@ -155,6 +155,8 @@ static inline bool http1_field(http1 *parser, const unsigned char *line, size_t 
 static inline http1_result http1_end_of_head(http1 *parser, buffer *head) {
     if (parser->status == 101) return HTTP1_UPGRADE;
     if (parser->status < 200) {
+        /* It says that nothing follows, so that there is no final response. */
+        if (parser->is_1_0 ? !parser->keep : parser->close) return HTTP1_MALFORMED;
         size_t head_bytes = parser->head_bytes;
         http1_begin(parser);
         parser->head_bytes = head_bytes;
