@@ -113,21 +113,24 @@ static inline bool http1_length(http1 *parser, const unsigned char *value, size_
     return true;
 }
 
-/* Go through the words of a list; the last one tells whether the body is chunked. */
-static inline void http1_words(http1 *parser, const unsigned char *value, size_t length, bool is_coding) {
+/* Go through the words of a list; return false for a coding after `chunked`, which is the last. */
+static inline bool http1_words(http1 *parser, const unsigned char *value, size_t length, bool is_coding) {
     for (size_t start = 0; start <= length;) {
         const unsigned char *comma = start < length ? memchr(value + start, ',', length - start) : NULL;
         size_t end = comma ? (size_t)(comma - value) : length, first = start, last = end;
         while (first < last && (value[first] == ' ' || value[first] == '\t')) first++;
         while (last > first && (value[last - 1] == ' ' || value[last - 1] == '\t')) last--;
         if (is_coding) {
-            parser->chunked = http1_is(value + first, last - first, "chunked");
+            bool chunked = http1_is(value + first, last - first, "chunked");
+            if (parser->chunked && !chunked) return false;
+            parser->chunked = chunked;
         } else {
             parser->close |= http1_is(value + first, last - first, "close");
             parser->keep |= http1_is(value + first, last - first, "keep-alive");
         }
         start = end + 1;
     }
+    return true;
 }
 
 static inline bool http1_field(http1 *parser, const unsigned char *line, size_t length) {
@@ -142,11 +145,11 @@ static inline bool http1_field(http1 *parser, const unsigned char *line, size_t 
     const unsigned char *value = line + first;
     if (http1_is(line, name, "content-length")) return http1_length(parser, value, last - first);
     if (http1_is(line, name, "transfer-encoding")) {
-        if (parser->sized) return false;
+        if (parser->sized || first == last) return false;
         parser->coded = true;
-        http1_words(parser, value, last - first, true);
+        return http1_words(parser, value, last - first, true);
     } else if (http1_is(line, name, "connection")) {
-        http1_words(parser, value, last - first, false);
+        return http1_words(parser, value, last - first, false);
     }
     return true;
 }
