@@ -313,7 +313,7 @@ def _loop() -> Loop:
 
 
 _FRAMING: Final = re.compile(
-    rb"\n(transfer-encoding|content-length|connection|proxy-connection|upgrade)\s*:", re.I
+    rb"\n(transfer-encoding|content-length|connection|proxy-connection|upgrade)\s*:", re.IGNORECASE
 )
 
 
