@@ -53,7 +53,7 @@ typedef struct {
     size_t head_bytes; /* so far, informational responses included */
     int status;        /* 0 before the status line */
     int digits;        /* of the size of a chunk */
-    enum { NAME, BEFORE_VALUE, VALUE, QUOTED, AFTER_QUOTES } extension; /* of a chunk */
+    enum { BEFORE_NAME, NAME, BEFORE_VALUE, VALUE, QUOTED, AFTER_QUOTES } extension; /* of a chunk */
     bool has_head;     /* the head of the final response is complete */
     bool chunked, coded, sized, close, keep, is_1_0;
 } http1;
@@ -222,16 +222,17 @@ static inline http1_result http1_extension(http1 *parser, unsigned char c) {
         if (c == '"') parser->extension = AFTER_QUOTES;
         return http1_is_text(c) ? HTTP1_MORE : HTTP1_MALFORMED;
     }
-    if (c == '\r') {
-        parser->state = AFTER_SIZE;
-    } else if (c == ';') {
-        parser->extension = NAME;
+    if (c == '\r' || c == ';') {
+        if (parser->extension == BEFORE_NAME) return HTTP1_MALFORMED;
+        if (c == '\r') parser->state = AFTER_SIZE;
+        parser->extension = BEFORE_NAME;
     } else if (c == '=' && parser->extension == NAME) {
         parser->extension = BEFORE_VALUE;
     } else if (c == '"' && parser->extension == BEFORE_VALUE) {
         parser->extension = QUOTED;
     } else {
         if (!http1_is_token(c) || parser->extension == AFTER_QUOTES) return HTTP1_MALFORMED;
+        if (parser->extension == BEFORE_NAME) parser->extension = NAME;
         if (parser->extension == BEFORE_VALUE) parser->extension = VALUE;
     }
     return HTTP1_MORE;
@@ -250,7 +251,7 @@ static inline http1_result http1_around(http1 *parser, unsigned char c) {
         }
         if (!parser->digits || (c != '\r' && c != ';')) return HTTP1_MALFORMED;
         parser->state = c == '\r' ? AFTER_SIZE : IN_EXTENSION;
-        parser->extension = NAME;
+        parser->extension = BEFORE_NAME;
         return HTTP1_MORE;
     }
     case IN_EXTENSION:
