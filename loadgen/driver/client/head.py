@@ -50,7 +50,7 @@ def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
     codings, further = values.get(b"transfer-encoding", b"").strip().lower(), ""
     chunked = codings == b"chunked"
     if codings and not chunked:
-        listed = [coding.strip() for coding in codings.decode("latin-1").split(",")]
+        listed = [coding.strip(" \t") for coding in codings.decode("latin-1").split(",")]
         further = ", ".join(coding for coding in listed if coding not in ("chunked", "identity", ""))
         chunked = "chunked" in listed
     encoding = values.get(b"content-encoding", b"").strip().lower().decode("latin-1")
