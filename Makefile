@@ -33,10 +33,10 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-wheel: setup ## Build a wheel in dist: with the compiled I/O loop where there is a compiler, else one that pip installs anywhere
+wheel: setup ## Build a wheel in dist: for this platform with the compiled I/O loop, or without a C compiler for all platforms
 	$(BIN)/python -m hatchling build --target wheel --directory dist
 
-demo: setup ## Measure a mock endpoint and hold the report against its truth (10 s)
+demo: setup ## Measure a mock endpoint and compare the report with its truth (10 s)
 	$(BIN)/loadgen demo
 
 test: setup ## Run the test suite
@@ -52,7 +52,7 @@ test-hf: setup ## Run the tests that need the extra `hf`, and install it: with i
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[hf]'
 	$(BIN)/python -m pytest tests/workloads/test_hugging_face.py
 
-check: setup ## Lint, type-check and test: the whole truth
+check: setup ## Lint, type-check and test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -71,7 +71,7 @@ fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each, and slow propertie
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
 
-conformance: setup ## Hold every scorer against recorded verdicts on real outputs, in CONFORMANCE_DATA
+conformance: setup ## Compare every scorer with recorded verdicts on real outputs, in CONFORMANCE_DATA
 	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_DATA)
 
 replay: setup ## Accuracy sessions on recorded answers, killed and resumed: the published figures (40 s)
