@@ -8,6 +8,7 @@ which differ between the concerns of a command.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class FlatOption:
 def flat_options(settings: type[Any]) -> Mapping[str, FlatOption]:
     """The options of settings by name, those of a concern in its place."""
     options: dict[str, FlatOption] = {}
-    hints = get_type_hints(settings, include_extras=True)
+    hints = _hints(settings)  # type: ignore[arg-type]  # classes are hashable
     for field in fields(settings):
         hint = hints[field.name]
         is_concern = isinstance(hint, type) and is_dataclass(hint)
@@ -72,8 +73,14 @@ def changed(settings: Settings, **values: Any) -> Settings:
     return from_flat(type(settings), {**flat_values(settings), **values})
 
 
+@cache
+def _hints(settings: type[Any]) -> Mapping[str, Any]:
+    """The types of the fields of settings, evaluated once: that takes milliseconds."""
+    return get_type_hints(settings, include_extras=True)
+
+
 def _made(settings: type[Settings], values: Mapping[str, Any]) -> Settings:
-    hints = get_type_hints(settings, include_extras=True)
+    hints = _hints(settings)  # type: ignore[arg-type]  # classes are hashable
     members: dict[str, Any] = {}
     for field in fields(settings):  # type: ignore[arg-type]  # settings are dataclasses
         if is_dataclass(hints[field.name]):
