@@ -9,7 +9,6 @@ used harms nothing but itself. What comes with this program goes before all of t
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from workloads.errors import PluginError
@@ -27,6 +26,9 @@ _GROUP: Final = "llm_loadgen"
 @cache
 def plugins(kind: Kind) -> Mapping[str, EntryPoint]:
     """The entry points of a kind by their names, none of them loaded; of several with one name, the first."""
+    # Not needed by a worker of a built-in protocol, and slow to import.
+    from importlib.metadata import entry_points
+
     by_name: dict[str, EntryPoint] = {}
     for entry_point in entry_points(group=f"{_GROUP}.{kind}"):
         by_name.setdefault(entry_point.name, entry_point)
