@@ -33,7 +33,7 @@ def kept(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     """A copy of that run, whose report was written by the version that it was made by."""
     folder = Path(shutil.copytree(reported, tmp_path / "run"))
     made = orjson.loads((folder / REPORT).read_bytes())["run"]["versions"]["llm-loadgen"]
-    monkeypatch.setattr("loadgen.sessions.series.stored_report._version", lambda: made)
+    monkeypatch.setattr("loadgen.sessions.series.stored_report.package_version", lambda _: made)
     return folder
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.package_version import package_version
 from loadgen.sessions.run.run_folder import folder_of, still_running
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.options import ScoringOptions
@@ -248,13 +248,9 @@ def _judge(options: ScoringOptions) -> dict[str, Any]:
 def _versions() -> dict[str, str]:
     import platform
 
-    versions = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
+    versions = {name: package_version(name) for name in _PACKAGES}
+    installed = {name: version for name, version in versions.items() if version is not None}
+    return {"python": platform.python_version(), **installed}
 
 
 def _scored(

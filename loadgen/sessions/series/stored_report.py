@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.package_version import package_version
 from loadgen.sessions.run.run_folder import REPORT
 from recorder.store import LOG_NAME
 
@@ -71,7 +71,7 @@ def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
     how = (made.run.definitions, made.run.percentile_method, made.run.tpot_mode)
     return (
         made.schema_version == SCHEMA_VERSION
-        and made.run.versions.get("llm-loadgen") == _version()
+        and made.run.versions.get("llm-loadgen") == package_version("llm-loadgen")
         and how == (by, definitions["percentile_method"], "request_weighted")
         and decided_alike(made, asked_figures(rules))
         and made.tokens.source not in _BY_TOKENIZER
@@ -95,10 +95,3 @@ def _judged(made: Report, rules: Ruleset | None) -> Report | None:
     if any(row.status == "INCONCLUSIVE" for row in verdict.rows):
         return None
     return replace(made, verdict=verdict)
-
-
-def _version() -> str | None:
-    try:
-        return version("llm-loadgen")
-    except PackageNotFoundError:
-        return None
