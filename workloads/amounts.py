@@ -1,4 +1,4 @@
-"""Durations and sizes as options take them: `10m`, `250ms`, `64MiB`."""
+"""Durations as options take them, and numbers in messages: `10m`, `250ms`, `1,000,000`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,7 @@ _TIMES: Final = ((3_600_000, "h"), (60_000, "m"), (1000, "s"))
 
 _SECOND: Final = 1000
 
-_SIZES: Final = (
-    (2**30, "GiB"),
-    (2**20, "MiB"),
-    (2**10, "KiB"),
-    (10**9, "GB"),
-    (10**6, "MB"),
-    (10**3, "kB"),
-)
-
-
 _LONG: Final = 10**30
-
 
 _DURATION: Final = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(ns|us|ms|s|m|h)?", re.ASCII)
 _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
@@ -55,18 +44,6 @@ def duration_text(seconds: float) -> str:
         if milliseconds and milliseconds % unit == 0 and milliseconds == seconds * 1000:
             return f"{milliseconds // unit}{name}"
     return f"{milliseconds}ms" if 0 < milliseconds < _SECOND else f"{float(seconds)!r}s".replace(".0s", "s")
-
-
-def size_text(size: int) -> str:
-    """Write a number of bytes in the greatest unit that takes a whole number: `64MiB`, `10MB`.
-
-    Args:
-        size: The number of bytes.
-    """
-    for unit, name in _SIZES:
-        if size and size % unit == 0:
-            return f"{size // unit}{name}"
-    return str(size)
 
 
 def number_text(number: float) -> str:

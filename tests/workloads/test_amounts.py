@@ -1,4 +1,4 @@
-"""Durations and sizes as they are written on a command line, which reads them back as they were."""
+"""Durations as they are written on a command line, which reads them back as they were; numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.sessions.settings.endpoint import seconds
-from loadgen.sessions.settings.failures import size
-from workloads.amounts import duration_text, number_text, size_text
+from workloads.amounts import duration_text, number_text
 
 
 @pytest.mark.parametrize(
@@ -18,20 +17,6 @@ from workloads.amounts import duration_text, number_text, size_text
 def test_durations(value: float, text: str) -> None:
     """In the longest unit that takes a whole number."""
     assert duration_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(67_108_864, "64MiB"), (10_000_000, "10MB"), (1500, "1500"), (1000, "1kB"), (0, "0")]
-)
-def test_sizes(value: int, text: str) -> None:
-    """Likewise."""
-    assert size_text(value) == text
-
-
-@given(st.integers(0, 10**12))
-def test_a_size_is_read_back(value: int) -> None:
-    """As it was."""
-    assert size(size_text(value)) == value
 
 
 @given(st.integers(0, 10**9))
