@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 def checked(file: str, book: Book) -> Iterable[str]:
     """A file of rules in a line, and a line for each warning."""
+    from reporter.render.figures import counted
     from rulesets.linting import warnings
 
     where: dict[str, list[str]] = {}
@@ -19,12 +20,7 @@ def checked(file: str, book: Book) -> Iterable[str]:
         for warning in warnings(ruleset):
             where.setdefault(warning, []).append(f"{model}/{scenario}")
     count = len(book.rulesets)
-    title = f"{file}: {book.name} {book.version}"
-    yield f"{title}: {counted(count, 'scenario')}, {counted(len(where), 'warning')}"
+    title = f"{file}: {book.name} {book.version}: {counted(count, 'scenario')}"
+    yield f"{title}, {counted(len(where), 'warning') if where else 'no warnings'}"
     for warning, places in where.items():
         yield f"  warning: {warning}" + f"  [{', '.join(places)}]" * (count > 1)
-
-
-def counted(count: int, what: str) -> str:
-    """A number of things: `no scenarios`, `1 scenario`, `2 scenarios`."""
-    return f"{count or 'no'} {what}{'s' * (count != 1)}"
