@@ -50,7 +50,7 @@ def _resume_run(settings: ResumeSettings) -> None:
     if run.ended == "completed":
         settings_of_run = settings_again(settings, run)
         score(settings_of_run, folder, terminal)
-        tell(reported(folder, None, settings=settings_of_run, observer=terminal), folder, settings_of_run)
+        tell(reported(folder, None, settings_of_run, observer=terminal), folder, settings_of_run)
     prepared, broken = prepare_again(settings, run), None
     if prepared.left:
         if not settings.quiet:
@@ -62,7 +62,7 @@ def _resume_run(settings: ResumeSettings) -> None:
     else:
         end_log(prepared, folder)
     score_if_over(prepared, folder, broken, terminal)
-    report = reported(folder, broken, settings=prepared.perf, observer=terminal)
+    report = reported(folder, broken, prepared.perf, observer=terminal)
     tell(report, folder, prepared.perf)
 
 

@@ -51,7 +51,7 @@ def run(
         warn_of_no_judge(settings, observer)
         broken = conduct(prepared, launcher, folder, observer)
     score_if_over(prepared, folder, broken, observer)
-    return reported(folder, broken, prices, settings, observer), folder
+    return reported(folder, broken, settings, prices, observer), folder
 
 
 def conduct(
@@ -95,8 +95,8 @@ def score_if_over(
 def reported(
     folder: Path,
     broken: WriterError | None,
+    settings: PerfSettings,
     prices: PriceTable | None = None,
-    settings: PerfSettings | None = None,
     observer: Observer = SILENT,
 ) -> Report:
     """Report the log, which is incomplete if it broke, by the rules in it.
@@ -104,8 +104,8 @@ def reported(
     Args:
         folder: The run's folder.
         broken: The error that broke its log, if any.
-        prices: The prices of tokens, for the cost in the report.
         settings: Its settings, which may choose percentiles and a tokenizer.
+        prices: The prices of tokens, for the cost in the report.
         observer: Gets a note of the error that broke the log, or of an interrupt.
 
     Raises:
@@ -123,11 +123,11 @@ def reported(
 
         options = ReportOptions(
             prices=prices,
-            tokenizer=load(None if settings is None else settings.prompts.tokenizer),
-            percentiles=None if settings is None else percentiles_of(settings.definitions.percentiles),
+            tokenizer=load(settings.prompts.tokenizer),
+            percentiles=percentiles_of(settings.definitions.percentiles),
         )
         report = write_report(folder, None, options=options, observer=observer)
-        if settings is not None and settings.output.sample_results is not None:
+        if settings.output.sample_results is not None:
             from loadgen.sessions.exporting.samples import lay_samples
 
             lay_samples(folder, settings.output.sample_results, options, settings.endpoint.model, observer)
