@@ -142,8 +142,7 @@ class Run:
             **options: Those of `loadgen gate`.
 
         Returns:
-            The verdict: `status` is `PASS`, `FAIL`, `INCONCLUSIVE` or `INVALID`, and each of `rows` is a
-                rule.
+            The verdict: `status` is `PASS`, `FAIL`, `INCONCLUSIVE` or `INVALID`; `rows` has one row per rule.
 
         Raises:
             UsageError: There are no rules, they are invalid, or the log cannot be read.

@@ -103,8 +103,7 @@ class Plan:
         """The number in the session that the first measured request has: after those of the warm-up.
 
         But 0 where their number is unknown, and where whole passes are shuffled: the warm-up then has the
-            numbers
-        below 0.
+        numbers below 0.
         """
         return 0 if self.warmup_s is not None or self.order == "shuffle" else self.warmup
 

@@ -28,7 +28,7 @@ def open_loop(process: str, rate: float | Profile, burstiness: float | None = No
 
 
 class ManualClock:
-    """A clock that stops until every sleeper sleeps, and then jumps to the first one's moment.
+    """A clock that stands still until every sleeper sleeps, and then jumps to the first one's moment.
 
     Args:
         start_ns: The time at first.

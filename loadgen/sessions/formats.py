@@ -105,6 +105,4 @@ def render(subject: Subject, name: str, value: Any, **options: Any) -> str:
     require_format(subject, name)
     function: Callable[..., str] = import_module(getattr(FORMATS[name], subject)).render
     taken = signature(function).parameters
-    return function(
-        value, **{option: option_value for option, option_value in options.items() if option in taken}
-    )
+    return function(value, **{option: options[option] for option in options.keys() & taken.keys()})

@@ -51,11 +51,8 @@ def _figures(outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int) 
     from reporter.sweep import figures
 
     figures_of_runs = [figures(outcome.report) for outcome in outcomes]
-    shown_figures = [
-        outcome
-        for outcome in _FIGURES
-        if outcome[0] != _ERRORS or any(of.error_rate for of in figures_of_runs)
-    ]
+    has_errors = any(of.error_rate for of in figures_of_runs)
+    shown_figures = [figure for figure in _FIGURES if figure[0] != _ERRORS or has_errors]
     results = [result(outcome) for outcome in outcomes]
     named = [Column("result", justify="left")] if any(results) else []
     columns = [*axis_columns(axes), *(Column(title, rank) for title, rank, _ in shown_figures), *named]

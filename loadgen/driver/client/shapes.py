@@ -2,8 +2,8 @@
 
 The frames of two responses differ in the response's `id` and in the time at which it was `created`, and
 otherwise mostly in their texts alone. So a template that was learnt from one response holds for the next, and
-frame without a text, such as the last one, means what it meant before. Each shape is proven: the codec reads
-the same from it with another id and another time. Only what has been seen twice is kept.
+a frame without a text, such as the last one, means what it meant before. Each shape is proven: the codec
+reads the same from it with another id and another time. Only what has been seen twice is kept.
 """
 
 from __future__ import annotations

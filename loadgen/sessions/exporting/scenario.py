@@ -52,10 +52,8 @@ def bundle_of(export_settings: ExportSettings, tokenizer: Tokenizer | None) -> B
     from rulesets.scores import named
 
     basis = basis_of(export_settings.ruleset or LOADGEN, tokenizer)
-    scores, audit = (
-        scores_of(export_settings.accuracy),
-        audits_in(export_settings.audit).get("output_caching"),
-    )
+    scores = scores_of(export_settings.accuracy)
+    audit = audits_in(export_settings.audit).get("output_caching")
     with measuring(export_settings.run, basis) as run:
         contents: dict[str, Mapping[str, Any]] = {
             CONFIG: config(run.report, run.settings),

@@ -133,7 +133,7 @@ def _verdict_of(rules: Ruleset, rows: Sequence[VerdictRow], skip: Sequence[str],
         model=rules.model,
         scenario="sweep",
         locked=rules.locked,
-        overrides=(*rules.overrides, *(f"left out: {name}" for name in skip)),
+        overrides=(*rules.overrides, *(f"left out: {rule}" for rule in skip)),
         notes=rules.notes,
     )
     return NamedVerdict(verdict, name, over_runs=True)

@@ -34,7 +34,7 @@ class AskedTaskSettings(TaskSettings):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccuracySettings(PerfSettings):
-    """What can be said about an accuracy session: everything that `loadgen perf` takes, and what is asked."""
+    """The options of `loadgen accuracy`: its benchmarks, and all options of `loadgen perf`."""
 
     tasks: AskedTaskSettings
     prices: Prices = None

@@ -70,14 +70,14 @@ class Trials:
         self._required = required
         self._perf = perf
         self._least_s = least_s
-        self._judged: dict[int, EvaluatedTrial] = {}
+        self._evaluated: dict[int, EvaluatedTrial] = {}
 
     def evaluated(self, outcomes: Sequence[PointOutcome]) -> list[EvaluatedTrial]:
         """The trials of the runs so far; each is evaluated once."""
         for outcome in outcomes:
-            if outcome.number not in self._judged:
-                self._judged[outcome.number] = self._evaluate(outcome)
-        return [self._judged[outcome.number] for outcome in outcomes]
+            if outcome.number not in self._evaluated:
+                self._evaluated[outcome.number] = self._evaluate(outcome)
+        return [self._evaluated[outcome.number] for outcome in outcomes]
 
     def seconds(self, trial: Trial, before: Sequence[EvaluatedTrial]) -> float:
         """The duration of a trial, in seconds."""
@@ -98,10 +98,8 @@ class Trials:
 
     @staticmethod
     def _seems_missed(load: float, before: Sequence[EvaluatedTrial]) -> bool:
-        tried = (result.tried for result in before)
-        return any(
-            trial_run.trial.load == load and trial_run.verdict is TrialVerdict.MISSED for trial_run in tried
-        )
+        results = (evaluated.tried for evaluated in before)
+        return any(result.trial.load == load and result.verdict is TrialVerdict.MISSED for result in results)
 
     def point(self, trial: Trial, seconds: float, number: int) -> SeriesPoint:
         """The run of a trial."""
@@ -165,9 +163,9 @@ def _at_face_value(required: Required, verdict: Verdict | None) -> tuple[TrialVe
 def _answer_s(before: Sequence[EvaluatedTrial]) -> float:
     """How long an answer takes, at the highest load that met; 0 while that is unknown."""
     met = [
-        trial_run
-        for trial_run in before
-        if trial_run.tried.verdict is TrialVerdict.MET and trial_run.outcome.report.latency_ms
+        evaluated
+        for evaluated in before
+        if evaluated.tried.verdict is TrialVerdict.MET and evaluated.outcome.report.latency_ms
     ]
     best = max(met, key=lambda evaluated: evaluated.tried.trial.load, default=None)
     latency = best.outcome.report.latency_ms if best else None

@@ -75,11 +75,7 @@ def axis(option: str, texts: Sequence[str]) -> SweepAxis:
         UsageError: The option does not exist, or it does not take one of them.
     """
     name = option.replace("-", "_")
-    variable_options = {
-        variable_options: taken
-        for variable_options, taken in options().items()
-        if variable_options not in _NO_AXES
-    }
+    variable_options = [variable for variable in options() if variable not in _NO_AXES]
     if name not in variable_options:
         raise UsageError(f"--vary {option}: {_why_not(name, variable_options)}")
     if not texts:
