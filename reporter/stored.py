@@ -25,5 +25,5 @@ def report_of(stored: bytes) -> Report:
         {"pass_" if name == "pass" else name: value for name, value in members(score).items()}
         for score in plain.get("accuracy") or ()
     ]
-    report: Report = TypeAdapter(Report).validate_json(orjson.dumps(plain))
+    report: Report = TypeAdapter(Report).validate_python(plain)
     return report

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators.row import Status, VerdictRow
 from rulesets.exit_codes import ExitCode
+from rulesets.from_plain import from_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,10 +65,13 @@ class Verdict:
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> Verdict:
-        """The verdict of the values that `to_dict` gives."""
-        tuples = ("source", "reasons", "overrides", "notes", "accepted")
-        rows = tuple(VerdictRow(**row) for row in plain["rows"])
-        return cls(**{**plain, **{name: tuple(plain[name]) for name in tuples}, "rows": rows})
+        """The verdict of the values that `to_dict` gives.
+
+        Raises:
+            TypeError: A value has another type, or is unknown.
+        """
+        verdict: Verdict = from_plain(cls, plain)
+        return verdict
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-able values, for the report's `verdict` key."""
