@@ -62,9 +62,14 @@ VAGUE = frozenset({"told", "said", "found", "known", "kept", "given", "beside", 
 """Names of variables and parameters that do not say what they hold."""
 
 KEYS_OF_REPORT = frozenset(
-    {("reporter/report.py", "found"), ("reporter/run_facts.py", "at"), ("reporter/run_facts.py", "sittings")}
+    {
+        ("reporter/report.py", "found"),
+        ("reporter/run_facts.py", "at"),
+        ("reporter/run_facts.py", "sittings"),
+        ("reporter/compare/comparison.py", "most"),
+    }
 )
-"""Words that are keys of report.json, by the modules whose fields have their names."""
+"""Words that are keys of report.json or of `compare --json`, by the modules whose fields have their names."""
 
 NOT_YET_PLAIN = (
     "tests/cli/*.py",

@@ -140,9 +140,7 @@ def _status(
 def _doubt(row: ComparisonRow, change: MetricChange) -> str:
     """The message that late stamps of the client leave a difference open."""
     unit = "points" if row.in_points else "%"
-    ends = [
-        "unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.greatest)
-    ]
+    ends = ["unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.most)]
     return (
         f"the client was too busy to tell how {row.metric} of {change.side} differs: chunks were read late, "
         f"and the difference is between {ends[0]} and {ends[1]}"

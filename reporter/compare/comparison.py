@@ -24,9 +24,6 @@ Finding = Literal[
 SCHEMA_VERSION: Final = 1
 """The version of `loadgen compare --json`; grows when a key changes its meaning or is removed."""
 
-_KEYS: Final = {"greatest": "most"}
-"""The keys of `loadgen compare --json` that are not the names of their fields."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -90,7 +87,7 @@ class MetricChange:
         paired: Of a score, the number of questions of both runs that it was compared by.
         least: The least that the difference can be, where chunks were read late (docs/metrics.md); None where
             it is exact, or the end is unknown.
-        greatest: The most that it can be.
+        most: The most that it can be.
     """
 
     side: str
@@ -105,7 +102,7 @@ class MetricChange:
     needed: int | None = None
     paired: int | None = None
     least: float | None = None
-    greatest: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +175,4 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON-able values."""
-        plain = asdict(self)
-        for row in plain["rows"]:
-            row["changes"] = [
-                {_KEYS.get(name, name): value for name, value in change.items()} for change in row["changes"]
-            ]
-        return plain
+        return asdict(self)

@@ -41,8 +41,7 @@ class Family:
         """A row for each metric; for one that decides even where no side has a figure of it.
 
         Uncertain figures are compared at both extremes too: a difference is greatest with the reference at
-            its
-        least and the other side at its most.
+        its least and the other side at its most.
         """
         rows = self._rows(metrics)
         doubtful = {metric.name for metric in metrics if any(side.is_in_doubt(metric) for side in self.sides)}
@@ -186,7 +185,7 @@ def in_doubt(change: MetricChange, smallest: MetricChange, greatest: MetricChang
     alike = {(change_at_end.finding, change_at_end.fails) for change_at_end in (change, smallest, greatest)}
     if len(alike) > 1 or (change.finding == "different" and turns):
         change = replace(change, finding="in doubt", fails=False)
-    return replace(change, least=least, greatest=greatest_change)
+    return replace(change, least=least, most=greatest_change)
 
 
 def is_constant(values: Sequence[float], *, by_runs: bool, of_requests: bool) -> bool:

@@ -100,9 +100,7 @@ def finding(comparison: Comparison, row: ComparisonRow, change: MetricChange) ->
     if change.needed is not None:
         return f"too few requests: about {_rounded(change.needed):,} needed"
     if change.finding == "in doubt":
-        least, greatest = (
-            NOTHING if end is None else _signed(end) for end in (change.least, change.greatest)
-        )
+        least, greatest = (NOTHING if end is None else _signed(end) for end in (change.least, change.most))
         return f"in doubt: {least} to {greatest} {_unit(row)}"
     if not row.decides or change.finding != "worse" or change.fails:
         return change.finding

@@ -283,7 +283,7 @@ def test_a_difference_that_the_stamps_decide_is_in_doubt(a_run: NewRun) -> None:
     ttft, latency, _ = compared.rows
     (change,) = ttft.changes
     assert (compared.status, change.finding, change.fails) == ("INCONCLUSIVE", "in doubt", False)
-    assert (change.least or 0) < 0 < (change.by or 0) == change.greatest
+    assert (change.least or 0) < 0 < (change.by or 0) == change.most
     assert latency.changes[0].finding == "no significant difference"
     assert compared.reasons[0].startswith("the client was too busy to tell how ttft:mean of late differs")
     assert "in doubt: -" in render(compared)
