@@ -1,6 +1,6 @@
 """Telling: read the log of a run, compute its figures, and render them.
 
-A name is imported when it is first used: who needs one module of this package is spared the others.
+A name is imported on first use, so that one module of this package does not load the others.
 """
 
 from importlib import import_module

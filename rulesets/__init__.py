@@ -1,4 +1,4 @@
-"""The rules: targets in, verdict out. Judges plain data and imports nothing of ours.
+"""The rules: targets in, verdict out. Evaluates plain data and imports nothing of ours.
 
 A name is imported on first use, so that using only the definitions does not load the evaluation.
 """

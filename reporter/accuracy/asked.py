@@ -105,7 +105,7 @@ class ScorerPass:
 
     @property
     def judge_model(self) -> str | None:
-        """The model whose replies count; None where none is needed, or for the latest."""
+        """The model whose replies count; None without a judge, or where the latest reply counts."""
         return text(members(self.options.get("judge")).get("model")) if self.judge else None
 
     @property

@@ -129,7 +129,7 @@ class TaskScore:
         version: Of the scorer.
         definition: Where it is from.
         judge: The prompts of its judge, and the judge that is official; empty where none is needed.
-        judge_model: The model whose replies count; None where none is needed, and for the latest.
+        judge_model: The model whose replies count; None without a judge, or where the latest reply counts.
         official: Whether the scorer is the benchmark's own; None where there is none, as for the user's data.
         pass_: The scoring pass; None where nothing was scored.
         issued: The samples, which are what the score is over.

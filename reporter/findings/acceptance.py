@@ -1,9 +1,9 @@
 """The errors that a user can accept with `--on-invalid warn`: effects of the client or its machine.
 
 Client overhead, a late event loop, a busy CPU and a rate that was not held change the precision of the
-figures, by an amount that the report states. No other error can be
-accepted: a run that was cut off, interrupted or ended early, that lost a worker, issued or completed nothing,
-failed requests itself, spent its error budget, or broke a law of the log, lacks the figures themselves.
+figures, by an amount that the report states. No other error can be accepted: a run that was cut off,
+interrupted or ended early, that lost a worker, issued or completed nothing, failed requests itself, spent its
+error budget, or broke a law of the log, lacks the figures themselves.
 """
 
 from __future__ import annotations

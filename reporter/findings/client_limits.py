@@ -124,10 +124,7 @@ def _own_failures(evidence: CheckInputs) -> Finding | None:
 
 
 def _loop_lag(evidence: CheckInputs) -> Finding | None:
-    lag_ms, most_ms = (
-        evidence.client.loop_lag_p50_ms or 0.0,
-        evidence.client.loop_lag_max_ms or 0.0,
-    )
+    lag_ms, most_ms = evidence.client.loop_lag_p50_ms or 0.0, evidence.client.loop_lag_max_ms or 0.0
     if evidence.latency_ms is None:
         # Nothing completed: there is no figure that the delay could be in.
         return None

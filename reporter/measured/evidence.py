@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.accuracy.questions import by_question
-from reporter.accuracy.task_score import plain
 from reporter.bounds import ENDS, column
 from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST, group_size, grouped
@@ -155,7 +154,7 @@ class LogEvidence:
         Raises:
             Unanswerable: The name may mean several.
         """
-        return self.scores[name] if name in self.scores else score(plain(self._report.accuracy), name)
+        return self.scores[name] if name in self.scores else score(self.report["accuracy"], name)
 
     def by_question(self, name: str) -> Mapping[str, float] | None:
         """A score of the run itself question by question; None where it is not the mean of these."""

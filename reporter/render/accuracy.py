@@ -56,22 +56,22 @@ def section(report: Report, *, width: int, summary_only: bool = False) -> list[R
         return []
     lines = [line for score in report.accuracy for line in _lines(score, 1 if summary_only else MOST_FIGURES)]
     shown: list[RenderableType] = [_table("accuracy", lines, width)]
-    if not summary_only and (notes := [line for score in report.accuracy for line in _beside(score)]):
+    if not summary_only and (notes := [line for score in report.accuracy for line in _notes(score)]):
         shown.append(block("Scores", *notes))
     return shown
 
 
 def groups(report: Report, tag: str, *, width: int) -> list[RenderableType]:
     """The scores of the values of a tag, under a title each."""
-    notes: list[RenderableType] = []
+    tables: list[RenderableType] = []
     for score in report.accuracy:
         if parts := score.groups.get(tag):
             title = Text(f"Accuracy by {clean(tag)}: {called(score)}", style="dim")
             lines = [
                 Line(value, "share", "higher", part, part.unscored, part) for value, part in parts.items()
             ]
-            notes += [*([Text()] if notes else []), title, _table(tag, lines, width)]
-    return notes
+            tables += [*([Text()] if tables else []), title, _table(tag, lines, width)]
+    return tables
 
 
 def called(score: TaskScore) -> str:
@@ -183,8 +183,8 @@ def _value(line: Line) -> Text:
     return Text(f"{sign}{value_in_words(value, line.unit)}", style="yellow")
 
 
-def _beside(score: TaskScore) -> Iterator[Text]:
-    """What else there is to say of a task, each line after its name."""
+def _notes(score: TaskScore) -> Iterator[Text]:
+    """The notes on a task, each line after its name."""
     further = sum(headline.value is not None for headline in score.headlines.values()) - MOST_FIGURES
     lines = [
         sentence(*_samples(score)),
@@ -214,7 +214,7 @@ def _unit(score: TaskScore) -> str:
 
 def _ranged(repeats: RepeatStatistics, unit: str) -> str:
     """From the least to the greatest mean of a repeat, and their standard deviation."""
-    low, high, std = (value_in_words(headline, unit) for headline in (repeats.min, repeats.max, repeats.std))
+    low, high, std = (value_in_words(value, unit) for value in (repeats.min, repeats.max, repeats.std))
     return f"{low} to {high}, std {std}"
 
 

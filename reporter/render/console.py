@@ -106,10 +106,8 @@ def _head(report: Report) -> Iterator[RenderableType]:
 
 
 def _result(report: Report) -> Text:
-    validity, errors = (
-        report.validity,
-        [finding for finding in report.findings if finding.severity == "error"],
-    )
+    validity = report.validity
+    errors = [finding for finding in report.findings if finding.severity == "error"]
     # A run in progress is not valid, but need not have an error either.
     judged = report.run.ended != "running" or errors
     return sentence(

@@ -98,10 +98,8 @@ def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: in
     widths = [max(needed[0], LABEL_WIDTH - _GAP), *needed[1:]]
     room = max(width, _NARROWEST)
     shown_columns = _fitting(columns, widths, room)
-    spare, folding = (
-        room - _taken(widths, shown_columns),
-        sum(columns[index].folds for index in shown_columns),
-    )
+    spare = room - _taken(widths, shown_columns)
+    folding = sum(columns[index].folds for index in shown_columns)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for index in shown_columns:
         column = columns[index]

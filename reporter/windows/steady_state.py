@@ -129,14 +129,14 @@ def trend(values: Sequence[float]) -> BlockTrend:
 def _unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, float]]:
     """Why it is not steady, and the figures that drift with their shares."""
     drifting = {
-        name: trend.share
-        for name, trend in trends.items()
-        if any(trend.chance < chance and abs(trend.share) > share for share, chance in DRIFTS)
+        name: block_trend.share
+        for name, block_trend in trends.items()
+        if any(block_trend.chance < chance and abs(block_trend.share) > share for share, chance in DRIFTS)
     }
     if drifting:
         changes = ", ".join(f"{TESTED[name]} by {share:+.0%}" for name, share in drifting.items())
         return f"it drifts from start to end: {changes}", drifting
-    swinging = [TESTED[name] for name, trend in trends.items() if trend.swings]
+    swinging = [TESTED[name] for name, block_trend in trends.items() if block_trend.swings]
     if swinging:
         return f"it is too short for the swings of its {' and '.join(swinging)}", {}
     return None, {}

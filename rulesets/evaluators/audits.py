@@ -39,10 +39,8 @@ def _output_caching(audit: AuditDemand, case: Case) -> RuleOutcome:
     if not audit_result:
         return _not_run("the audit of output caching was not run", "loadgen audit output-caching")
     bound = 1 + _tolerance(audit, "threshold")
-    reference, repeated = (
-        facts.number(audit_result.get("ref_qps")),
-        facts.number(audit_result.get("audit_qps")),
-    )
+    reference = facts.number(audit_result.get("ref_qps"))
+    repeated = facts.number(audit_result.get("audit_qps"))
     ratio = repeated / reference if reference and repeated is not None else None
     method = "rate with one prompt repeated / rate with distinct prompts"
     if audit_result.get("passed") is True and (ratio is None or ratio < bound):
@@ -185,11 +183,9 @@ def _config_locked(audit: AuditDemand, case: Case) -> RuleOutcome:
 def _none_of(wrong: list[RuleOutcome], method: str) -> RuleOutcome:
     if not wrong:
         return RuleOutcome("PASS", method=method)
-    reasons, remedies = (
-        (outcome.reason for outcome in wrong),
-        dict.fromkeys(outcome.remedy for outcome in wrong),
-    )
-    return RuleOutcome("FAIL", method=method, reason="; ".join(reasons), remedy="; ".join(remedies))
+    reason = "; ".join(outcome.reason for outcome in wrong)
+    remedy = "; ".join(dict.fromkeys(outcome.remedy for outcome in wrong))
+    return RuleOutcome("FAIL", method=method, reason=reason, remedy=remedy)
 
 
 def _not_run(reason: str, remedy: str) -> RuleOutcome:

@@ -159,9 +159,7 @@ def _ends(target: Target, runs: Sequence[Evidence]) -> tuple[list[float], list[f
         ]
         for run in runs
     ]
-    return [min(figures_of_run) for figures_of_run in figures], [
-        max(figures_of_run) for figures_of_run in figures
-    ]
+    return list(map(min, figures)), list(map(max, figures))
 
 
 def _of_which_invalid(case: Case) -> str:

@@ -45,10 +45,10 @@ def observe(target: Target, run: Evidence) -> Figure:
     Raises:
         Unanswerable: The evidence does not have the figure.
     """
-    find_limit = _OBSERVE[target.quantity.kind](target, run)
-    if find_limit.value is not None and math.isnan(find_limit.value):
-        return Figure(None, find_limit.n, find_limit.words)
-    return find_limit
+    figure = _OBSERVE[target.quantity.kind](target, run)
+    if figure.value is not None and math.isnan(figure.value):
+        return Figure(None, figure.n, figure.words)
+    return figure
 
 
 def _distribution(target: Target, run: Evidence) -> Figure:

@@ -207,11 +207,11 @@ def _why_missed(target: Target, value: float) -> str:
 def _why_unsure(target: Target, outcome: RuleOutcome, sure: ConfidenceLimit) -> str:
     name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
     if sure.value is None:
-        limit = f" at {100 * target.confidence.level:g} % confidence" if target.confidence else ""
+        level = f" at {100 * target.confidence.level:g} % confidence" if target.confidence else ""
         if sure.remedy:
-            return f"{name} cannot be confirmed{limit}: {sure.words}"
+            return f"{name} cannot be confirmed{level}: {sure.words}"
         samples = _samples(target)
-        return f"not enough {samples} to confirm {name}{limit} ({outcome.n:,}; {sure.words})"
+        return f"not enough {samples} to confirm {name}{level} ({outcome.n:,}; {sure.words})"
     limit = figure_in_words(_in_unit(target, sure.value), target.unit)
     return f"{name} meets {target.op} {asked}, but this is not confirmed: its {sure.words} is {limit}"
 

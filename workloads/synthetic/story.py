@@ -67,7 +67,7 @@ REQUEST: Final = _words("Continue the story at length.")
 _REQUESTED: Final = " ".join(REQUEST)
 
 OPENING_WORDS: Final = 8
-"""Those of a story's first sentence, its number included."""
+"""The words of a story's first sentence, its number included."""
 
 SENTENCE_WORDS: Final = 10
 
@@ -100,9 +100,8 @@ def _text(random: Random, number: int, words: int) -> str:
     following = sentences(random, 1 + words // SENTENCE_WORDS)
     if words < SENTENCE_WORDS + len(REQUEST):
         return _cut(opening, following, words)
-    story = _cut(opening, following, words - len(REQUEST)).rstrip(
-        "."
-    )  # it may end in the middle of a sentence
+    # It may end in the middle of a sentence.
+    story = _cut(opening, following, words - len(REQUEST)).rstrip(".")
     return f"{story}. {_REQUESTED}"
 
 
