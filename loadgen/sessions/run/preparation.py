@@ -35,7 +35,7 @@ from loadgen.sessions.run.protocol_options import headers_of, options_of, protoc
 from loadgen.sessions.run.questions import count_of, dataset_of
 from loadgen.sessions.run.scores import accuracy_settings
 from loadgen.sessions.settings.definitions import chosen_in, with_definitions
-from loadgen.sessions.settings.stored import kept
+from loadgen.sessions.settings.stored import kept, plain
 from loadgen.sessions.settings.tokenizer import load as load_tokenizer
 from workloads.cache import use_cache
 
@@ -100,12 +100,12 @@ class Prepared:
             "connect_ahead": self.perf.client.connect_ahead,
             "options": kept(self.perf),
             "dataset": {
-                "name": _said(self.dataset.name),
+                "name": plain(self.dataset.name),
                 "sha256": self.dataset.sha256,
                 "rows": len(self.dataset.samples),
                 "synthetic": self.dataset.synthetic,
                 "conversations": has_conversations(self.dataset),
-                "path": None if self.perf.prompts.prompts is None else _said(self.perf.prompts.prompts),
+                "path": plain(self.perf.prompts.prompts),
                 "prompt_column": self.perf.prompts.prompt_column,
                 "system_column": self.perf.prompts.system_column,
                 "facts": dict(self.dataset.facts),
@@ -249,11 +249,6 @@ def timeouts_of(settings: EndpointSettings) -> Timeouts:
 
 def _at_most(count: int | None, limit: int | None) -> int | None:
     return count if count is None or limit is None else min(count, limit)
-
-
-def _said(name: object) -> str:
-    """A file's name as text, even if its bytes are not valid text."""
-    return str(name).encode(errors="replace").decode()
 
 
 def _extra_body(text: str | None) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ _NOT_KEPT: Final = frozenset(
 
 def kept(perf: PerfSettings) -> dict[str, Any]:
     """The options with defaults, as JSON values."""
-    return {name: _plain(value) for name, value in flat_values(perf).items() if name not in _NOT_KEPT}
+    return {name: plain(value) for name, value in flat_values(perf).items() if name not in _NOT_KEPT}
 
 
 def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
@@ -59,6 +59,6 @@ def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
     return perf_settings(**{**options, **more})
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """A file's name as text, even if its bytes are not valid text; other values unchanged."""
     return str(value).encode(errors="replace").decode() if isinstance(value, Path | str) else value
