@@ -278,7 +278,7 @@ def _explained(error: Exception) -> int:
     if code is None:
         sys.stderr.write(errors.printable(redacted(traceback.format_exc()), longest=None))
         return ExitCode.BUG
-    _write_error(errors.told(error))
+    _write_error(errors.message_of(error))
     return code
 
 

@@ -126,7 +126,7 @@ def one_tree() -> Iterator[None]:
         kind = kinds.get(exit_code(error) or ExitCode.BUG)
         if kind is None:
             raise
-        raise kind(told(error)) from error
+        raise kind(message_of(error)) from error
 
 
 def is_interrupt(error: BaseException) -> bool:
@@ -145,8 +145,8 @@ def is_interrupt(error: BaseException) -> bool:
     return cause is not None
 
 
-def told(error: BaseException) -> str:
-    """What an error says for itself. Without a name it is of standard output, or of any file that is open."""
+def message_of(error: BaseException) -> str:
+    """The message of an error. An OSError without a file name is of standard output, or of any open file."""
     if isinstance(error, OSError) and error.filename is None and error.strerror:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         failed = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.sessions.errors import UsageError, told
+from loadgen.sessions.errors import UsageError, message_of
 from loadgen.sessions.gating.inputs import GateInputs
 from loadgen.sessions.run.report import make_report, started_with, write_report
 from loadgen.sessions.settings.perf import perf_settings
@@ -167,4 +167,4 @@ def test_what_a_killed_one_left_behind_is_in_nobodys_way(
 )
 def test_an_error_without_a_name_may_be_of_any_file(number: int, said: str) -> None:
     """Unless it says that there is no room, which is what reading does not need."""
-    assert told(OSError(number, "Trouble")) == f"{said} (Trouble)"
+    assert message_of(OSError(number, "Trouble")) == f"{said} (Trouble)"

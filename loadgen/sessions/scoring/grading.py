@@ -85,7 +85,7 @@ def checked(score: Any) -> Score:
     return score
 
 
-def told(pass_number: int, scorer: str, score: Score) -> Mapping[str, Any]:
+def scored_payload(pass_number: int, scorer: str, score: Score) -> Mapping[str, Any]:
     """The SCORED payload of a score, without empty members."""
     data: dict[str, Any] = {"pass": pass_number, "scorer": scorer}
     if score.value is not None:

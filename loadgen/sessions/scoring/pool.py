@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import orjson
 
-from loadgen.sessions.scoring.grading import NO_STATUS, told
+from loadgen.sessions.scoring.grading import NO_STATUS, scored_payload
 from loadgen.sessions.scoring.member import EXIT_TIMEOUT_S, GraderProcess
 from workloads.errors import ExtraError
 from workloads.score import Status, failed
@@ -225,7 +225,7 @@ class Pool:
 
     def _without_score(self, grading: Grading, why: str) -> Result:
         score = failed(why)
-        payload = orjson.dumps(told(self._pass, self._scorers[grading.scorer].name, score))
+        payload = orjson.dumps(scored_payload(self._pass, self._scorers[grading.scorer].name, score))
         return Result(grading.stored.sample_uuid, score.status, payload.decode())
 
     def _give(self, came: list[Result]) -> None:

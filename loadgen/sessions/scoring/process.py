@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.sessions.scoring.choice import scorer_named
-from loadgen.sessions.scoring.grading import MISSING, NO_STATUS, grade, told
+from loadgen.sessions.scoring.grading import MISSING, NO_STATUS, grade, scored_payload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def _grade_all(
         score = grade(scorers[number], stored, *about["judge"])
         if os.getpid() != process:
             os._exit(0)  # a process that a grader has forked must not send results
-        payload = orjson.dumps(told(about["pass"], scorers[number].name, score))
+        payload = orjson.dumps(scored_payload(about["pass"], scorers[number].name, score))
         line.sendall(b"%b %b\n" % (score.status.encode(), payload))
 
 

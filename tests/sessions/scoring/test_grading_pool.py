@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.cli.terminal.scoring_progress import scoring_line
-from loadgen.sessions.scoring.grading import LONGEST, checked, told
+from loadgen.sessions.scoring.grading import LONGEST, checked, scored_payload
 from loadgen.sessions.scoring.options import ScoringOptions
 from loadgen.sessions.scoring.scoring_pass import score_run
 from reporter.log.query import query
@@ -107,14 +107,14 @@ def test_a_score_that_is_none_is_an_error_of_the_grader(score: Any, why: str) ->
 
 def test_a_payload_has_only_what_there_is() -> None:
     """And of a long text its beginning; half a character is no reason to lose a score."""
-    assert told(3, "s", unparsed("no letter")) == {
+    assert scored_payload(3, "s", unparsed("no letter")) == {
         "pass": 3,
         "scorer": "s",
         "value": 0.0,
         "status": "unparsed",
         "reason": "no letter",
     }
-    payload = told(1, "s", graded(value=True, extracted="x" * 5000, reason="\ud83d", kept=1))
+    payload = scored_payload(1, "s", graded(value=True, extracted="x" * 5000, reason="\ud83d", kept=1))
     assert payload["value"] == 1.0
     assert payload["extracted"] == "x" * LONGEST + "…"
     assert payload["reason"] == "?"
