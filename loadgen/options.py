@@ -334,7 +334,7 @@ class SearchOptions(SessionOptions, total=False):
     out: str | Path | None
     """The folder of all trials; runs/<time>-search by default."""
     within: float | str | None
-    """How near a load that meets the requirements and one that does not must be."""
+    """The precision: how close the highest load that passes and the lowest that fails must be."""
     point_duration: float | str | None
     """The least duration of a thorough trial; it is longer where answers take long, or where a percentile
     needs more requests.

@@ -71,7 +71,7 @@ def report(
         Option(
             "--pass",
             metavar="N",
-            help="Show the scores of that scoring pass, not the last one; report.json stays.",
+            help="Show the scores of that scoring pass, not the last one; report.json is not changed.",
         ),
     ] = None,
 ) -> None:

@@ -33,7 +33,7 @@ class ErrorBudget:
         """How the budget was exceeded, in a sentence; None while it lasts."""
         failed, ended = progress.errors.total(), progress.ended
         if self.errors is not None and failed >= self.errors:
-            return f"{failed} requests failed, and --max-errors is {self.errors}"
+            return f"{failed} request{'s' * (failed != 1)} failed, and --max-errors is {self.errors}"
         if self.rate is not None and ended >= ENOUGH and failed > self.rate * ended:
             share = f"{failed} of {ended} requests failed ({failed / ended:.1%})"
             return f"{share}, and --max-error-rate is {self.rate:.1%}"
@@ -46,7 +46,7 @@ def finding(spent: str, progress: Progress, at_ns: int) -> Event:
     data: dict[str, Any] = {
         "code": REASON,
         "severity": "error",
-        "message": f"Too much failed to go on: {spent}. Most frequent: {most_frequent}.",
+        "message": f"The error budget was spent: {spent}. Most frequent: {most_frequent}.",
         "remedy": "`loadgen check` tells whether the endpoint answers; put on less load, or allow more.",
     }
     return Event(EventType.FINDING, at_ns, data=data)

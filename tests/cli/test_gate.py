@@ -142,7 +142,7 @@ def test_scores_that_are_none(judged: Gate, a_run: Path, tmp_path: Path, content
 def test_audits_of_the_run(judged: Gate, a_run: Path, rules: str, tmp_path: Path) -> None:
     """What an audit left counts; that there is none does too."""
     asked: dict[str, Any] = {"ruleset": rules, "scenario": "one", "skip": ["accuracy.ROUGE1"]}
-    with pytest.raises(UsageError, match="no audit has left anything"):
+    with pytest.raises(UsageError, match="has no result of an audit"):
         judged(a_run, **asked, audit=tmp_path)
     audit = tmp_path / "audits" / "audit" / "audit_output_caching_test.json"
     audit.parent.mkdir(parents=True)

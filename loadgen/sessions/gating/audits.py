@@ -39,7 +39,7 @@ def audits_in(folder: Path | None) -> Mapping[str, Mapping[str, Any]]:
     audits = dict(_audit(path) for path in sorted(place.glob("*.json")))
     if not audits:
         raise UsageError(
-            f"--audit {folder}: no audit has left anything there, such as audit_output_caching_test.json"
+            f"--audit {folder}: has no result of an audit, such as audit_output_caching_test.json"
         )
     return audits
 

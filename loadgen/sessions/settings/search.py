@@ -66,7 +66,7 @@ class SearchSettings:
             parser=share,
             metavar="SHARE",
             show_default="3%",
-            help="How near a load that meets the requirements and one that does not must be.",
+            help="The precision: how close the highest load that passes and the lowest that fails must be.",
             panel=SEARCH,
         ),
     ] = 0.03
