@@ -46,7 +46,7 @@ class Failure(StrEnum):
     )
     TOTAL_TIMEOUT = (
         *("total_timeout", "client"),
-        "No complete response within `--timeout`: our deadline, not the server's word.",
+        "No complete response within `--timeout`, a deadline of the client.",
     )
     RESET = (
         *("reset", "server"),
@@ -56,7 +56,7 @@ class Failure(StrEnum):
         *("unasked_response", "server"),
         "A response arrived before the request was sent: it is the answer to another request, or to none.",
     )
-    TRUNCATED = "truncated", "server", "The response ended in the middle, whatever ended it."
+    TRUNCATED = "truncated", "server", "The response ended before it was complete."
     ERROR_FRAME = "error_frame", "server", "A status of 200, and then an error inside the body."
     MALFORMED_FRAME = (
         *("malformed_frame", "server"),
@@ -73,7 +73,7 @@ class Failure(StrEnum):
     )
     CANCELLED = (
         *("cancelled", "client"),
-        "We gave the request up when a run was stopped at once: a `CANCELLED` event, and no `ERROR`.",
+        "The client cancelled the request, because the run was aborted: a `CANCELLED` event, and no `ERROR`.",
     )
     CLIENT_LIMIT = "client_limit", "client", "This machine ran out of file descriptors or of ports."
     WORKER_LOST = (

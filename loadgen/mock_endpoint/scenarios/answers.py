@@ -34,7 +34,7 @@ def in_one_piece(dialect: Dialect) -> ScenarioScript:
 
 
 def in_one_piece_until_close(dialect: Dialect) -> ScenarioScript:
-    """The same, of no announced length: the end of the connection ends it."""
+    """The same, without a length: the end of the connection ends it."""
     contents = words()
     start = head(JSON, "Connection: close", version="1.0")
     return ScenarioScript(
@@ -97,7 +97,7 @@ ANSWERS: Final = (
     ),
     Scenario(
         name="json_until_close",
-        about="the same, over HTTP/1.0 and of no announced length",
+        about="the same, over HTTP/1.0 and without a length",
         right="complete: it is one JSON text",
         script=in_one_piece_until_close,
         protocols=WHOLE,
@@ -113,7 +113,7 @@ ANSWERS: Final = (
     Scenario(
         name="models_500",
         about="`GET /v1/models` answers 500, completions work",
-        right="a model list is not needed to be measured",
+        right="a measurement does not need the list of models",
         script=shapes.plain,
         protocols=OPENAI,
         sees=(COMPLETED,),

@@ -239,7 +239,7 @@ CONNECTIONS: Final = (
     ),
     _broken(
         "no_answer",
-        "not a byte, ever",
+        "no byte of a response",
         "first_byte_timeout",
         _never(StallStep()),
         right="ends after --first-byte-timeout",
@@ -248,7 +248,7 @@ CONNECTIONS: Final = (
     ),
     _broken(
         "no_answer_total",
-        "not a byte, ever, and no limit but the whole's",
+        "no byte of a response, and the client has --timeout only",
         "total_timeout",
         _never(StallStep()),
         protocols=ALL,
@@ -272,7 +272,7 @@ CONNECTIONS: Final = (
     ),
     _broken(
         "stall_total",
-        "8 tokens, and then nothing, and no limit but the whole's",
+        "8 tokens, and then nothing more; the client has --timeout only",
         "total_timeout",
         _cut(StallStep()),
         timeouts=_TOTAL,
@@ -343,8 +343,8 @@ CONNECTIONS: Final = (
         Scenario(
             name=name,
             about=f"a second response that no request asked for, {when} the first",
-            right="the connection is not used again; who has sent a request before the second response came "
-            "cannot distinguish it from the right one",
+            right="the connection is not used again; a client that sent a request before the second "
+            "response came cannot distinguish it from the right one",
             script=partial(answered_twice, after_ms=after_ms),
             protocols=OPENAI,
             sees=(COMPLETED, Failure.UNASKED_RESPONSE),

@@ -51,7 +51,7 @@ def error_first(dialect: Dialect) -> ScenarioScript:
 
 
 def json_error(dialect: Dialect) -> ScenarioScript:
-    """A status of 200, and an error for a body."""
+    """A status of 200, and an error as the body."""
     error = dialect.error(MESSAGE)
     payload = error[error.index(b"data: ") + len(b"data: ") :].strip()
     return ScenarioScript((whole(FIRST_MS, payload),), counted=False)
@@ -101,7 +101,7 @@ def huge_line(_: Dialect) -> ScenarioScript:
 
 
 def endless_body(_: Dialect) -> ScenarioScript:
-    """Comments without end, as fast as they go."""
+    """Comments without end, as fast as possible."""
     comment = b": " + b"x" * (_MEGABYTE - 4) + b"\n\n"
     return ScenarioScript(
         (Send(0, head(EVENTS, "Connection: close")), Flood(FIRST_MS, comment)), counted=False
@@ -171,14 +171,14 @@ FAULTS: Final = (
     ),
     _wrong(
         "error_first",
-        "an error for the first frame, status 200",
+        "an error as the first frame, status 200",
         "error_frame",
         error_first,
         message=MESSAGE,
     ),
     _wrong(
         "json_error",
-        "a JSON error for a body, status 200",
+        "a JSON error as the body, status 200",
         "error_frame",
         json_error,
         protocols=ALL,
@@ -218,7 +218,7 @@ FAULTS: Final = (
         "the body is gzip, although `identity` was asked",
         "decode_error",
         compressed,
-        right="chunks of a compressed stream come when the compressor pleases",
+        right="the compressor decides when chunks of a compressed stream leave",
     ),
     _wrong("html", "a login page, status 200", "malformed_frame", html, ALL),
     Scenario(
@@ -233,7 +233,7 @@ FAULTS: Final = (
     ),
     Scenario(
         name="endless_body",
-        about="comments without end, as fast as they go",
+        about="comments without end, as fast as possible",
         right="memory is bounded: no body is kept beyond 64 MiB",
         script=endless_body,
         protocols=OPENAI,

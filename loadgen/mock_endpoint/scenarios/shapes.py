@@ -121,7 +121,7 @@ def _openai(dialect: Dialect, reason: str | None, content: EventContent | None, 
 
 
 def usage_on_finish(dialect: Dialect) -> ScenarioScript:
-    """The usage rides on the chunk with the finish reason."""
+    """The usage is in the chunk with the finish reason."""
     contents = words()
     finish = Send(END_MS, _openai(dialect, "stop", None, usage=chat.usage(contents)))
     pieces = [*timetable.paced(dialect, contents), finish, Send(END_MS, chat.DONE)]
@@ -241,7 +241,7 @@ SHAPES: Final = (
     Scenario(
         name="no_usage",
         about="no usage in the stream",
-        right="16 chunks, said to be chunks",
+        right="16 chunks, and chunks as the source of the count",
         script=no_usage,
         protocols=FIXED,
     ),
@@ -254,7 +254,7 @@ SHAPES: Final = (
     ),
     Scenario(
         name="usage_on_finish",
-        about="usage rides on the chunk with the finish reason",
+        about="usage is in the chunk with the finish reason",
         script=usage_on_finish,
         protocols=OPENAI,
     ),

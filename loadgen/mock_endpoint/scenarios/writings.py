@@ -135,7 +135,7 @@ WRITINGS: Final = (
     Scenario(
         name="comments",
         about="`: ping` before the first token and between tokens",
-        right="a comment is nothing at all",
+        right="a comment is not a token",
         script=comments,
     ),
     Scenario(
