@@ -28,7 +28,7 @@ class WireBuildHook(BuildHookInterface[Any]):
     """Adds the compiled module to a wheel, and to the source folder of an editable installation."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and say which platform the wheel is for."""
+        """Compile the module, and tag the wheel with its platform."""
         self._folder = tempfile.TemporaryDirectory(prefix="loadgen-build-")
         root = Path(self.root)
         built = root / MODULE if version == "editable" else Path(self._folder.name) / MODULE.name
@@ -47,12 +47,12 @@ class WireBuildHook(BuildHookInterface[Any]):
         build_data["tag"] = f"cp311-abi3-{platform}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Remove what the wheel has a copy of."""
+        """Remove the compiled module, which the wheel has a copy of."""
         self._folder.cleanup()
 
 
 def _compile(source: Path, module: Path) -> str | None:
-    """Compile the module; return why that is not possible, None where it was."""
+    """Compile the module; return the reason where that fails, else None."""
     if os.environ.get(SKIP):
         return f"{SKIP} is set"
     if not sys.platform.startswith("linux"):
