@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 _SWEEP: Final = "sweep"
 
-Known = dict[str, "tuple[Report, Ruleset] | None"]
-"""The report and rules of each point, by its name; None for one that has not been run."""
-
 
 def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list[NamedVerdict]:
     """Evaluate every run of a series, then the rules over all of them.
@@ -39,16 +36,19 @@ def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list
 
     folder = folder_of(settings.run)
     power_of(settings.power, series=True)
-    reports = _evaluated(folder, settings, tokenizer)
+    results = _evaluated(folder, settings, tokenizer)
     parts = [
-        _not_run(name, folder) if report is None else NamedVerdict.of(report[0], name)
-        for name, report in reports.items()
+        _not_run(name, folder) if result is None else NamedVerdict.of(result[0], name)
+        for name, result in results.items()
     ]
-    done = {name: report for name, report in reports.items() if report is not None}
+    done = {name: result for name, result in results.items() if result is not None}
     return [*parts, *over_all(done, settings.skip, _baseline(settings), settings.c_max, settings.c_min)]
 
 
-def _evaluated(folder: Path, settings: GateSettings, tokenizer: Tokenizer | None) -> Known:
+def _evaluated(
+    folder: Path, settings: GateSettings, tokenizer: Tokenizer | None
+) -> dict[str, tuple[Report, Ruleset] | None]:
+    """The report and rules of each point, by its name; None for one that has not been run."""
     from loadgen.sessions.series import series as files
 
     series, places = files.read(folder), _places(folder)
