@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from loadgen.driver.system.signals import ENDING
 from tests.forking import MOCK, WORKER, fork_children, start_children_afresh
 from tests.preloaded import GIVE_UP_S, Preloaded, Process
 from tests.program_file import ProgramFile
@@ -35,6 +36,16 @@ FONTS = ROOT / ".pytest_cache" / "matplotlib"
 # each worker of the suite would rewrite the assertions of all tests, which takes 20 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+def pytest_configure() -> None:
+    """Let programs that tests start hear interrupts: a shell ignores them for what it starts with `&`.
+
+    A program inherits signals that are ignored, as `loadgen` respects, but not a handler.
+    """
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def pytest_collection_finish() -> None:

@@ -282,7 +282,10 @@ AIOHTTP = Kind(AiohttpTransport, (ObservedSocket,), resends=False, opens_ahead=F
         pytest.param(
             COMPILED,
             id="compiled",
-            marks=pytest.mark.skipif(not HttpTransport.compiled, reason="there was no compiler"),
+            marks=pytest.mark.skipif(
+                not HttpTransport.compiled,
+                reason="needs the compiled I/O loop: `pip install -e .`, on Linux with a C compiler",
+            ),
         ),
         pytest.param(INTERPRETED, id="interpreted"),
         pytest.param(AIOHTTP, id="aiohttp"),

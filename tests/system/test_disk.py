@@ -44,7 +44,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     if shutil.which("mount") is None:
-        pytest.skip("there is no mount")
+        pytest.skip("needs the program `mount`")
     made = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)],  # noqa: S607 (wherever it is)
         capture_output=True,
