@@ -23,7 +23,7 @@ from cores import choose, on_core
 from native_server import MissingServerError, executable
 from scorecard import Row, table
 from startup import first_post
-from timed_run import Pace
+from timed_run import IO_LOOP, Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,7 +92,7 @@ def paced(cores: Cores, rounds: int) -> Iterator[Row]:
     cpu_s, note = [_chunks_s(run) for run in pairs.ours], pairs.note("s", _chunks_s)
     yield Row("1,000 streams: CPU per million chunks", cpu_s, (6, 4), "s", note=note)
     off_ms = [abs(run.ttft_p99_off_ms) for run in pairs.ours]
-    note = pairs.note("ms", lambda run: run.ttft_p99_off_ms)
+    note = pairs.note("ms", lambda run: run.ttft_p99_off_ms) + _limited(pairs.ours)
     yield Row("1,000 streams: |TTFT p99 - truth|", off_ms, (1, 0.3), "ms", note=note)
 
 
@@ -175,7 +175,7 @@ def described(run: ClientRun) -> str:
     return (
         f"{run.requests_s:,.0f} requests/s, {_chunks_s(run):.2f} s of CPU per million chunks, "
         f"{run.command_cpu_s:.2f} s in all, TTFT p99 off by {run.ttft_p99_off_ms:.2f} ms, "
-        f"server {run.server_share:.0%} busy{memory}"
+        f"server {run.server_share:.0%} busy{memory}{', INVALID: it did not keep up' if run.at_limit else ''}"
     )
 
 
@@ -186,6 +186,12 @@ def tell(line: str) -> None:
 
 def _chunks_s(run: ClientRun) -> float:
     return run.cpu_s / run.chunks * MILLION
+
+
+def _limited(runs: Sequence[ClientRun]) -> str:
+    """How many rounds the client itself reports as invalid; empty without any."""
+    count = sum(run.at_limit for run in runs)
+    return f"; invalid in {count} of {len(runs)} rounds: the client did not keep up" if count else ""
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -215,13 +221,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=WORKS, help="these works only")
     options = parser.parse_args()
     cores = choose()
-    tell(str(cores))
+    tell(f"{cores}; {IO_LOOP}")
     rows: list[Row] = []
     for name in options.only or WORKS:
         # A report may use both cores, as on a user's machine.
         with on_core(None if name == "report" else cores.server):
             rows += measured(name, cores, options.rounds)
-    print(f"{cores}\n{options.rounds} rounds\n\n{table(rows)}")
+    print(f"{cores}\n{IO_LOOP}\n{options.rounds} rounds\n\n{table(rows)}")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ class ClientRun:
         ttft_p99_off_ms: TTFT p99 as the client reports it - as the server knows it.
         peak_mb: The peak of PSS over all processes in that time; None where memory was not sampled.
         server_share: The share of its core that the server used in that time.
+        at_limit: Whether the client reports that it did not keep up, which makes its times invalid.
     """
 
     requests_s: float
@@ -81,6 +82,7 @@ class ClientRun:
     ttft_p99_off_ms: float
     peak_mb: float | None
     server_share: float
+    at_limit: bool
 
 
 def loadgen(cores: Cores, work: Work, *, workers: int | None = 1, memory: bool = False) -> ClientRun:
@@ -138,6 +140,7 @@ class _Usage:
     client: Watch
     server: Watch
     command_cpu_s: float
+    at_limit: bool
 
 
 def _run(
@@ -169,7 +172,8 @@ def _run(
         if process.returncode not in (0, _INVALID):
             errors.seek(0)
             raise RuntimeError(f"{command[0]} ended with {process.returncode}: {errors.read().decode()}")
-    return _Usage(client, served, used.ru_utime + used.ru_stime)
+    at_limit = process.returncode == _INVALID
+    return _Usage(client, served, used.ru_utime + used.ru_stime, at_limit)
 
 
 def _result(work: Work, usage: _Usage, server: NativeServer, ttft_p99_ms: float) -> ClientRun:
@@ -195,6 +199,7 @@ def _result(work: Work, usage: _Usage, server: NativeServer, ttft_p99_ms: float)
         ttft_p99_off_ms=ttft_p99_ms - true_p99_ms,
         peak_mb=usage.client.peak_mb(start_ns, end_ns),
         server_share=_between(usage.server, start_ns, end_ns) / seconds,
+        at_limit=usage.at_limit,
     )
 
 

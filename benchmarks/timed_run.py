@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cores import on_core
 from process_tree import Watch
 
+from loadgen.driver.client.compiled import COMPILED
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.calibration.truth import ComparedTimes, MedianAndP99, compare_with_truth, lateness
 
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 
 MODEL: Final = "bench"
 PROGRAM: Final = [str(Path(sys.executable).with_name("loadgen"))]
+IO_LOOP: Final = (
+    "client with its compiled I/O loop"
+    if COMPILED
+    else "client with its I/O loop in Python: the compiled one is not built (`pip install -e .` builds it)"
+)
+"""Which client is measured: a checkout that was not installed again lacks the compiled loop."""
+
 _INVALID: Final = 4
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from cores import choose, on_core
 from memory import growth
 from scorecard import Row, table
-from timed_run import Pace, timed_run
+from timed_run import IO_LOOP, Pace, timed_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -155,7 +155,7 @@ def main() -> None:
     works = options.only or [name for name in WORKS if name != "long" or options.long]
     with on_core(cores.server):
         rows = [row for name in works for row in WORKS[name](cores, options.rounds)]
-    print(f"{cores}\n{options.rounds} rounds\n\n{table(rows)}")
+    print(f"{cores}\n{IO_LOOP}\n{options.rounds} rounds\n\n{table(rows)}")
 
 
 if __name__ == "__main__":
