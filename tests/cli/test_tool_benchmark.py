@@ -89,6 +89,16 @@ def test_a_model_s_file_says_where_it_is_asked(
     assert 5 < run.load["rate"] < 60
 
 
+def test_a_key_that_is_given_goes_before_that_of_a_model_s_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file's variable goes before the variables of every endpoint, and `--api-key` before both."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-everyone")
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-of-the-file")
+    session = {"task": ["tool_selection:model=gpt-5-mini"], "model": "gpt-5-mini"}
+    for own, used in (("sk-of-everyone", "sk-of-the-file"), (None, "sk-of-the-file"), ("sk-mine", "sk-mine")):
+        asked = with_tool_model(settings_of(AccuracySettings, {**session, "api_key": own}))
+        assert asked.endpoint.api_key == used
+
+
 def test_limits_of_a_model_bound_the_rate() -> None:
     """The smaller of requests, and of tokens over those of a question; a load of the user's wins."""
     task = "tool_selection:tools=8-tool,model=gpt-5-mini"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.accuracy import has_load
 from loadgen.sessions.settings.concerns import changed
+from loadgen.sessions.settings.endpoint import API_KEYS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,8 @@ def with_tool_model(settings: AccuracySettings) -> AccuracySettings:
     name = settings.endpoint.model
     model = model_config(name, settings.tasks.data)
     changes: dict[str, Any] = {"url": [url_of(name, model)], "model": model_id_of(name, model)}
-    if key := os.environ.get(model.api_key_env or ""):
+    is_explicit = settings.endpoint.api_key not in (None, *map(os.environ.get, API_KEYS))
+    if (key := os.environ.get(model.api_key_env or "")) and not is_explicit:
         changes["api_key"] = key
     if settings.generation.temperature is None and model.temperature is not None:
         changes["temperature"] = model.temperature

@@ -18,6 +18,9 @@ from workloads import amounts
 
 ENDPOINT: Final = "Endpoint"
 
+API_KEYS: Final = ("LOADGEN_API_KEY", "OPENAI_API_KEY")
+"""Environment variables with the API key; the first that is set counts."""
+
 DEFAULT_URL: Final = "http://localhost:8000"
 """The default address of vLLM."""
 
@@ -130,7 +133,7 @@ class EndpointSettings:
     api_key: Annotated[
         str | None,
         Option(
-            envvar=("LOADGEN_API_KEY", "OPENAI_API_KEY"),
+            envvar=API_KEYS,
             show_envvar=True,
             help="API key, preferably in the environment; @FILE reads a file. Never logged.",
             panel=ENDPOINT,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+from loadgen.sessions.settings.endpoint import API_KEYS
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.run_argument import Run
@@ -20,7 +21,7 @@ class ResumeSettings:
     api_key: Annotated[
         str | None,
         Option(
-            envvar=("LOADGEN_API_KEY", "OPENAI_API_KEY"),
+            envvar=API_KEYS,
             show_envvar=True,
             help="The key, which is not in the log; better given in the environment, or as @FILE.",
         ),
