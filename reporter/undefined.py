@@ -1,4 +1,4 @@
-"""What the definitions ask of answers, and answers do not have: told, and never taken for a figure."""
+"""Findings on answers that lack what the definitions need for a figure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database import figures
+from reporter.render.figures import counted
 from reporter.report import Finding
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def _one_token(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "one_token",
         "error",
-        f"{evidence.one_token} answers have {after}, and so no TPOT; by the definitions of the rules that is "
-        "an error.",
+        f"{counted(evidence.one_token, 'answer')} with {after} cannot have a TPOT; by the definitions of the "
+        "rules that is an error.",
         "Ask for longer answers, or leave out the prompts that are answered with one token.",
     )
 
@@ -46,8 +47,8 @@ def _first_chunk_unknown(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "first_chunk_unknown",
         "warning",
-        f"For {evidence.first_chunk_unknown} requests it is unknown how many tokens came after the first "
-        "chunk: chunks held several, and the rest was not counted. They have no TPOT.",
+        f"For {counted(evidence.first_chunk_unknown, 'request')} it is unknown how many tokens came after "
+        "the first chunk: chunks held several, and the rest was not counted. Such requests have no TPOT.",
         f"Report with a tokenizer (--tokenizer {evidence.definitions.tokenizer or 'NAME'}).",
     )
 

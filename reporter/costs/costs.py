@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from reporter.costs.cost import Cost, TaskCost
+from reporter.render.figures import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -128,7 +129,9 @@ def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, list[str]]:
         if price is None:
             notes.append(f"{table.file} has no price for the judge {model}")
         elif unknown:
-            notes.append(f"{unknown:,} answers of the judge {model} have no token counts: not in its cost")
+            notes.append(
+                f"{counted(unknown, 'answer')} of the judge {model} without token counts: not in its cost"
+            )
         costs_of_judges.append(
             None if price is None else _of_tokens(price, input_tokens or 0, output_tokens or 0)
         )
@@ -142,6 +145,6 @@ def _of_tokens(price: Price, input_tokens: int, output_tokens: int) -> float:
 
 def _notes(unknown: int, chunks: int) -> Iterator[str]:
     if unknown:
-        yield f"{unknown:,} requests that completed have no token counts: they are in no cost"
+        yield f"{counted(unknown, 'completed request')} without token counts: in no cost"
     if chunks:
         yield f"of {chunks:,} requests the output was counted in chunks: their cost is an estimate"

@@ -21,6 +21,7 @@ from reporter.findings import (
 )
 from reporter.findings.acceptance import marked
 from reporter.findings.failure_remedies import failure_remedy
+from reporter.render.figures import counted, whole
 from reporter.report import Finding, Validity
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def _cut_off(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "cut_off",
         "error",
-        f"The run was cut off: its log has no end. {counts.completed} requests had completed, "
-        f"{counts.in_flight} were in flight.{_complete_until(evidence)}",
+        f"The run was cut off: its log has no end. {counted(counts.completed, 'request')} had "
+        f"completed, {whole(counts.in_flight)} were in flight.{_complete_until(evidence)}",
         _to_finish(evidence),
     )
 
@@ -100,8 +101,8 @@ def _running(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "running",
         "warning",
-        f"The run is still going on: {counts.completed} requests have completed, {counts.in_flight} are in "
-        "flight. These are the figures so far.",
+        f"The run is still going on, with {counted(counts.completed, 'completed request')} and "
+        f"{whole(counts.in_flight)} in flight. These are the figures so far.",
         "`loadgen watch` shows it until it ends.",
     )
 
@@ -110,7 +111,9 @@ def _resumed(evidence: CheckInputs) -> Finding | None:
     if evidence.segments < 2:  # noqa: PLR2004 (one segment was resumed from nothing)
         return None
     abandoned = evidence.counts.abandoned
-    again = f" {abandoned} requests had been given up and were sent again." if abandoned else ""
+    again = (
+        f" {counted(abandoned, 'request')} had been given up and had to be sent again." if abandoned else ""
+    )
     return Finding(
         "resumed",
         "warning",
@@ -126,14 +129,14 @@ def _interrupted(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "interrupted",
         "error",
-        f"The run was interrupted after {evidence.counts.issued} requests had been issued.",
+        f"The run was interrupted after {counted(evidence.counts.issued, 'request')} had been issued.",
         _to_finish(evidence),
     )
 
 
 def _to_finish(evidence: CheckInputs) -> str:
     """What the results of an interrupted run cover, and how to finish it."""
-    covered = f"The results below cover the {evidence.counts.completed} completed requests."
+    covered = f"The results below cover the {counted(evidence.counts.completed, 'completed request')}."
     if not evidence.resumable:
         return f"{covered} A run that only --duration ends cannot be resumed: start a new one."
     return f"{covered} Run `loadgen resume RUN` to finish."
@@ -182,8 +185,8 @@ def _tokens_from_chunks(evidence: CheckInputs) -> Finding | None:
     requests, refused = evidence.token_sources.get("chunks", 0), evidence.refused_to_chunks
     if not requests:
         return None
-    unsent = f"The server sent no token counts for {requests - refused} requests"
-    unused = f"the counts of {refused} requests were refused"
+    unsent = f"The server sent no token counts for {counted(requests - refused, 'request')}"
+    unused = f"the counts of {counted(refused, 'request')} were refused"
     why = " and ".join([unsent] * (refused < requests) + [unused] * (refused > 0))
     return Finding(
         "tokens_from_chunks",
@@ -220,7 +223,8 @@ def _tokens_unknown(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "tokens_unknown",
         "warning",
-        f"{requests} requests have no token count: they are missing from TPOT and token throughput.",
+        f"The token counts of {counted(requests, 'request')} are unknown, and are missing from TPOT and "
+        "token throughput.",
         remedy.get(
             evidence.definitions.token_source or "", "Let the server send usage, or report with a tokenizer."
         ),
@@ -270,8 +274,9 @@ def _stale_connections(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "stale_connections",
         "info",
-        f"{retried} stale connections were replaced: the server had closed them when a request was sent. "
-        "The request was sent again over a new one, and its figures count from then on.",
+        f"{counted(retried, 'stale connection')} had to be replaced: when a request was sent, the server had "
+        "closed its connection. The request was sent again over a new one, and its figures count from then "
+        "on.",
         "The server closes connections that are idle; a longer keep-alive timeout there avoids that.",
     )
 
@@ -294,9 +299,9 @@ def _unencoded(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "data_not_written",
         "error",
-        f"The data of {evidence.unencoded} events, such as {evidence.unencoded_example}, is not in the log, "
-        "because JSON cannot hold it: what it said is in no figure.",
-        "Record text, numbers, lists and mappings, and text without lone surrogates. The causes: "
+        f"The data of {counted(evidence.unencoded, 'event')}, such as {evidence.unencoded_example}, is not "
+        "in the log, because JSON cannot represent it, and is missing from all figures.",
+        "Record only numbers, lists, mappings, and text without lone surrogates. The causes: "
         "SELECT type, data FROM events WHERE data ->> '$.encode_error' IS NOT NULL.",
     )
 
@@ -349,7 +354,7 @@ def _violated(violation: Violation) -> Finding:
     return Finding(
         violation.name,
         "error",
-        f"{violation.name.replace('_', ' ').capitalize()}: {violation.requests} requests, "
+        f"{violation.name.replace('_', ' ').capitalize()}: {counted(violation.requests, 'request')}, "
         f"such as {violation.example}. This is a bug of the load generator.",
         "Please report it, with the log. All cases: SELECT * FROM violations.",
     )

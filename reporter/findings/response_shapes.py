@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.evidence import listed
 from reporter.kinds import document, members
+from reporter.render.figures import counted
 from reporter.report import Finding
 
 if TYPE_CHECKING:
@@ -32,19 +33,19 @@ def _silent_chunks(evidence: CheckInputs) -> Finding | None:
     rules = []
     if requests := evidence.silent_as_tokens:
         rules.append(
-            f"In {requests} requests they are counted as tokens whose text came later, because with them "
-            "the chunks add up to the server's usage: TTFT, TPOT and ITL begin with the first of them, TTFV "
-            "with the first text."
+            f"In {counted(requests, 'request')} they are counted as tokens whose text came later, because "
+            "with them the chunks add up to the server's usage: TTFT, TPOT and ITL begin with the first of "
+            "them, TTFV with the first text."
         )
     if requests := evidence.silent_as_none:
         rules.append(
-            f"In {requests} requests they are not counted, because no usage bears them out: TTFT begins "
-            "with the first text."
+            f"In {counted(requests, 'request')} they are not counted, because no usage bears them out: TTFT "
+            "begins with the first text."
         )
     return Finding(
         "silent_chunks",
         "info",
-        f"{evidence.silent_chunks} chunks had a content, but an empty one. {' '.join(rules)}",
+        f"{counted(evidence.silent_chunks, 'chunk')} had a content, but an empty one. {' '.join(rules)}",
         "Which rule holds for a request: SELECT silent_chunks, silent_tokens, ttft_ms, ttfv_ms FROM samples.",
     )
 
@@ -57,9 +58,9 @@ def _token_counts_refused(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "token_counts_refused",
         "warning",
-        f"In {evidence.refused} responses the server's token counts cannot be true: {counts} in a response "
-        f"of {example['bytes']} bytes, in request {example['request']}. Refused counts are in no figure: "
-        "tokens are counted as where the server sends none.",
+        f"In {counted(evidence.refused, 'response')} the server's token counts cannot be true: {counts} in a "
+        f"response of {example['bytes']} bytes, in request {example['request']}. Refused counts are in no "
+        "figure: tokens are counted as where the server sends none.",
         "Each output token takes at least a byte of the response, unless it is reasoning that the server "
         "reports (reasoning_tokens) and does not send, or the request allows as many (--max-tokens). All of "
         "them: SELECT sample_uuid, refused_tokens, bytes FROM samples WHERE refused_tokens IS NOT NULL.",
@@ -72,9 +73,9 @@ def _usage_contradicted(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "usage_contradicted",
         "warning",
-        f"In {evidence.contradicted} responses the server counted fewer output tokens than there were chunks "
-        "with something in them: its usage is not that of the whole answer. TPOT and token rates rest on it, "
-        "but where it is 0: there each chunk counts as a token.",
+        f"In {counted(evidence.contradicted, 'response')} the server counted fewer output tokens than there "
+        "were chunks with something in them: its usage is not that of the whole answer. TPOT and token rates "
+        "rest on it, but where it is 0: there each chunk counts as a token.",
         "The server, or a gateway before it, counts wrongly: SELECT output_tokens, chunks FROM samples.",
     )
 
@@ -87,7 +88,8 @@ def _unasked(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "unasked_responses",
         "error",
-        f"{responses} responses arrived that no request had asked for, and {failed} requests failed by them. "
+        f"{counted(responses, 'response')} arrived that no request had asked for, and "
+        f"{counted(failed, 'request')} failed for that reason. "
         "One that arrives right after the next request was sent cannot be distinguished from its answer: "
         "times and texts of other requests may be wrong.",
         "The server, or a proxy before it, answers requests twice on kept connections: see its log.",
@@ -100,9 +102,9 @@ def _unended(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "unended_responses",
         "warning",
-        f"{evidence.unended} answers were complete, but their HTTP responses did not end: the server closed "
-        "the connection, or the client did after --idle-timeout, --timeout or 64 KiB of trailers. Until then "
-        "each of these requests was in flight.",
+        f"The HTTP responses of {counted(evidence.unended, 'complete answer')} did not end: the server "
+        "closed the connection, or the client did after --idle-timeout, --timeout or 64 KiB of trailers. "
+        "Until then each of these requests was in flight.",
         "The server, or a proxy before it, does not end its responses. How each ended: "
         "SELECT data ->> '$.unended' FROM events WHERE type = 'COMPLETE'.",
     )

@@ -55,7 +55,7 @@ def test_refused_counts_are_not_counts_that_were_not_sent(a_run: NewRun) -> None
     )
     assert report.tokens == Tokens(9, 6, "mixed")
     assert found(report)["tokens_from_chunks"].startswith(
-        "The server sent no token counts for 1 requests and the counts of 1 requests were refused: each"
+        "The server sent no token counts for 1 request and the counts of 1 request were refused: each"
     )
     assert found(report)["tokens_unknown"].startswith("1 of 3 requests have no count of input tokens")
     assert f"{HUGE} output_tokens, {HUGE} input_tokens" in found(report)["token_counts_refused"]

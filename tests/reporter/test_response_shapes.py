@@ -47,7 +47,7 @@ def test_which_rule_was_used_is_said(a_run: NewRun) -> None:
     assert both.severity == "info"
     assert both.message.startswith("9 chunks had a content, but an empty one.")
     assert "In 2 requests they are counted as tokens" in both.message
-    assert "In 1 requests they are not counted" in both.message
+    assert "In 1 request they are not counted" in both.message
     assert "not counted" not in findings(silent(a_run, tokens=1))["silent_chunks"].message
     assert "are counted" not in findings(silent(a_run, nothing=1))["silent_chunks"].message
 
@@ -111,11 +111,11 @@ def test_responses_that_no_request_asked_for(a_run: NewRun) -> None:
     found = findings(report)["unasked_responses"]
     assert found.severity == "error"
     assert found.message.startswith(
-        "3 responses arrived that no request had asked for, and 1 requests failed by them."
+        "3 responses arrived that no request had asked for, and 1 request failed for that reason."
     )
     assert not report.validity.valid
     last = findings(a_run().answers(20).fails("unasked_response").ends().report())["unasked_responses"]
-    assert last.message.startswith("1 responses arrived")
+    assert last.message.startswith("1 response arrived")
 
 
 def test_responses_without_their_end(a_run: NewRun) -> None:
@@ -123,5 +123,8 @@ def test_responses_without_their_end(a_run: NewRun) -> None:
     run = a_run().answers(20, usage=(1, 1)).answers(20, usage=(1, 1), unended="idle_timeout")
     report = run.ends().report()
     found = findings(report)["unended_responses"]
-    assert (found.severity, found.message.startswith("1 answers were complete")) == ("warning", True)
+    assert (
+        found.severity,
+        found.message.startswith("The HTTP responses of 1 complete answer did not end"),
+    ) == ("warning", True)
     assert (report.counts.completed, report.validity.valid) == (2, True)

@@ -119,7 +119,7 @@ def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> No
     found = {finding.code: finding for finding in report.findings}
     assert found["resumed"].severity == "warning"
     assert "2 segments" in found["resumed"].message
-    assert "1 requests had been given up and were sent again" in found["resumed"].message
+    assert "1 request had been given up and had to be sent again" in found["resumed"].message
     assert "cut_off" not in found
     assert report.validity.valid
     shown: list[str] = []

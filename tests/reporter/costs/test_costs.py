@@ -70,7 +70,7 @@ def test_what_nobody_counted_costs_nothing_that_is_known(run: Run) -> None:
     run.answers(5, 7).ends()
     cost = cost_of(run)
     assert (cost.total, cost.measured, cost.per_request, cost.priced, cost.unknown) == (*[None] * 3, 0, 1)
-    assert cost.notes[0].startswith("1 requests that completed have no token counts")
+    assert cost.notes[0].startswith("1 completed request without token counts")
 
 
 def test_a_model_without_a_price(run: Run) -> None:
