@@ -44,7 +44,7 @@ def gate(settings: GateSettings) -> None:
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.formats import chosen_format
     from loadgen.sessions.settings.tokenizer import load
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
 
     end_with_the_reader()
     tokenizer = load(settings.tokenizer)

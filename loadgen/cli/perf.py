@@ -52,7 +52,7 @@ def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     )
     if report.verdict is not None:
         from loadgen.cli.terminal.verdicts import tell as tell_verdict
-        from reporter.render.judged import NamedVerdict
+        from reporter.render.named_verdict import NamedVerdict
 
         tell_verdict([NamedVerdict.of(report)], folder)
     if not settings.output.quiet:

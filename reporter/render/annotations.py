@@ -11,7 +11,7 @@ from reporter.render.page import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
     from rulesets.verdict import VerdictRow
 
 Level = Literal["error", "warning", "notice"]

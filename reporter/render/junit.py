@@ -14,14 +14,14 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reporter.render import rule
 from reporter.render.accuracy import interval_in_words, titled, value_in_words
-from reporter.render.judged import met, ruleset_of
+from reporter.render.named_verdict import met, ruleset_of
 from reporter.render.page import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reporter.accuracy.task_score import TaskScore
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
     from rulesets.verdict import VerdictRow
 
 _KINDS: Final = {"FAIL": "failure", "INVALID": "error", "INCONCLUSIVE": "error", "SKIP": "skipped"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from reporter.render import rule
-from reporter.render.judged import in_short, met, ruleset_of, share
+from reporter.render.named_verdict import in_short, met, ruleset_of, share
 from reporter.render.page import Column, block, clean, draw, grid, sentence, text
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
     from rulesets.verdict import Verdict, VerdictRow
 
 STYLES: Final = {

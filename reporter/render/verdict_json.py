@@ -11,7 +11,7 @@ from reporter.render.json import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
 
 
 def render(parts: Sequence[NamedVerdict], *, exit_code: int | None = None) -> str:

@@ -11,7 +11,7 @@ from loadgen.cli.terminal.show import show_verdicts
 from loadgen.cli.terminal.verdicts import tell
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.gating.outputs import JUNIT
-from reporter.render.judged import NamedVerdict
+from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, VerdictRow
 
 if TYPE_CHECKING:

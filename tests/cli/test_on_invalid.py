@@ -18,7 +18,7 @@ from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.stored import given_again, kept
 from reporter.log.settings import settings
 from reporter.render import annotations, junit, markdown
-from reporter.render.judged import NamedVerdict
+from reporter.render.named_verdict import NamedVerdict
 from reporter.report_options import ReportOptions
 from tests.reporter.conftest import Run
 from tests.reporter.test_overhead_effect import hiccups

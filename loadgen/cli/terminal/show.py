@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.sessions.formats import Subject
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
     from reporter.report import Report
 
 PLAIN_WIDTH: Final = 100

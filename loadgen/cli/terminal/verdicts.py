@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.series.outcome import PointOutcome
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
 
 
 def tell(

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from loadgen.sessions.settings.gate import GateSettings
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
 
 
 def idle_options(settings: GateSettings, parts: Sequence[NamedVerdict]) -> Iterator[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.sessions.observer import Observer
-    from reporter.render.judged import NamedVerdict
+    from reporter.render.named_verdict import NamedVerdict
 
 JUNIT: Final = "junit.xml"
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.outcome import exit_code, gravest
 from loadgen.sessions.gating.reference import require_known
-from reporter.render.judged import NamedVerdict
+from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from loadgen.sessions.gating.evaluation import evaluate
 from loadgen.sessions.gating.power import power_of
 from loadgen.sessions.gating.scores import accuracy_of_points
 from loadgen.sessions.gating.together import over_all, point
-from reporter.render.judged import NamedVerdict
+from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from reporter.costs.prices import Price, PriceTable
 from reporter.render.console import render
 from reporter.render.cost import dollars
 from reporter.render.json import render as as_json
-from reporter.render.judged import NamedVerdict
 from reporter.render.markdown import render as as_markdown
+from reporter.render.named_verdict import NamedVerdict
 from reporter.schema import report_schema
 from rulesets.verdict import Verdict
 from tests.reporter.accuracy.conftest import Benchmark

@@ -16,7 +16,7 @@ from reporter.accuracy.task_score import (
 from reporter.render import markdown
 from reporter.render.breakdown import names
 from reporter.render.console import render
-from reporter.render.judged import NamedVerdict
+from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.render import markdown
-from reporter.render.judged import NamedVerdict
+from reporter.render.named_verdict import NamedVerdict
 from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:

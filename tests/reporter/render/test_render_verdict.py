@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.render import verdict
-from reporter.render.judged import NamedVerdict
+from reporter.render.named_verdict import NamedVerdict
 from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A verdict with what a reader has to know of its run, which may be one of several."""
+"""A verdict with the facts of its run, which may be one of several."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MOST_NAMED: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class NamedVerdict:
-    """A verdict and whose it is.
+    """A verdict and the run that it is about.
 
     Attributes:
-        verdict: The verdict; None of a run that scored, and of which nothing was required.
-        name: What tells the run from the others that are judged with it; empty for the only one.
-        run: The report's `run`; None for rules over several runs, and for a run that was not done.
+        verdict: The verdict; None of a run that was scored without rules.
+        name: The name of the run among those that are evaluated together; empty for the only one.
+        run: The report's `run`; None for rules over several runs, and for a run that was not made.
         duration_s: How long the run was measured.
         accuracy: The report's `accuracy`: what the run scored.
         cost: The report's `cost`, where prices were given.
@@ -65,7 +65,7 @@ class NamedVerdict:
 
     @property
     def is_one_of_several(self) -> bool:
-        """Whether it is a run of a series, and no rules over several runs."""
+        """Whether it is a run of a series, rather than rules over several runs."""
         return bool(self.name) and not self.over_runs
 
     @property
@@ -103,7 +103,7 @@ def ruleset_of(verdict: Verdict | None) -> str:
 
 
 def met(rows: Sequence[VerdictRow]) -> str:
-    """How many of the rules that could be judged were met: `8 of 9 rules met, 1 skipped`."""
+    """How many of the rules that apply were met: `8 of 9 rules met, 1 skipped`."""
     statuses = [row.status for row in rows]
     skipped = statuses.count("SKIP")
     after = f", {skipped} skipped" if skipped else ""
