@@ -228,8 +228,8 @@ def _made(path: Path, session: Session, undo: ExitStack) -> sqlite3.Connection:
 
 
 def _fill(connection: sqlite3.Connection, session: Session) -> None:
-    # One transaction for all of it: a file is a whole log, if an empty one, or none at all. That it is
-    # written ahead is said after: what a log is is in the file itself, should it lose the files next to it.
+    # One transaction for all of it: the file is a complete log, perhaps an empty one, or not a log at all.
+    # The write-ahead mode is set later: the head is in the file itself, should the files next to it be lost.
     connection.execute("BEGIN")
     connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {schema.VERSION}")

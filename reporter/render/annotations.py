@@ -59,10 +59,10 @@ def _all(parts: Iterable[NamedVerdict]) -> Iterator[tuple[Level, str, str]]:
             yield "warning", part.name or part.where, " ".join(map(clean, part.accepted))
         for row in part.rows:
             if level := _LEVELS.get(rule.status(row)):
-                yield level, part.called(row), _told(row)
+                yield level, part.called(row), _described(row)
 
 
-def _told(row: VerdictRow) -> str:
+def _described(row: VerdictRow) -> str:
     figures = f"{clean(row.target)}: observed {rule.observed(row)}, n {rule.samples(row)}"
     return "\n".join(map(clean, [f"{rule.status(row)}  {figures}", *rule.why(row)]))
 

@@ -32,7 +32,7 @@ def lines(cost: Mapping[str, Any]) -> Iterator[str]:
         yield f"{dollars(cost['judge'])} for the judge"
     yield from map(_of_task, cost["tasks"])
     if price is not None:
-        yield _told(price)
+        yield _described(price)
     yield from map(clean, cost["notes"])
 
 
@@ -55,7 +55,7 @@ def _of_task(task_cost: Mapping[str, Any]) -> str:
     return f"{named}: {dollars(task_cost['total'])}{each} ({whole(task_cost['correct'])} correct)"
 
 
-def _told(price: Mapping[str, Any]) -> str:
+def _described(price: Mapping[str, Any]) -> str:
     rates = [f"input {given(price['input'])}", f"output {given(price['output'])}"]
     if price["cached_input"] != price["input"]:
         rates.insert(1, f"cached {given(price['cached_input'])}")

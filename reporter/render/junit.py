@@ -48,7 +48,7 @@ def _suite(part: NamedVerdict, number: int) -> Element:
     cases = [_case(part, row) for row in part.rows]
     if part.verdict is None:
         cases += [_score_case(part, score) for score in part.accuracy]
-    if why := list(_untold(part)):
+    if why := list(_other_reasons(part)):
         cases.append(_whole(part, why))
     if part.accepted:
         cases.append(_accepted(part))
@@ -116,7 +116,7 @@ def _case(part: NamedVerdict, row: VerdictRow) -> Element:
         kind = None
     if kind is not None:
         _add_outcome(case, kind, row.status, rule.why(row))
-    SubElement(case, "system-out").text = _text(_told(row))
+    SubElement(case, "system-out").text = _text(_described(row))
     return case
 
 
@@ -136,7 +136,7 @@ def _accepted(part: NamedVerdict) -> Element:
     return case
 
 
-def _untold(part: NamedVerdict) -> Iterator[str]:
+def _other_reasons(part: NamedVerdict) -> Iterator[str]:
     if part.verdict is None:
         return
     yield from part.reasons
@@ -153,7 +153,7 @@ def _add_outcome(case: Element, kind: str, status: str, why: Sequence[str]) -> N
         outcome.text = _text("\n".join(map(clean, why or [status])))
 
 
-def _told(row: VerdictRow) -> str:
+def _described(row: VerdictRow) -> str:
     """The rule in words, for readers that show no properties."""
     cells = rule.cells(row)
     figures = [f"{name} {cells[name]}" for name in rule.columns([row]) if name not in {"verdict", "rule"}]

@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     from rulesets.verdict import VerdictRow
 
 _COLUMNS: Final = ("verdict", "rule", "observed", "bound", "limit", "margin", "n", "method")
-_ONLY_IF_TOLD: Final = frozenset({"limit", "method"})
+_ONLY_IF_SET: Final = frozenset({"limit", "method"})
 _MOST_DECIMALS: Final = 6
 
 
 def columns(rows: Sequence[VerdictRow]) -> list[str]:
     """The headings of a table of rules, without those that none of them has anything for."""
-    return [
-        name for name in _COLUMNS if name not in _ONLY_IF_TOLD or any(_is_told(row, name) for row in rows)
-    ]
+    return [name for name in _COLUMNS if name not in _ONLY_IF_SET or any(_has(row, name) for row in rows)]
 
 
 def cells(row: VerdictRow) -> dict[str, str]:
@@ -52,7 +50,7 @@ def whys(rows: Iterable[VerdictRow]) -> Iterator[tuple[VerdictRow, list[str]]]:
         yield row, lines[:-1] if same else lines
 
 
-def _is_told(row: VerdictRow, name: str) -> bool:
+def _has(row: VerdictRow, name: str) -> bool:
     return getattr(row, name) not in {None, ""}
 
 
@@ -63,12 +61,12 @@ def status(row: VerdictRow) -> str:
 
 def observed(row: VerdictRow) -> str:
     """The figure, with as many digits as tell it from its bound."""
-    return _with_unit(_told_from(row.observed, row.bound), row)
+    return _with_unit(_distinct_from(row.observed, row.bound), row)
 
 
 def limit(row: VerdictRow) -> str:
     """The confidence limit that had to meet the bound, likewise."""
-    return _with_unit(_told_from(row.limit, row.bound), row)
+    return _with_unit(_distinct_from(row.limit, row.bound), row)
 
 
 def bound(row: VerdictRow) -> str:
@@ -87,7 +85,7 @@ def samples(row: VerdictRow) -> str:
     return whole(row.n)
 
 
-def _told_from(figure: float | None, bound: float | None) -> str:
+def _distinct_from(figure: float | None, bound: float | None) -> str:
     """A figure with three digits, and with as many more as distinguish it from its bound."""
     if figure is None:
         return NOTHING
