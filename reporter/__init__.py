@@ -1,4 +1,4 @@
-"""Telling: read the log of a run, compute its figures, and render them.
+"""Reports: read the log of a run, compute its figures, and render them.
 
 A name is imported on first use, so that one module of this package does not load the others.
 """

@@ -74,12 +74,12 @@ def _sides(
     tokenizer: Any,
 ) -> list[Side]:
     """The sides, read one run after the other: one log at a time is in memory."""
-    from reporter.compare.references import evidence, told
+    from reporter.compare.references import evidence, log_head
     from reporter.compare.side import ComparedRun, Side, look
 
     def looked(run: Path) -> ComparedRun:
         with evidence(run, tokenizer=tokenizer) as run_evidence:
-            return look(str(run), run_evidence, told(run), metrics, rules.level)
+            return look(str(run), run_evidence, log_head(run), metrics, rules.level)
 
     return [Side(name, tuple(map(looked, runs))) for name, runs in named]
 

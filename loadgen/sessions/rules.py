@@ -1,4 +1,4 @@
-"""What a file of rules has, and what in it is likely a slip."""
+"""The summary of a file of rules, and the likely mistakes in it."""
 
 from __future__ import annotations
 

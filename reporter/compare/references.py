@@ -91,7 +91,7 @@ def evidences(
         ]
 
 
-def told(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def log_head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings and the environment that the log of a run opens with; empty where there is only a report.
 
     Raises:

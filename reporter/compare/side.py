@@ -116,7 +116,7 @@ def look(
     Args:
         name: Its name.
         run: The run.
-        log_head: Settings and environment of its log (`references.told`).
+        log_head: Settings and environment of its log (`references.log_head`).
         metrics: The figures.
         level: Of their intervals.
     """

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from recorder.errors import LogError
-from reporter.compare.references import evidence, evidences, runs_of, told
+from reporter.compare.references import evidence, evidences, log_head, runs_of
 from reporter.errors import NotARunError
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ def test_a_log_is_evidence_and_so_is_a_report(log: Path, tmp_path: Path) -> None
 
 def test_a_log_tells_what_it_opened_with(log: Path, tmp_path: Path) -> None:
     """A report alone does not; and what is no log is said to be none."""
-    settings, environment = told(log)
+    settings, environment = log_head(log)
     assert settings == {"load": {"kind": "closed", "concurrency": 1}}
     assert environment == {}
-    assert told(a_report(tmp_path / "main.json")) == ({}, {})
+    assert log_head(a_report(tmp_path / "main.json")) == ({}, {})
     (tmp_path / "events.db").write_text("no log")
     with pytest.raises(LogError, match=r"events\.db"):
-        told(tmp_path)
+        log_head(tmp_path)
