@@ -1,0 +1,84 @@
+"""Make plots of an opened log."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.log.definitions import READ_BY_VIEWS
+from reporter.plots.catalog import PLOTS
+from reporter.plots.plot import NoPlot, Plot, Series
+from rulesets.definitions import Definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reporter.log.database import OpenLog
+    from reporter.plots.definition import PlotDefinition
+
+_DEFAULT: Final = Definitions()
+
+
+def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
+    """Make a plot of a run.
+
+    Args:
+        log: An opened log; the big tables that the plot needs are loaded.
+        name: One of `reporter.plots.catalog.PLOTS`.
+        tag: A tag of the dataset: then a series is made for each of its values.
+
+    Returns:
+        The plot, or why there is none.
+
+    Raises:
+        LogError: The log is damaged.
+        NoRoomError: There is no room for what the plot needs.
+    """
+    definition = PLOTS[name]
+    log.load(definition.tables)
+    statement = definition.statement(tag)
+    rows = log.execute(statement).fetchall()
+    if not rows:
+        return NoPlot(name, definition.title, definition.lacking)
+    return Plot(
+        name=name,
+        title=definition.title,
+        x=definition.x,
+        y=definition.y,
+        series=_series(definition, rows, has_parts=tag is not None),
+        sql=_with_definitions(log.definitions, statement),
+        note=definition.note,
+    )
+
+
+def _series(
+    definition: PlotDefinition, rows: Sequence[tuple[Any, ...]], *, has_parts: bool
+) -> tuple[Series, ...]:
+    """Rows as series: consecutive ones of one part and one name."""
+    first = 1 if has_parts else 0
+    series = []
+    for key, points in groupby(rows, key=lambda row: row[: first + 1]):
+        x, y, *ends = zip(*(point[first + 1 :] for point in points), strict=True)
+        low, high = ends or (None, None)
+        name = key[first]
+        series.append(
+            Series(name, definition.kind_of(name), x, y, low, high, group=key[0] if has_parts else None)
+        )
+    return tuple(series)
+
+
+def _with_definitions(definitions: Definitions, statement: str) -> str:
+    """The SQL that has the same rows where the views compute by the default definitions."""
+    changed = {
+        name: getattr(definitions, name)
+        for name in READ_BY_VIEWS
+        if getattr(definitions, name) != getattr(_DEFAULT, name)
+    }
+    variables = [f"SET VARIABLE {name} = {_literal(value)};\n" for name, value in changed.items()]
+    return "".join((*variables, statement))
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"

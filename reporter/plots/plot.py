@@ -1,0 +1,105 @@
+"""A plot as a value: axes, series of points, and the SQL that they are from. Renderers draw it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scale = Literal["linear", "log", "time", "percentile", "category"]
+"""How places on an axis follow from values.
+
+- `time`: seconds since the start of the measured window.
+- `percentile`: shares from 0 up to below 1, drawn at log10(1 / (1 - share)), so that the tail has room.
+- `category`: names, in the order of the points.
+"""
+
+Kind = Literal["line", "step", "bars", "points", "band"]
+"""How a series is drawn.
+
+- `line`: straight lines between points; a point without `y` interrupts it.
+- `step`: `y` holds from its `x` to the next one.
+- `bars`: from `low` to `high` along the x axis, `y` high.
+- `points`: single points; `low` and `high`, if any, are the interval of `y`.
+- `band`: the area between `low` and `high`, with a line at `y`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis.
+
+    Attributes:
+        label: The quantity.
+        unit: Its unit, such as `ms`; empty for a count and for names.
+        scale: How values are placed.
+    """
+
+    label: str
+    unit: str
+    scale: Scale = "linear"
+
+    @property
+    def title(self) -> str:
+        """What stands next to the axis."""
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points of one kind, in the order in which they are joined; all tuples have the same length.
+
+    Attributes:
+        name: What a legend calls it.
+        kind: How it is drawn.
+        x: In the unit of the x axis; names where its scale is `category`.
+        y: In the unit of the y axis; None where there is no value.
+        low: The lower end of the interval, or of the bar; None for a series without one.
+        high: The upper end.
+        group: The value of the tag, or the run, that the points are about; None where they are about all.
+    """
+
+    name: str
+    kind: Kind
+    x: tuple[float | str, ...]
+    y: tuple[float | None, ...]
+    low: tuple[float | None, ...] | None = None
+    high: tuple[float | None, ...] | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot.
+
+    Attributes:
+        name: Its name in the catalog, such as `ttft-cdf`.
+        title: What it shows, in a few words.
+        x: The horizontal axis.
+        y: The vertical axis.
+        series: What is drawn; at least one, and each has points.
+        sql: The statement whose rows are the points: `loadgen sql RUN "SQL"`. Empty where no SQL made them.
+        note: What a reader has to know, in a sentence or two; may be empty.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    sql: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPlot:
+    """A plot that is not made.
+
+    Attributes:
+        name: Its name in the catalog.
+        title: What it would show.
+        reason: Why there is none, as a sentence without its full stop.
+    """
+
+    name: str
+    title: str
+    reason: str
