@@ -21,7 +21,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel demo conformance golden test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
+.PHONY: help setup wheel demo conformance docs golden test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,10 @@ conformance: setup ## Compare every scorer with recorded verdicts on real output
 
 replay: setup ## Accuracy sessions on recorded answers, killed and resumed: the published figures (40 s)
 	$(BIN)/python benchmarks/accuracy_replay.py $(CONFORMANCE_DATA)
+
+docs: setup ## Build the documentation site in build/docs; warnings are errors
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html -d build/doctrees docs build/docs
 
 bench: setup ## Run the benchmarks
 	CONFORMANCE_DATA=$(CONFORMANCE_DATA) $(BIN)/python benchmarks/run.py

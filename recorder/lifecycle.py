@@ -1,7 +1,6 @@
 """Which event may follow which, as tables; the code only interprets them.
 
-The documentation's diagrams are drawn from the same tables (`diagram`), and every run that the test
-suite makes is compared with them (`violations`).
+docs/log.md shows the same tables. Every run of the test suite is compared with them (`violations`).
 """
 
 from __future__ import annotations
@@ -110,14 +109,3 @@ def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> lis
             messages.append(f"{event.type.name} may not follow {before} in {where}")
         states[event.sample_uuid] = event.type
     return messages
-
-
-def diagram(table: Mapping[EventType | None, frozenset[EventType]]) -> str:
-    """Draw a table as a Mermaid state diagram."""
-    lines = ["stateDiagram-v2"]
-    for state, successors in table.items():
-        origin = "[*]" if state is None else state.name
-        lines += [f"    {origin} --> {after.name}" for after in sorted(successors)]
-        if not successors:
-            lines.append(f"    {origin} --> [*]")
-    return "\n".join(lines)

@@ -2,16 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, ProtocolEntry, codec_of
 from loadgen.sessions.settings.endpoint import EndpointSettings
 from loadgen.sessions.vocabulary import events, failures, loads, metrics, protocols, views
 from recorder.event import EventType
-from recorder.lifecycle import REQUEST, SEGMENTS, SESSION, diagram
 from reporter.report import Report
 from tests.command_reference import COMMANDS
 
@@ -107,12 +103,6 @@ def requests_go_to(name: str, entry: ProtocolEntry) -> str:
     if entry.described:
         return "`POST` to `--path`"
     return f"`POST {'' if entry.rooted else '/v1'}{codec_of(name, {}).path}`"
-
-
-@pytest.mark.parametrize("table", [REQUEST, SESSION, SEGMENTS], ids=["request", "session", "segments"])
-def test_the_diagrams_are_drawn_from_the_tables(table: Any) -> None:
-    """docs/log.md shows what the lifecycle tables say."""
-    assert diagram(table) in (ROOT / "docs" / "log.md").read_text()
 
 
 def test_every_test_that_holds_a_promise_is_there() -> None:

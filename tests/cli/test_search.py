@@ -126,7 +126,10 @@ def test_settings_that_contradict_each_other_are_refused(given: Any, said: str) 
         ({"require": ["good(ttft<1s):rate>5"]}, "good:rate is another figure"),
         ({"require": ["ttft:p(99):delta<5%"]}, "a search compares nothing with a baseline"),
         ({"require": ["ttft{a:b}:p(99)<5s"]}, "a search is about all requests"),
-        ({"require": ["ttft:p(99)<5s@es99-estimate"]}, "a search proves it in its own way (docs/search.md)"),
+        (
+            {"require": ["ttft:p(99)<5s@es99-estimate"]},
+            "a search proves it in its own way (docs/searches.md)",
+        ),
         ({"require": ["error<5%@ucl95"]}, "leave the confidence out"),
         ({"require": ["ttft:p(99)<1s!warn"]}, "what is only shown (warn) cannot be searched for"),
         ({"rate": "5..2"}, "--rate 5..2: write LOW..HIGH"),

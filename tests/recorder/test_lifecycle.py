@@ -1,7 +1,10 @@
 """The tables of what may follow what."""
 
+from collections.abc import Mapping
+
 from recorder.event import Event, EventType
-from recorder.lifecycle import ANYWHERE, REQUEST, SESSION, TERMINAL, diagram, violations
+from recorder.lifecycle import ANYWHERE, REQUEST, SEGMENTS, SESSION, TERMINAL, violations
+from tests import golden
 
 
 def events(*kinds: EventType, uuid: str | None = "r") -> list[Event]:
@@ -82,8 +85,22 @@ def test_the_tables_know_every_event() -> None:
     }
 
 
-def test_the_diagram_draws_every_arrow() -> None:
-    """The documentation's picture is the table."""
-    drawn = diagram(REQUEST)
-    assert drawn.startswith("stateDiagram-v2\n    [*] --> LOADGEN_ISSUE_CALLED")
-    assert drawn.count("-->") == sum(len(after) or 1 for after in REQUEST.values())
+def after(table: Mapping[EventType | None, frozenset[EventType]]) -> str:
+    """A table as docs/log.md has it: a row for each state, in Markdown."""
+    rows = (
+        f"| {'the start' if state is None else f'`{state.name}`'} "
+        f"| {', '.join(f'`{kind.name}`' for kind in sorted(successors)) or 'none'} |"
+        for state, successors in table.items()
+    )
+    return "\n".join(("| after | may follow |", "|---|---|", *rows))
+
+
+def test_the_page_of_the_log_has_the_tables() -> None:
+    """docs/log.md says what may follow what, as the tables do; `make golden` writes it."""
+    tables = {"A request": REQUEST, "A session": SESSION, "A resumed run": SEGMENTS}
+    golden.check_part(
+        golden.ROOT / "docs" / "log.md",
+        "may stand anywhere.\n\n",
+        "\n## Segments",
+        "".join(f"{title}:\n\n{after(table)}\n\n" for title, table in tables.items()).removesuffix("\n"),
+    )

@@ -100,7 +100,7 @@ def _why_not(target: Target, definitions: Definitions) -> str | None:
         ),
         f"what is only shown ({target.severity}) cannot be searched for": target.severity != "fail",
         "a search is about all requests": bool(target.where),
-        "a search proves it in its own way (docs/search.md): leave the confidence out": proof is not None
+        "a search proves it in its own way (docs/searches.md): leave the confidence out": proof is not None
         and (proof.method, proof.form) not in _PROVED,
         "its tokens are to be counted by a tokenizer here, and in a search the server counts": counted_here
         and "tpot" in _latencies(target),
